@@ -36,7 +36,7 @@ mod scratch;
 mod session;
 mod sink;
 mod spill;
-mod stored_tests;
+mod stored_conditions;
 mod subquery;
 #[cfg(test)]
 mod tests;

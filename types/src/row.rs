@@ -34,8 +34,8 @@ use crate::schema::{ColumnDef, TableDef};
 use crate::{ColumnType, Date, DateTime, Decimal, Time, TypeKind, Value};
 use std::borrow::Cow;
 
+pub mod condition;
 pub mod history;
-pub mod test;
 
 const HEAD_MASK: u16 = 0x1fff;
 const WIDE_FLAG: u16 = 0x8000;

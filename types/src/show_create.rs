@@ -151,7 +151,7 @@ fn shown_width(ty: &ColumnType) -> Option<u8> {
 /// The `Key` of SHOW COLUMNS: `PRI`, `UNI`, `MUL` or nothing.
 pub fn column_key(table: &TableDef, column: usize) -> &'static str {
     let in_primary = |index: &IndexDef| index.columns.iter().any(|c| c.column == column);
-    // Without NULLs, and of columns that are stored.
+    // Without NULLs, over whole columns, which are stored.
     let promoted = || table.indexes.iter().find(|index| index.rank(&table.columns) == (1, false, false));
     let primary = table.indexes.iter().find(|index| index.kind == IndexKind::Primary).or_else(promoted);
     if primary.is_some_and(in_primary) {

@@ -31,7 +31,7 @@ use crate::operator::merged_keys::MergedKeys;
 use crate::packed::Packer;
 use crate::run::{Run, SourceState};
 use crate::scratch::Scratch;
-use crate::stored_tests::StoredTests;
+use crate::stored_conditions::StoredConditions;
 use crate::work::{Work, count};
 use sql::expr::{CompareAs, CompareOp, Expr, ExprKind};
 use sql::func::Function;
@@ -55,7 +55,7 @@ const BATCH_ROWS: usize = 64;
 pub(crate) struct ScanOperator<'p> {
     plan: &'p Scan,
     filter: Option<&'p Expr>,
-    tests: StoredTests<'p>,
+    stored: StoredConditions<'p>,
     /// Judged on entries of the index, where these tell enough; else with the filter.
     index_filter: Option<&'p Expr>,
     table: &'p Table,
@@ -130,7 +130,7 @@ impl<'p> ScanOperator<'p> {
         Self {
             plan,
             filter: plan.filter.as_ref(),
-            tests: StoredTests::default(),
+            stored: StoredConditions::default(),
             index_filter: plan.index_filter.as_deref(),
             table,
             lock,
@@ -236,7 +236,7 @@ impl<'p> ScanOperator<'p> {
 
     #[inline]
     fn passes(&mut self, run: &Run<'p>) -> Step<bool> {
-        self.filter.map_or(Ok(true), |filter| self.tests.judge(run, self.plan.source, filter))
+        self.filter.map_or(Ok(true), |filter| self.stored.judge(run, self.plan.source, filter))
     }
 
     /// Evaluates the access path's keys.

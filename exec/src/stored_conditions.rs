@@ -13,25 +13,25 @@ use crate::run::Run;
 use sql::expr::{CompareAs, CompareOp, Expr, ExprKind};
 use types::Value;
 use types::row::RowLayout;
-use types::row::test::{Orders, StoredTest};
+use types::row::condition::{Orders, StoredCondition};
 
 /// The row from which on a scan has tests: one of a few rows makes none. With debug assertions it is the first, so that much is compared (F1).
 const ROWS_MIN: u32 = if cfg!(debug_assertions) { 1 } else { 16 };
 
 /// The tests of one scan, once there are any.
 #[derive(Default)]
-pub(crate) struct StoredTests<'p> {
+pub(crate) struct StoredConditions<'p> {
     judged: u32,
     made: Option<Made<'p>>,
 }
 
 struct Made<'p> {
-    tests: Box<[StoredTest]>,
+    tests: Box<[StoredCondition]>,
     tested: &'p [Expr],
     rest: &'p [Expr],
 }
 
-impl<'p> StoredTests<'p> {
+impl<'p> StoredConditions<'p> {
     /// Is `filter` true of the stored row that `source` has?
     #[inline]
     pub fn judge(&mut self, run: &Run<'p>, source: usize, filter: &'p Expr) -> Step<bool> {
@@ -78,11 +78,11 @@ struct Maker<'e> {
 
 impl<'e> Maker<'e> {
     /// Adds the tests that say what `conjunct` says. `None`: there are none, and nothing is added.
-    fn add(&self, conjunct: &'e Expr, tests: &mut Vec<StoredTest>) -> Option<()> {
+    fn add(&self, conjunct: &'e Expr, tests: &mut Vec<StoredCondition>) -> Option<()> {
         match &conjunct.kind {
             ExprKind::Compare { op, by, left, right } => {
                 let test = match (self.column(left), self.column(right)) {
-                    (Some(left), Some(right)) if is_exact(*by) => self.layout.test_of_columns(left, orders(*op)?, right)?,
+                    (Some(left), Some(right)) if is_exact(*by) => self.layout.condition_on_columns(left, orders(*op)?, right)?,
                     (Some(column), None) => self.against(column, *op, *by, right)?,
                     (None, Some(column)) => self.against(column, op.mirrored(), *by, left)?,
                     _ => return None,
@@ -107,9 +107,9 @@ impl<'e> Maker<'e> {
         }
     }
 
-    fn against(&self, column: usize, op: CompareOp, by: CompareAs, constant: &'e Expr) -> Option<StoredTest> {
+    fn against(&self, column: usize, op: CompareOp, by: CompareAs, constant: &'e Expr) -> Option<StoredCondition> {
         let value = self.constant(by, constant)?;
-        self.layout.test_of_value(column, orders(op)?, &value)
+        self.layout.condition_on_value(column, orders(op)?, &value)
     }
 
     /// The value that all rows are compared with, of a kind that compares exactly. Errors are for the evaluation to tell.

@@ -11,7 +11,7 @@ use std::cmp::Ordering;
 
 /// A condition that NULL never meets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StoredTest {
+pub struct StoredCondition {
     column: usize,
     with: With,
 }
@@ -29,9 +29,7 @@ enum With {
     /// How the column's key stands to that of another column of the same kind: is it one of those?
     Column {
         other: usize,
-        less: bool,
-        equal: bool,
-        greater: bool,
+        orders: Orders,
     },
 }
 
@@ -43,9 +41,20 @@ pub struct Orders {
     pub greater: bool,
 }
 
+impl Orders {
+    #[inline]
+    fn has(self, order: Ordering) -> bool {
+        match order {
+            Ordering::Less => self.less,
+            Ordering::Equal => self.equal,
+            Ordering::Greater => self.greater,
+        }
+    }
+}
+
 impl RowLayout {
     /// `column` stands in one of these orders to `value`, as exact numbers and as moments compare. `None`: its bytes do not tell that.
-    pub fn test_of_value(&self, column: usize, orders: Orders, value: &Value<'_>) -> Option<StoredTest> {
+    pub fn condition_on_value(&self, column: usize, orders: Orders, value: &Value<'_>) -> Option<StoredCondition> {
         let (key, nearest) = self.columns[column].nearest_key(value)?;
         // Between two keys a value is above the lower one: it equals nothing.
         let (below, above) = match nearest {
@@ -68,36 +77,30 @@ impl RowLayout {
             (true, false, true) if nearest == Ordering::Equal => With::Not(key),
             (true, _, true) => interval(Some(0), Some(u64::MAX)),
         };
-        Some(StoredTest { column, with })
+        Some(StoredCondition { column, with })
     }
 
     /// Two columns stand in one of these orders. `None`: they are not of the same kind, or their bytes do not tell that.
-    pub fn test_of_columns(&self, column: usize, orders: Orders, other: usize) -> Option<StoredTest> {
+    pub fn condition_on_columns(&self, column: usize, orders: Orders, other: usize) -> Option<StoredCondition> {
         let (left, right) = (self.columns[column].kind, self.columns[other].kind);
         let alike = match (left, right) {
             (Kind::Int { unsigned: a, .. }, Kind::Int { unsigned: b, .. }) => a == b,
             _ => left == right,
         };
-        let Orders { less, equal, greater } = orders;
-        (alike && left.has_key()).then_some(StoredTest { column, with: With::Column { other, less, equal, greater } })
+        (alike && left.has_key()).then_some(StoredCondition { column, with: With::Column { other, orders } })
     }
 }
 
 impl StoredRow<'_> {
     /// Is the condition true? It was made from the layout of this row's table.
     #[inline]
-    pub fn meets(&self, test: &StoredTest) -> bool {
-        let Some(key) = self.key(test.column) else { return false };
-        match test.with {
+    pub fn meets(&self, condition: &StoredCondition) -> bool {
+        let Some(key) = self.key(condition.column) else { return false };
+        match condition.with {
             With::Interval { low, span } => key.wrapping_sub(low) <= span,
             With::Not(other) => key != other,
             With::Never => false,
-            With::Column { other, less, equal, greater } => match self.key(other).map(|other| key.cmp(&other)) {
-                Some(Ordering::Less) => less,
-                Some(Ordering::Equal) => equal,
-                Some(Ordering::Greater) => greater,
-                None => false,
-            },
+            With::Column { other, orders } => self.key(other).is_some_and(|other| orders.has(key.cmp(&other))),
         }
     }
 
@@ -273,14 +276,6 @@ mod tests {
         (0..8).step_by(rarely(3)).map(|bits| Orders { less: bits & 1 != 0, equal: bits & 2 != 0, greater: bits & 4 != 0 })
     }
 
-    fn wanted(orders: Orders, order: Ordering) -> bool {
-        match order {
-            Ordering::Less => orders.less,
-            Ordering::Equal => orders.equal,
-            Ordering::Greater => orders.greater,
-        }
-    }
-
     fn same_family(a: &Value<'_>, b: &Value<'_>) -> bool {
         let family = |value: &Value<'_>| match value {
             Value::Date(_) | Value::DateTime(_) => 1,
@@ -291,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_answer_as_values_compare() {
+    fn conditions_answer_as_values_compare() {
         for (ty, values) in columns() {
             let column = |name: &str| ColumnDef::new(name, ty.clone(), true);
             let layout = RowLayout::from_columns(&[column("a"), column("b")]);
@@ -301,22 +296,22 @@ mod tests {
                 bytes
             };
             for orders in every_order() {
-                let columns = layout.test_of_columns(0, orders, 1).unwrap();
+                let columns = layout.condition_on_columns(0, orders, 1).unwrap();
                 for a in &values {
                     for b in &values {
                         let bytes = row(a, b);
                         let met = StoredRow::new(&layout, &bytes).unwrap().meets(&columns);
-                        assert_eq!(met, wanted(orders, compare(a, b)), "{ty:?} {a:?} {orders:?} {b:?}");
+                        assert_eq!(met, orders.has(compare(a, b)), "{ty:?} {a:?} {orders:?} {b:?}");
                     }
                     let bytes = row(a, &Value::Null);
                     assert!(!StoredRow::new(&layout, &bytes).unwrap().meets(&columns));
                 }
                 for b in others().iter().filter(|b| same_family(&values[0], b)).step_by(rarely(7)) {
-                    let test = layout.test_of_value(0, orders, b).unwrap_or_else(|| panic!("{ty:?} {b:?}"));
+                    let test = layout.condition_on_value(0, orders, b).unwrap_or_else(|| panic!("{ty:?} {b:?}"));
                     for a in &values {
                         let bytes = row(a, &Value::Null);
                         let met = StoredRow::new(&layout, &bytes).unwrap().meets(&test);
-                        assert_eq!(met, wanted(orders, compare(a, b)), "{ty:?} {a:?} {orders:?} {b:?}");
+                        assert_eq!(met, orders.has(compare(a, b)), "{ty:?} {a:?} {orders:?} {b:?}");
                     }
                     let bytes = row(&Value::Null, &Value::Null);
                     assert!(!StoredRow::new(&layout, &bytes).unwrap().meets(&test));
@@ -326,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_whose_bytes_do_not_tell_have_no_test() {
+    fn columns_whose_bytes_do_not_tell_have_no_condition() {
         let orders = Orders { less: true, equal: false, greater: false };
         let kinds = [
             TypeKind::Double,
@@ -338,8 +333,8 @@ mod tests {
         for kind in kinds {
             let column = ColumnDef::new("a", ColumnType::new(kind), false);
             let layout = RowLayout::from_columns(&[column.clone(), column]);
-            assert_eq!(layout.test_of_value(0, orders, &Value::Int(1)), None);
-            assert_eq!(layout.test_of_columns(0, orders, 1), None);
+            assert_eq!(layout.condition_on_value(0, orders, &Value::Int(1)), None);
+            assert_eq!(layout.condition_on_columns(0, orders, 1), None);
         }
         let column = |ty| ColumnDef::new("a", ty, false);
         let layout = RowLayout::from_columns(&[
@@ -347,10 +342,10 @@ mod tests {
             column(int(TypeKind::Int, true)),
             column(int(TypeKind::BigInt, false)),
         ]);
-        assert_eq!(layout.test_of_columns(0, orders, 1), None, "one of them has no negative numbers");
-        assert!(layout.test_of_columns(0, orders, 2).is_some());
-        assert_eq!(layout.test_of_value(0, orders, &Value::Double(1.0)), None);
-        assert_eq!(layout.test_of_value(0, orders, &Value::text(b"1")), None);
+        assert_eq!(layout.condition_on_columns(0, orders, 1), None, "one of them has no negative numbers");
+        assert!(layout.condition_on_columns(0, orders, 2).is_some());
+        assert_eq!(layout.condition_on_value(0, orders, &Value::Double(1.0)), None);
+        assert_eq!(layout.condition_on_value(0, orders, &Value::text(b"1")), None);
     }
 
     proptest! {
@@ -363,8 +358,8 @@ mod tests {
             let mut bytes = Vec::new();
             layout.encode(&[a.borrowed()], &mut bytes).unwrap();
             for orders in every_order() {
-                let test = layout.test_of_value(0, orders, &b).unwrap();
-                prop_assert_eq!(StoredRow::new(&layout, &bytes).unwrap().meets(&test), wanted(orders, compare(&a, &b)));
+                let test = layout.condition_on_value(0, orders, &b).unwrap();
+                prop_assert_eq!(StoredRow::new(&layout, &bytes).unwrap().meets(&test), orders.has(compare(&a, &b)));
             }
         }
     }
