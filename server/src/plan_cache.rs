@@ -6,7 +6,7 @@
 use crate::accounts::Needs;
 use crate::counters::Command;
 use crate::digests::{Statistics, Ways};
-use crate::session::FileTarget;
+use crate::session::{FileTarget, KeptPlan, State};
 use crate::show::{VirtualReads, virtual_reads};
 use exec::Prepared;
 use protocol::{Capabilities, ColumnDefinition, EncodedHead, WireType, column_flag};
@@ -167,25 +167,25 @@ pub fn definition_of<'a>(column: &'a OutputColumn, results: Option<CollationId>)
 /// The plans of text statements, by digest and the session's binding key.
 #[derive(Default)]
 pub struct PlanCache {
-    plans: HashMap<(u128, u64), Rc<PlanEntry>, std::hash::BuildHasherDefault<KeyHasher>>,
+    plans: HashMap<(u128, u64), KeptPlan, std::hash::BuildHasherDefault<KeyHasher>>,
 }
 
 impl PlanCache {
-    /// A plan of this schema version.
-    pub fn get(&self, digest: u128, bind_key: u64, schema_version: u64) -> Option<Rc<PlanEntry>> {
-        self.plans.get(&(digest, bind_key)).filter(|plan| plan.schema_version == schema_version).map(Rc::clone)
+    /// The plan of this digest, where it holds for the session.
+    pub fn get(&self, digest: u128, state: &State) -> Option<Rc<PlanEntry>> {
+        self.plans.get(&(digest, state.settings.bind_key))?.present(state)
     }
 
-    pub fn put(&mut self, digest: u128, bind_key: u64, plan: Rc<PlanEntry>) {
+    pub fn put(&mut self, digest: u128, bind_key: u64, plan: KeptPlan) {
         if self.plans.len() >= PLANS_MAX {
-            self.make_room(plan.schema_version);
+            self.make_room(plan.what.schema_version);
         }
         self.plans.insert((digest, bind_key), plan);
     }
 
     /// Drops plans of other schema versions, or every second plan where all are current.
     fn make_room(&mut self, schema_version: u64) {
-        self.plans.retain(|_, plan| plan.schema_version == schema_version);
+        self.plans.retain(|_, plan| plan.what.schema_version == schema_version);
         if self.plans.len() >= PLANS_MAX {
             let mut keep = false;
             self.plans.retain(|_, _| {

@@ -109,7 +109,7 @@ impl Lifted {
 }
 
 /// The digest of the first statement of `text`, with its literals in `lifted`. `None`: its plan is not to be cached (not a query or
-/// data change, many rows of values, session variables).
+/// data change, many rows of values, system variables).
 pub fn digest(text: &[u8], mode: &SqlMode, lifted: &mut Lifted) -> Option<Digest> {
     lifted.literals.clear();
     lifted.no_backslash_escapes = mode.no_backslash_escapes;
@@ -140,9 +140,7 @@ pub fn digest(text: &[u8], mode: &SqlMode, lifted: &mut Lifted) -> Option<Digest
                 scan.hash.bytes(&text[scan.hashed..start]);
                 return Some(Digest { key: scan.hash.finish(), end });
             }
-            Token::Bad | Token::Colon | Token::Param | Token::Variable(_) | Token::QuotedVariable { .. } | Token::AtAt => {
-                return None;
-            }
+            Token::Bad | Token::Colon | Token::Param | Token::AtAt => return None,
             Token::Keyword(K::Into) if first == Token::Keyword(K::Select) => return None,
             _ => scan.token(token, text, start, end)?,
         }
@@ -374,7 +372,9 @@ mod tests {
         check("INSERT INTO t (a, b) VALUES (1, 'x'), (2, 'y')", "-");
         check("INSERT INTO t VALUES (1, NOW(3), CONCAT('a', 'b')) ON DUPLICATE KEY UPDATE a = 5", "1|5");
         check("DELETE FROM t WHERE d > DATE '2024-01-01' AND id < 1.5e3", "1.5e3");
-        check("SELECT @a", "-");
+        check("SELECT @a, @`b c` FROM t WHERE d = 3", "3");
+        check("SELECT @a INTO @b", "-");
+        check("SELECT @@autocommit", "-");
         check("SET @a = 1", "-");
         check("SELECT c FROM t WHERE d = '2024-01-01' + INTERVAL 5 DAY", "'2024-01-01'");
         check("SELECT (SELECT 1 FROM u WHERE x = 2) FROM t GROUP BY 1 HAVING a = 3", "");

@@ -21,6 +21,7 @@ pub use string::{invalid_text, invalid_utf8, is_valid_json};
 pub use text::{write_date, write_datetime, write_f32, write_f64, write_fixed, write_short_f64, write_text, write_time};
 pub use time::{to_date, to_datetime, to_time, zero_date_with_fraction};
 
+use crate::charset::Charset;
 use crate::temporal::{DateRules, TimeZone};
 use crate::{ColumnType, TypeKind, Value};
 
@@ -138,6 +139,34 @@ impl StoreContext<'_> {
     }
 }
 
+/// Is it a value that the type takes without a change and a warning? It says so of most that do, which saves them all that follows.
+#[inline]
+fn fits_as_it_is(value: &Value<'_>, from: &ColumnType, to: &ColumnType) -> bool {
+    let in_range = |number: i128| {
+        let (low, high) = number::integer_range(to);
+        (low..=high).contains(&number)
+    };
+    match (value, &to.kind) {
+        (Value::Bytes(text), TypeKind::VarChar { length }) => text.len() <= *length as usize && is_plain(text, from, to),
+        (Value::Bytes(text), TypeKind::Char { length }) => {
+            text.len() <= *length as usize && text.last() != Some(&b' ') && is_plain(text, from, to)
+        }
+        (Value::Int(number), kind) if !to.unsigned && number::is_integer(kind) => in_range((*number).into()),
+        (Value::UInt(number), kind) if to.unsigned && number::is_integer(kind) => in_range((*number).into()),
+        (Value::Decimal(number), TypeKind::Decimal { precision, scale }) => {
+            number.scale() == *scale && !(to.unsigned && number.is_negative()) && number.fits(*precision, *scale)
+        }
+        _ => false,
+    }
+}
+
+/// Text of the same bytes in the sets of both types.
+fn is_plain(text: &[u8], from: &ColumnType, to: &ColumnType) -> bool {
+    let is_wide = |ty: &ColumnType| Charset::of(ty.collation).is_wide();
+    let is_same = from.collation == to.collation || !is_wide(from) && !is_wide(to);
+    is_same && from.kind != TypeKind::Json && text.is_ascii()
+}
+
 /// Converts a value for assignment to a column (S1-S3). NULL stays NULL: NOT NULL is the caller's to check. `from` is the value's static type.
 pub fn store<'v>(
     value: &'v Value<'_>,
@@ -148,6 +177,9 @@ pub fn store<'v>(
 ) -> Result<Value<'v>, Problem> {
     if value.is_null() {
         return Ok(Value::Null);
+    }
+    if fits_as_it_is(value, from, to) {
+        return Ok(value.borrowed());
     }
     if from.kind == TypeKind::Json && to.kind != TypeKind::Json {
         return document::store_document(value, to, context, warnings);

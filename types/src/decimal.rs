@@ -119,12 +119,20 @@ impl Decimal {
 
     /// Digits before the point, leading zeros not counted.
     pub fn integer_digits(&self) -> u32 {
-        self.wide().digits().saturating_sub(u32::from(self.scale))
+        self.digits().saturating_sub(u32::from(self.scale))
     }
 
     /// Digits in all: at least the scale, at least one.
     pub fn precision(&self) -> u32 {
-        self.wide().digits().max(u32::from(self.scale)).max(1)
+        self.digits().max(u32::from(self.scale)).max(1)
+    }
+
+    /// Digits of the magnitude; zero has none.
+    fn digits(&self) -> u32 {
+        match self {
+            Self { low: [small, 0, 0], high: 0, .. } => small.checked_ilog10().map_or(0, |log| log + 1),
+            _ => self.wide().digits(),
+        }
     }
 
     #[must_use]

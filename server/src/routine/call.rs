@@ -70,7 +70,7 @@ impl Arguments<'_> {
 
     async fn value(self, state: &mut State, n: usize) -> Result<(Value<'static>, ColumnType)> {
         match self {
-            Self::Written(exprs, given) => argument(state, &exprs[n], given).await,
+            Self::Written(exprs, given) => argument(state, &exprs[n], given.values).await,
             Self::Bound { routine, args } => routine.value(state, &args[n].value, false).await,
         }
     }
@@ -292,15 +292,15 @@ fn not_a_variable(number: usize, routine: String) -> Error {
     Error::Other { number: 1414, message }
 }
 
-/// The value of an argument, which the caller's variables may stand in.
-async fn argument(state: &mut State, arg: &Expr<'_>, given: Given<'_>) -> Result<(Value<'static>, ColumnType)> {
-    if let Some(value) = as_given(arg, given.values) {
+/// The value of an argument of CALL, or of what SET assigns, in which the variables of the program that runs may stand.
+pub async fn argument(state: &mut State, arg: &Expr<'_>, params: &[Value<'_>]) -> Result<(Value<'static>, ColumnType)> {
+    if let Some(value) = as_given(arg, params) {
         return Ok(value);
     }
-    if let Some(value) = computed(state, arg, given.values)? {
+    if let Some(value) = computed(state, arg, params)? {
         return Ok(value);
     }
-    state.evaluate_over(arg, given.values).await
+    state.evaluate_over(arg, params).await
 }
 
 /// The value of an expression over the parameters of a prepared statement, or, where there are none, over the variables of the program that
@@ -318,7 +318,7 @@ pub fn computed(state: &mut State, expr: &Expr<'_>, params: &[Value<'_>]) -> Res
 }
 
 /// The value of a parameter as it came, where the expression is nothing else.
-pub fn as_given(expr: &Expr<'_>, params: &[Value<'_>]) -> Option<(Value<'static>, ColumnType)> {
+fn as_given(expr: &Expr<'_>, params: &[Value<'_>]) -> Option<(Value<'static>, ColumnType)> {
     let Expr::Param(n) = expr else { return None };
     let value = params.get(*n as usize).map_or(Value::Null, crate::session::owned);
     let ty = ParamKind::of(&value).column_type();

@@ -6,7 +6,7 @@
 use super::Routine;
 use crate::error::{Description, Error, Result};
 use crate::session::State;
-use exec::{Level, Raised, UserVariable};
+use exec::{Level, Raised, UserVariable, Warning};
 use sql::routine::{Condition, Diagnostics, DiagnosticsOf, Handler, Place, Program, Signal, SignalItem};
 use std::rc::Rc;
 use types::{ColumnType, TypeKind, Value};
@@ -164,9 +164,18 @@ fn text_of(state: &State, value: &Value<'_>) -> Result<String> {
 }
 
 /// The conditions that statements have left.
-pub fn conditions(state: &State) -> Vec<Raised> {
+fn conditions(state: &State) -> Vec<Raised> {
+    state.vars.warnings.borrow().list().iter().map(condition_of).collect()
+}
+
+/// The last of them that is `wanted`, but for the first `skip`.
+pub fn last_condition(state: &State, skip: usize, wanted: impl Fn(&Raised) -> bool) -> Option<Raised> {
     let warnings = state.vars.warnings.borrow();
-    warnings.list().iter().map(|warning| condition(&warning.error, warning.level == Level::Error)).collect()
+    warnings.list().iter().skip(skip).rev().map(condition_of).find(wanted)
+}
+
+fn condition_of(warning: &Warning) -> Raised {
+    condition(&warning.error, warning.level == Level::Error)
 }
 
 /// GET DIAGNOSTICS: the values for places.

@@ -24,7 +24,7 @@ mod run;
 mod show;
 mod trigger;
 
-pub use call::{Given, alone, as_given, call, call_function, check_call, computed, run_event};
+pub use call::{Given, alone, argument, call, call_function, check_call, computed, run_event};
 pub use compile::check_event;
 pub use define::{alter, create, drop, program};
 pub use error::message;

@@ -2,7 +2,7 @@
 //!
 //! An error goes to the handler that fits, else to the caller. What no handler may hold up (KILL, a lost client) goes straight there.
 
-use super::handler::{self, Handling, conditions, set_user};
+use super::handler::{self, Handling, set_user};
 use super::{Frame, OpenCursor, Routine, action};
 use crate::error::{Error, Result};
 use crate::session::{Client, Destination, PLAN_ATTEMPTS_MAX, Ran, State};
@@ -107,10 +107,8 @@ fn last_handled(state: &State, routine: &Routine, at: usize, instr: &Instr<'_>, 
     let clears = matches!(instr, Instr::Run(_) | Instr::Act(_) | Instr::Open(_) | Instr::Signal(_));
     let skip = if clears { 0 } else { before.into() };
     let block = routine.program().block_of[at];
-    let mut known = conditions(state);
-    known.drain(..skip.min(known.len()));
     let handled = |raised: &Raised| handler::find(routine.program(), block, raised).is_some();
-    known.into_iter().rev().find(handled)
+    handler::last_condition(state, skip, handled)
 }
 
 fn frame(state: &mut State) -> &mut Frame {

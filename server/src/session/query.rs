@@ -93,8 +93,7 @@ impl State {
         let mut lifted = worker.lifted.borrow_mut();
         let Some(digest) = sql::digest(text, &self.settings.mode, &mut lifted) else { return Ok(Found::Nothing) };
         self.look_behind(text, digest.end)?;
-        let version = worker.shared.database.schema_version();
-        let kept = worker.plans.borrow().get(digest.key, self.settings.bind_key, version);
+        let kept = worker.plans.borrow().get(digest.key, self);
         // One that this session may not run is bound anew, which tells of all that is missing.
         let entry = match kept.filter(|entry| entry.needs.check(&self.access, &worker).is_ok()) {
             Some(entry) => {
@@ -112,12 +111,13 @@ impl State {
                 let values: Vec<Value<'_>> = lifted.values(text).collect();
                 let statistics = self.statistics.insert(self.statistics_of(text)).clone();
                 let planned = self.plan_for(&parsed, &values).inspect_err(|_| self.note_statement(&parsed.statement))?;
-                if !planned.is_volatile() {
+                let entry = Rc::clone(&planned.entry);
+                if let Some(plan) = planned.kept(self) {
                     // A plan has one digest, which is found once.
-                    let _ = planned.entry.statistics.set(statistics);
-                    worker.plans.borrow_mut().put(digest.key, self.settings.bind_key, Rc::clone(&planned.entry));
+                    let _ = entry.statistics.set(statistics);
+                    worker.plans.borrow_mut().put(digest.key, self.settings.bind_key, plan);
                 }
-                planned.entry
+                entry
             }
         };
         self.clear_warnings();

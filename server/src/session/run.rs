@@ -295,7 +295,7 @@ impl State {
         if places.len() != plan.prepared.columns().len() {
             return Err(Error::Sql(sql::Error::SetColumns));
         }
-        let mut sink = FirstRow::default();
+        let mut sink = FirstRow { values: Vec::with_capacity(places.len()), rows: 0 };
         let done = execute_query(self, plan, params, gathered, &mut sink).await?;
         if done.rows > 1 {
             return Err(Error::Other { number: 1172, message: "Result consisted of more than one row".to_owned() });
@@ -612,7 +612,6 @@ impl RowSink for ClientSink<'_> {
 }
 
 /// Keeps the first row.
-#[derive(Default)]
 struct FirstRow {
     values: Vec<(Value<'static>, ColumnType)>,
     rows: u64,

@@ -80,6 +80,12 @@ impl State {
     }
 
     async fn take_effect(&mut self, assignments: Vec<Assignment>) -> Result<()> {
+        if assignments.iter().all(|assignment| matches!(assignment, Assignment::User(..))) {
+            // No setting depends on them.
+            assignments.into_iter().try_for_each(|assignment| self.assign(assignment))?;
+            self.track_change();
+            return Ok(());
+        }
         let was_autocommit = self.settings.autocommit;
         self.persist(&assignments).await?;
         for assignment in assignments {
@@ -122,10 +128,7 @@ impl State {
     }
 
     async fn set_value(&mut self, expr: &Expr<'_>, params: &[Value<'_>]) -> Result<(Value<'static>, ColumnType)> {
-        match crate::routine::as_given(expr, params) {
-            Some(given) => Ok(given),
-            None => self.evaluate_over(expr, params).await,
-        }
+        crate::routine::argument(self, expr, params).await
     }
 
     /// The variable, where it can be set so.

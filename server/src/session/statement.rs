@@ -178,7 +178,7 @@ impl State {
             }
             definition => {
                 let _share = self.enter_definition(definition).await?;
-                let done = ddl::run(self, definition).await;
+                let done = Box::pin(ddl::run(self, definition)).await;
                 self.forget_dropped_locks();
                 let done = done?;
                 self.vars.row_count = done.affected as i64;

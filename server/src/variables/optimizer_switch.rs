@@ -30,23 +30,35 @@ fn flags(text: &str) -> impl Iterator<Item = (&str, bool)> {
     text.split(',').filter_map(|word| word.split_once('=')).map(|(name, state)| (name, state == "on"))
 }
 
-/// The flags that planning obeys.
+/// The flags that planning obeys; those that are not named are on.
 pub fn switches(text: &str) -> Switches {
-    let on = |name: &str| flags(text).find(|(known, _)| *known == name).is_none_or(|(_, on)| on);
-    Switches {
-        semijoin: on("semijoin"),
-        hash_join: on("hash_join") && on("block_nested_loop"),
-        materialization: on("materialization"),
-        derived_merge: on("derived_merge"),
-        condition_fanout_filter: on("condition_fanout_filter"),
-        subquery_to_derived: on("subquery_to_derived"),
-        skip_scan: on("skip_scan"),
-        index_condition_pushdown: on("index_condition_pushdown"),
-        index_merge_union: on("index_merge") && on("index_merge_union"),
-        index_merge_sort_union: on("index_merge") && on("index_merge_sort_union"),
-        index_merge_intersection: on("index_merge") && on("index_merge_intersection"),
-        derived_condition_pushdown: on("derived_condition_pushdown"),
+    let mut all = Switches::default();
+    let (mut nested_loops, mut merge) = (true, true);
+    for (name, on) in flags(text) {
+        let flag = match name {
+            "semijoin" => &mut all.semijoin,
+            "hash_join" => &mut all.hash_join,
+            "block_nested_loop" => &mut nested_loops,
+            "materialization" => &mut all.materialization,
+            "derived_merge" => &mut all.derived_merge,
+            "condition_fanout_filter" => &mut all.condition_fanout_filter,
+            "subquery_to_derived" => &mut all.subquery_to_derived,
+            "skip_scan" => &mut all.skip_scan,
+            "index_condition_pushdown" => &mut all.index_condition_pushdown,
+            "index_merge" => &mut merge,
+            "index_merge_union" => &mut all.index_merge_union,
+            "index_merge_sort_union" => &mut all.index_merge_sort_union,
+            "index_merge_intersection" => &mut all.index_merge_intersection,
+            "derived_condition_pushdown" => &mut all.derived_condition_pushdown,
+            _ => continue,
+        };
+        *flag = on;
     }
+    all.hash_join &= nested_loops;
+    all.index_merge_union &= merge;
+    all.index_merge_sort_union &= merge;
+    all.index_merge_intersection &= merge;
+    all
 }
 
 #[cfg(test)]

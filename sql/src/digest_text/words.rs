@@ -107,8 +107,8 @@ pub fn hint(word: &[u8]) -> Option<&'static str> {
 }
 
 fn find_in(words: &'static [&'static str], word: &[u8]) -> Option<&'static str> {
-    let upper = |word: &[u8]| word.to_ascii_uppercase();
-    words.binary_search_by(|known| known.as_bytes().cmp(&upper(word)[..])).ok().map(|at| words[at])
+    let upper = || word.iter().map(u8::to_ascii_uppercase);
+    words.binary_search_by(|known| known.bytes().cmp(upper())).ok().map(|at| words[at])
 }
 
 /// The word that stands for all that mean the same.

@@ -8,7 +8,12 @@ use crate::{ColumnType, DateTime, Time, TypeKind, Value};
 /// An integer outside i64 and u64 does not exist, so i128 holds each.
 type Wide = i128;
 
-fn integer_range(to: &ColumnType) -> (Wide, Wide) {
+pub(super) fn is_integer(kind: &TypeKind) -> bool {
+    use TypeKind as K;
+    matches!(kind, K::TinyInt | K::SmallInt | K::MediumInt | K::Int | K::BigInt)
+}
+
+pub(super) fn integer_range(to: &ColumnType) -> (Wide, Wide) {
     let bits = match to.kind {
         TypeKind::TinyInt => 8,
         TypeKind::SmallInt => 16,
