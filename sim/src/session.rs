@@ -403,6 +403,10 @@ impl Session {
             judge(&error);
             return self.roll_back(open).await;
         }
+        if self.rng.chance(1, 8) {
+            // An estimate, so it may be wrong.
+            self.worker.set_alone(self.rng.chance(1, 2));
+        }
         self.recorder.committing(open.entry);
         let flush = open.txn.commit(&self.worker);
         self.recorder.committed(open.entry);

@@ -394,6 +394,11 @@ impl Worker {
         }
     }
 
+    /// Whether no session is busy but one of this thread: then its commits are flushed here, and nobody is woken for it.
+    pub fn set_alone(&self, alone: bool) {
+        self.engine.store.wal.set_alone(self.index, alone);
+    }
+
     /// Repeats a call on this thread until it answers, waiting out its stalls: for threads that may block.
     ///
     /// # Errors

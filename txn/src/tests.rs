@@ -228,6 +228,66 @@ fn recovery_undoes_an_open_transaction_from_its_last_change_back() {
     recovered.shutdown().expect("stops");
 }
 
+/// Who is alone flushes its commits itself. Where two think so, one waits for the other, who has the flusher see to it.
+#[test]
+fn commits_of_who_is_alone_are_durable_at_once() {
+    const ROUNDS: u64 = 200;
+    let dir = TempDir::new("alone");
+    let config = Config {
+        data_dir: dir.0.clone(),
+        buffer_pool_bytes: 8 << 20,
+        undo_memory_bytes: 64 << 20,
+        recovery_target: crate::RECOVERY_TARGET,
+        workers: 4,
+        durability: Durability::Full,
+    };
+    let engine = Engine::open(config).expect("opens");
+    let a = engine.worker(0);
+    let tree = a.wait(|| a.create_tree()).expect("a tree");
+    let insert = |worker: &Worker, n: u64| {
+        let mut txn = worker.begin(Isolation::ReadCommitted);
+        assert_eq!(worker.wait(|| txn.insert(worker, tree, &key(n), b"row")).expect("ok"), InsertOutcome::Inserted);
+        txn.commit(worker)
+    };
+    insert(&a, 0).expect("the flusher does it").wait_blocking();
+    a.set_alone(true);
+    let flushes = engine.status().log_flushes;
+    assert!((1..100).all(|n| insert(&a, n).is_none()), "nobody is waited for");
+    assert_eq!(engine.status().log_flushes, flushes + 99);
+    drop(a);
+    // Both begin each round at once, as nearly as they can.
+    let arrived = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for index in 0..2u64 {
+            let (engine, arrived) = (&engine, &arrived);
+            scope.spawn(move || {
+                let worker = engine.worker(index as usize);
+                worker.set_alone(true);
+                for n in 0..ROUNDS {
+                    arrived.fetch_add(1, Ordering::SeqCst);
+                    let began = std::time::Instant::now();
+                    while arrived.load(Ordering::SeqCst) < 2 * (n + 1) {
+                        assert!(began.elapsed() < std::time::Duration::from_secs(90), "the other one has failed");
+                        std::thread::yield_now();
+                    }
+                    let Some(stall) = insert(&worker, 100 + n * 2 + index) else { continue };
+                    let stall = RefCell::new(stall);
+                    let is_ready = || {
+                        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+                        std::pin::Pin::new(&mut *stall.borrow_mut()).poll(&mut context).is_ready()
+                    };
+                    until("a commit is left waiting", is_ready);
+                }
+                worker.park();
+            });
+        }
+    });
+    let recovered = open(&crashed_copy(&dir, "alone-crashed"), 8);
+    let there: Vec<u64> = all_rows(&recovered.worker(0), tree, false).into_iter().map(|(key, _)| key).collect();
+    assert!(there.into_iter().eq(0..100 + 2 * ROUNDS));
+    recovered.shutdown().expect("stops");
+}
+
 fn records(engine: &Engine, tree: TreeRef) -> usize {
     let mut count = 0;
     let (mut place, mut fence) = (Vec::new(), Vec::new());

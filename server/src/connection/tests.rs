@@ -60,6 +60,8 @@ impl Host for Rc<Echo> {
         });
     }
 
+    fn is_alone(&self, _alone: bool) {}
+
     fn sleeps(&self) {}
 
     fn turn(&self) {}

@@ -34,6 +34,8 @@ pub trait Host {
     fn turn(&self);
     /// Before the thread sleeps: nothing of it is inside the engine until the next `turn`.
     fn sleeps(&self);
+    /// No session of the server is busy but one of this thread, or others are again.
+    fn is_alone(&self, alone: bool);
     /// Should the loop end?
     fn is_done(&self) -> bool;
 }
@@ -78,8 +80,14 @@ impl<M: Send + 'static> EventLoop<M> {
         let mut crowd = Crowd::new(&crowds, self.index, Instant::now());
         // The engine's bound stands before the first message may use the engine.
         host.turn();
+        let mut was_alone = false;
         loop {
             core.set_now(Instant::now());
+            let is_alone = crowd.is_alone();
+            if is_alone != was_alone {
+                host.is_alone(is_alone);
+                was_alone = is_alone;
+            }
             while let Some(message) = self.remote.next_message() {
                 host.message(message);
             }
@@ -182,6 +190,11 @@ impl<'c> Crowd<'c> {
         busy.saturating_mul(2) <= self.all.processors
     }
 
+    /// Is no session busy but one of this worker?
+    fn is_alone(&self) -> bool {
+        self.others == 0 && self.before.max(self.seen.count_ones()) <= 1
+    }
+
     fn end_period(&mut self, now: Instant) {
         self.before = self.seen.count_ones();
         self.seen = 0;
@@ -252,6 +265,32 @@ mod tests {
         let idle = later + CROWD_PERIOD;
         assert!(first.leaves_processors(idle));
         assert!(second.leaves_processors(idle), "the first has told that none of its own is busy");
+    }
+
+    #[test]
+    fn one_busy_session_is_alone() {
+        let (now, crowds) = (Instant::now(), Crowds::new(2, 8));
+        let mut crowds_of = [0, 1].map(|index| Crowd::new(&crowds, index, now));
+        let [first, second] = &mut crowds_of;
+        let mut end = |crowd: &mut Crowd<'_>, periods: u32| _ = crowd.leaves_processors(now + CROWD_PERIOD * periods);
+        assert!(first.is_alone(), "nobody is busy");
+        first.note(mio::Token(7));
+        first.note(mio::Token(7));
+        assert!(first.is_alone());
+        first.note(mio::Token(8));
+        assert!(!first.is_alone(), "two of its own");
+        end(first, 1);
+        first.note(mio::Token(7));
+        assert!(!first.is_alone(), "two in the period before");
+        end(first, 2);
+        assert!(first.is_alone());
+        second.note(mio::Token(3));
+        end(second, 2);
+        end(first, 3);
+        assert!(!first.is_alone(), "one of another worker");
+        end(second, 3);
+        end(first, 4);
+        assert!(first.is_alone());
     }
 
     #[test]

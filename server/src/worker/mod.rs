@@ -231,6 +231,10 @@ impl Host for Rc<Worker> {
         self.engine.park();
     }
 
+    fn is_alone(&self, alone: bool) {
+        self.engine.set_alone(alone);
+    }
+
     fn is_done(&self) -> bool {
         self.is_stopping() && self.core.live() == 0
     }

@@ -41,7 +41,7 @@ pub struct LogPlace {
     pub sequence: u64,
 }
 
-/// The writing end. Owned by the flusher.
+/// The writing end. One thread has it at a time.
 pub struct LogWriter {
     dir: PathBuf,
     segment: Option<(u64, File)>,

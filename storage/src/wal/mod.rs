@@ -4,7 +4,8 @@
 //!    was current at that moment.
 //! 2. The flusher, whenever somebody waits and the device is free, starts the next epoch, collects what all workers appended in the
 //!    finished one, writes it as one block with one sync, and publishes it as durable. There is no timer: a flush that takes
-//!    longer gathers more ("group commit self-clocks").
+//!    longer gathers more ("group commit self-clocks"). A worker with the only busy session does that itself
+//!    (`Wal::commit_stall`): its thread has nothing to do meanwhile, and nobody must be woken.
 //! 3. Each worker's waiters whose epoch is durable are woken.
 //!
 //! W1: a record that depends on another (same page, same transaction, or a commit it saw) has the same or a later epoch: the epoch
@@ -13,6 +14,8 @@
 //! W2: epoch e is collected only after the counter passed e and each worker's buffer lock was taken once: no append to e is in flight.
 //! W3: `lsn = max(epoch << 24, page's lsn) + 1`: grows along each page, and `lsn >> 24` is never below the record's epoch.
 //! W4: a failed write or sync of the log is fatal.
+//! W5: a wish for a flush is seen. It is raised before its owner looks whether the seat is taken, and whoever leaves the seat looks at the
+//! wishes afterwards: the flusher before it parks, a worker to wake the flusher.
 //! Latches: a buffer's lock is taken under page latches and never the other way round.
 
 mod files;
@@ -29,7 +32,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use sync::CachePadded;
-use sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 use sync::{Mutex, MutexGuard};
 
 /// Epochs sit in the upper 40 bits of an LSN.
@@ -67,6 +70,8 @@ struct WorkerLog {
     wants_flush: AtomicBool,
     /// The epoch before which this worker has no open transaction's records (`u64::MAX`: none open).
     undo_needed_from: AtomicU64,
+    /// No session but one of this worker is busy: it flushes its commits itself.
+    is_alone: AtomicBool,
     waits: Arc<WorkerWaits>,
 }
 
@@ -89,6 +94,8 @@ pub struct Wal {
     durable: Arc<CachePadded<AtomicU64>>,
     logs: Box<[CachePadded<WorkerLog>]>,
     durability: Durability,
+    /// Whoever flushes holds it.
+    seat: Mutex<Seat>,
     flusher_parked: AtomicBool,
     flusher: Mutex<Option<os::thread::Thread>>,
     stop: AtomicBool,
@@ -206,6 +213,7 @@ impl Wal {
                     buffered: AtomicUsize::new(0),
                     wants_flush: AtomicBool::new(false),
                     undo_needed_from: AtomicU64::new(u64::MAX),
+                    is_alone: AtomicBool::new(false),
                     waits: Arc::new(WorkerWaits { durable: durable.clone(), list: Mutex::default() }),
                 })
             })
@@ -222,6 +230,7 @@ impl Wal {
             written: AtomicU64::new(place.position),
             places: Mutex::new(VecDeque::from([EpochPlace { epoch: begin.0, place: begin.1 }, EpochPlace { epoch, place }])),
             segments: writer.pool(),
+            seat: Mutex::new(Seat { writer, payload: Vec::new(), taken: Vec::new() }),
             syncs: AtomicU64::new(0),
             pace: Arc::new(Pace {
                 redo_bytes_max: AtomicU64::new(redo_bytes_max),
@@ -231,8 +240,7 @@ impl Wal {
                 waiting: Mutex::default(),
             }),
         });
-        let flusher = Flusher { wal: wal.clone(), writer, payload: Vec::new(), taken: Vec::new() };
-        Ok((wal, flusher))
+        Ok((wal.clone(), Flusher { wal }))
     }
 
     pub fn durability(&self) -> Durability {
@@ -346,6 +354,40 @@ impl Wal {
         crate::Stall::Durable(DurableStall { waits: self.logs[worker].waits.clone(), epoch })
     }
 
+    /// Whether no session but one of `worker` is busy, so that a flush on its thread holds up nobody. An estimate, told by that thread.
+    pub fn set_alone(&self, worker: usize, alone: bool) {
+        // Relaxed: read by the same thread.
+        self.logs[worker].is_alone.store(alone, Ordering::Relaxed);
+    }
+
+    /// As [`Self::durable_stall`], for a commit. `None`: it is durable already, since the worker has flushed it itself.
+    pub fn commit_stall(&self, worker: usize, epoch: u64) -> Option<crate::Stall> {
+        let log = &self.logs[worker];
+        if self.durability != Durability::Full || !log.is_alone.load(Ordering::Relaxed) {
+            return Some(self.durable_stall(worker, epoch));
+        }
+        // W5: either this finds the seat free, or whoever has it finds the wish when it leaves.
+        log.wants_flush.store(true, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        let Some(mut seat) = self.seat.try_lock() else {
+            return Some(crate::Stall::Durable(DurableStall { waits: log.waits.clone(), epoch }));
+        };
+        // Whoever had the seat before may have taken this along.
+        if self.durable_epoch() < epoch {
+            seat.flush(self);
+        }
+        drop(seat);
+        fence(Ordering::SeqCst);
+        if self.is_flush_wanted() && self.flusher_parked.load(Ordering::SeqCst) {
+            self.wake_flusher();
+        }
+        None
+    }
+
+    fn is_flush_wanted(&self) -> bool {
+        self.logs.iter().any(|log| log.wants_flush.load(Ordering::SeqCst))
+    }
+
     /// Asks for a flush of what this worker has appended.
     #[inline]
     pub fn request_flush(&self, worker: usize) {
@@ -426,25 +468,26 @@ impl Wal {
     }
 }
 
-/// The flushing thread's state.
+/// The flushing thread.
 pub struct Flusher {
     wal: Arc<Wal>,
-    writer: LogWriter,
-    payload: Vec<u8>,
-    taken: Vec<u8>,
 }
 
 impl Flusher {
     /// Runs until `Wal::stop`.
-    pub fn run(mut self) {
-        *self.wal.flusher.lock() = Some(os::thread::current());
+    pub fn run(self) {
+        let wal = &*self.wal;
+        *wal.flusher.lock() = Some(os::thread::current());
         loop {
-            let stopping = self.wal.stop.load(Ordering::SeqCst);
+            let stopping = wal.stop.load(Ordering::SeqCst);
             if stopping || self.wait_for_work() {
-                if let Err(e) = self.flush() {
-                    os::fatal(&format!("the log cannot be written: {e}"));
+                let mut seat = wal.seat.lock();
+                // A worker may have done it meanwhile.
+                if stopping || wal.is_flush_wanted() {
+                    seat.flush(wal);
                 }
-                if self.wal.durability == Durability::Relaxed && !stopping {
+                drop(seat);
+                if wal.durability == Durability::Relaxed && !stopping {
                     self.pause();
                 }
             }
@@ -468,22 +511,33 @@ impl Flusher {
 
     /// Parks until somebody wants a flush. `false`: woken for another reason.
     fn wait_for_work(&self) -> bool {
-        let wanted = || self.wal.logs.iter().fold(false, |any, l| l.wants_flush.load(Ordering::SeqCst) | any);
-        if wanted() {
+        let wal = &*self.wal;
+        // W5
+        fence(Ordering::SeqCst);
+        if wal.is_flush_wanted() {
             return true;
         }
-        self.wal.flusher_parked.store(true, Ordering::SeqCst);
-        if wanted() || self.wal.stop.load(Ordering::SeqCst) {
-            self.wal.flusher_parked.store(false, Ordering::SeqCst);
+        wal.flusher_parked.store(true, Ordering::SeqCst);
+        if wal.is_flush_wanted() || wal.stop.load(Ordering::SeqCst) {
+            wal.flusher_parked.store(false, Ordering::SeqCst);
             return true;
         }
         os::thread::park();
-        self.wal.flusher_parked.store(false, Ordering::SeqCst);
-        wanted()
+        wal.flusher_parked.store(false, Ordering::SeqCst);
+        wal.is_flush_wanted()
     }
+}
 
-    fn flush(&mut self) -> Result<(), crate::Error> {
-        let wal = &*self.wal;
+/// What writes the log; one thread at a time has it.
+struct Seat {
+    writer: LogWriter,
+    payload: Vec<u8>,
+    taken: Vec<u8>,
+}
+
+impl Seat {
+    /// Ends the epoch and makes it durable.
+    fn flush(&mut self, wal: &Wal) {
         // Cleared before the epoch ends: what was asked for before is in it.
         wal.urgent.store(false, Ordering::SeqCst);
         for log in &wal.logs {
@@ -502,8 +556,10 @@ impl Flusher {
             }
         }
         if !self.payload.is_empty() {
-            self.writer.write_epoch(epoch, &self.payload)?;
-            self.note_place(epoch + 1);
+            if let Err(error) = self.writer.write_epoch(epoch, &self.payload) {
+                os::fatal(&format!("the log cannot be written: {error}"));
+            }
+            self.note_place(wal, epoch + 1);
             self.payload.shrink_to(4 << 20);
             let end = self.writer.place().position;
             wal.written.store(end, Ordering::Relaxed);
@@ -518,12 +574,11 @@ impl Flusher {
         for log in &wal.logs {
             wake(&log.waits, epoch);
         }
-        Ok(())
     }
 
     /// Epoch `epoch` begins where the log ends now.
-    fn note_place(&self, epoch: u64) {
-        let mut places = self.wal.places.lock();
+    fn note_place(&self, wal: &Wal, epoch: u64) {
+        let mut places = wal.places.lock();
         let place = self.writer.place();
         if places.back().is_none_or(|last| last.place.position + PLACE_BYTES <= place.position) {
             places.push_back(EpochPlace { epoch, place });
