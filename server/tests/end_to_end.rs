@@ -454,6 +454,25 @@ fn status(conn: &mut Conn, name: &str) -> u64 {
     value
 }
 
+/// A text over user variables has one plan as long as their types stay.
+#[test]
+fn plans_over_user_variables_are_kept() {
+    let server = Server::start();
+    let mut conn = server.connect();
+    let hits = |conn: &mut Conn, variable: &str| {
+        let before = status(conn, "Heddle_plan_cache_hits");
+        for n in 0..5 {
+            conn.query_drop(format!("SET @a = {variable}, @b = {n}")).unwrap();
+            assert_eq!(conn.query_first::<(String, u64), _>("SELECT CONCAT(@a, ''), @b").unwrap().unwrap().1, n);
+        }
+        status(conn, "Heddle_plan_cache_hits") - before
+    };
+    assert_eq!(hits(&mut conn, "1"), 4);
+    assert_eq!(hits(&mut conn, "2"), 5, "of the same type");
+    assert_eq!(hits(&mut conn, "'x'"), 4, "of another one");
+    assert_eq!(hits(&mut conn, "'other'"), 5);
+}
+
 /// Whatever statements it has, and however often they are run.
 #[test]
 fn statements_of_a_program() {

@@ -1,9 +1,7 @@
 //! SET: variables of the user, of the session, of the server; NAMES; TRANSACTION.
 //!
-//! All assignments of one SET are checked before the first takes effect, except that user variables are assigned in order, because
-//! later expressions may read them.
+//! All assignments of one SET are checked, and their values computed, before the first takes effect.
 
-use super::run::owned;
 use super::settings::{IDS, ISOLATION_LEVELS};
 use super::state::{Change, State};
 use super::transaction::Characteristics;
@@ -104,10 +102,7 @@ impl State {
         match item {
             SetItem::User { name, value } => {
                 let (value, ty) = self.set_value(value, params).await?;
-                let variable = UserVariable::new(owned(&value), ty);
-                // Later items of the same SET see it.
-                self.vars.user_variables.insert(name.to_lowercase(), variable.clone());
-                assignments.push(Assignment::User(name.to_lowercase(), variable));
+                assignments.push(Assignment::User(name.to_lowercase(), UserVariable::new(value, ty)));
             }
             SetItem::System { scope, name, value } => {
                 let to = self.settable(*scope, name)?;

@@ -272,7 +272,7 @@ mod tests {
         let (now, crowds) = (Instant::now(), Crowds::new(2, 8));
         let mut crowds_of = [0, 1].map(|index| Crowd::new(&crowds, index, now));
         let [first, second] = &mut crowds_of;
-        let mut end = |crowd: &mut Crowd<'_>, periods: u32| _ = crowd.leaves_processors(now + CROWD_PERIOD * periods);
+        let end = |crowd: &mut Crowd<'_>, periods: u32| _ = crowd.leaves_processors(now + CROWD_PERIOD * periods);
         assert!(first.is_alone(), "nobody is busy");
         first.note(mio::Token(7));
         first.note(mio::Token(7));
