@@ -17,6 +17,7 @@ use sql::expr::Expr;
 use sql::plan::{
     DeletePlan, InsertPlan, InsertSource, LockWait, Locking, Node, OutputColumn, Parts, Plan, QueryPlan, UpdatePlan,
 };
+use std::fmt;
 use std::future::poll_fn;
 use txn::{Isolation, LockMode, Savepoint, WaitPolicy};
 use types::charset::Charset;
@@ -40,8 +41,47 @@ pub struct DmlDone {
     pub matched: u64,
     /// The id for the status packet: the first generated one, else an explicit AUTO_INCREMENT value, else LAST_INSERT_ID(n).
     pub last_insert_id: u64,
-    /// `Rows matched: 1  Changed: 1  Warnings: 0`, `Records: 3  Duplicates: 0  Warnings: 0`, or empty.
-    pub info: String,
+    pub info: ChangeInfo,
+}
+
+/// What is said in words of a data change; printed for a client only.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ChangeInfo {
+    #[default]
+    None,
+    Updated {
+        matched: u64,
+        changed: u64,
+        warnings: u64,
+    },
+    Inserted {
+        records: u64,
+        duplicates: u64,
+        warnings: u64,
+    },
+    Loaded {
+        records: u64,
+        deleted: u64,
+        skipped: u64,
+        warnings: u64,
+    },
+}
+
+impl fmt::Display for ChangeInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => Ok(()),
+            Self::Updated { matched, changed, warnings } => {
+                write!(f, "Rows matched: {matched}  Changed: {changed}  Warnings: {warnings}")
+            }
+            Self::Inserted { records, duplicates, warnings } => {
+                write!(f, "Records: {records}  Duplicates: {duplicates}  Warnings: {warnings}")
+            }
+            Self::Loaded { records, deleted, skipped, warnings } => {
+                write!(f, "Records: {records}  Deleted: {deleted}  Skipped: {skipped}  Warnings: {warnings}")
+            }
+        }
+    }
 }
 
 /// Runs a query plan and writes its rows to `sink`. Sets FOUND_ROWS() and ROW_COUNT().

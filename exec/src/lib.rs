@@ -46,7 +46,7 @@ mod work;
 pub use context::{Call, ExecContext, Fire, Host, LocalFuture, TriggerRow, VirtualRows};
 pub use definition::DefinitionExpressions;
 pub use dml::column_error;
-pub use driver::{DmlDone, QueryDone, measure, run_dml, run_load, run_query};
+pub use driver::{ChangeInfo, DmlDone, QueryDone, measure, run_dml, run_load, run_query};
 pub use error::{Error, Raised, Result};
 pub use estimate::Constants;
 pub use function::pico_time;

@@ -80,6 +80,33 @@ pub fn digest_text_of(text: &[u8], mode: &SqlMode, repeated: Repeated) -> String
     pieces.print()
 }
 
+/// Appends to `out` what a text of SET or CALL has besides the values of its literals: texts that leave the same have the same digest.
+/// `false`: another statement, or one in whose digest a number may stand.
+pub fn digest_skeleton(text: &[u8], mode: &SqlMode, out: &mut Vec<u8>) -> bool {
+    let mut lexer = Lexer::new(text, mode);
+    let (first, _) = lexer.next();
+    if !matches!(first, Token::Keyword(K::Set | K::Call)) {
+        return false;
+    }
+    let mut kept = 0;
+    loop {
+        let (token, start) = lexer.next();
+        let mark = match token {
+            Token::End => break,
+            Token::Bad | Token::Keyword(K::By) => return false,
+            Token::Int(_) | Token::Decimal(_) | Token::Double(_) => 1,
+            Token::String { .. } | Token::National { .. } => 2,
+            Token::Hex(_) | Token::Bits(_) => 3,
+            _ => continue,
+        };
+        out.extend_from_slice(&text[kept..start]);
+        out.push(mark);
+        kept = lexer.position();
+    }
+    out.extend_from_slice(&text[kept..]);
+    true
+}
+
 #[derive(Default)]
 struct Pieces<'t> {
     list: Vec<Piece<'t>>,

@@ -6,7 +6,7 @@ use super::foreign::{Checker, Writer};
 use super::triggers::Triggers;
 use super::update::{limit_of, reread, start_run, target};
 use crate::context::ExecContext;
-use crate::driver::DmlDone;
+use crate::driver::{ChangeInfo, DmlDone};
 use crate::error::Result;
 use crate::operator::{ScanOperator, SourceLock};
 use crate::prepared::Prepared;
@@ -68,7 +68,7 @@ pub(crate) async fn delete(
         affected: deleted,
         matched: deleted,
         last_insert_id: run.shared.session.last_insert_id_set.get().unwrap_or(0),
-        info: String::new(),
+        info: ChangeInfo::None,
     })
 }
 

@@ -9,10 +9,10 @@ use super::foreign::{Checker, Writer};
 use super::given::{self, GivenRow};
 use super::triggers::{ChangedRow, InsertTriggers, NewRow};
 use super::update::{duplicate, new_row, subquery_lock};
-use super::{Changes, ViewJudge, changed_number, insert_info, is_strict, rules, store};
+use super::{Changes, ViewJudge, changed_number, is_strict, rules, store};
 use crate::coerce;
 use crate::context::ExecContext;
-use crate::driver::DmlDone;
+use crate::driver::{ChangeInfo, DmlDone};
 use crate::error::{Error, Result};
 use crate::eval::{Env, Shared, Step};
 use crate::operator::{Builder, Operator};
@@ -796,7 +796,7 @@ impl<'p> Inserting<'p> {
             affected: self.inserted + self.replaced,
             matched: self.row_number,
             last_insert_id: 0,
-            info: format!("Records: {records}  Deleted: {deleted}  Skipped: {skipped}  Warnings: {warnings}"),
+            info: ChangeInfo::Loaded { records, deleted, skipped, warnings },
         }
     }
 
@@ -819,12 +819,11 @@ impl<'p> Inserting<'p> {
             (None, false) => self.row_number - self.inserted,
         };
         let updated = if session.client_found_rows { self.touched + self.updated } else { self.updated * 2 };
-        DmlDone {
-            affected: self.inserted + self.replaced + updated,
-            matched: self.row_number,
-            last_insert_id,
-            info: if self.single_row { String::new() } else { insert_info(session, self.row_number, duplicates) },
-        }
+        let info = match self.single_row {
+            true => ChangeInfo::None,
+            false => ChangeInfo::Inserted { records: self.row_number, duplicates, warnings: session.warnings.borrow().count() },
+        };
+        DmlDone { affected: self.inserted + self.replaced + updated, matched: self.row_number, last_insert_id, info }
     }
 }
 

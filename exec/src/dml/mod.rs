@@ -39,6 +39,7 @@ pub(crate) use store::convert_to;
 pub(crate) use update::{subquery_lock, update};
 pub(crate) use view_check::ViewJudge;
 
+use crate::driver::ChangeInfo;
 use crate::prepared::Prepared;
 use crate::session::SessionVars;
 use txn::Worker;
@@ -108,14 +109,8 @@ fn is_strict(session: &SessionVars, ignore: bool) -> bool {
     session.sql_mode.strict && !ignore
 }
 
-/// `Rows matched: 1  Changed: 1  Warnings: 0`
-fn update_info(session: &SessionVars, matched: u64, changed: u64) -> String {
-    format!("Rows matched: {matched}  Changed: {changed}  Warnings: {}", session.warnings.borrow().count())
-}
-
-/// `Records: 3  Duplicates: 0  Warnings: 0`
-fn insert_info(session: &SessionVars, records: u64, duplicates: u64) -> String {
-    format!("Records: {records}  Duplicates: {duplicates}  Warnings: {}", session.warnings.borrow().count())
+fn update_info(session: &SessionVars, matched: u64, changed: u64) -> ChangeInfo {
+    ChangeInfo::Updated { matched, changed, warnings: session.warnings.borrow().count() }
 }
 
 /// The number that changed columns give a table's AUTO_INCREMENT column; zero and negative numbers do not count.

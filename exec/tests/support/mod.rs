@@ -1,7 +1,7 @@
 //! A database on the real engine, in a directory of its own, and SQL statements run on it without a server.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use exec::{DmlDone, Error, ExecContext, Host, NoHost, Prepared, RowSink, SessionVars};
+use exec::{ChangeInfo, DmlDone, Error, ExecContext, Host, NoHost, Prepared, RowSink, SessionVars};
 use sql::plan::{BindContext, OutputColumn, Plan, SqlMode};
 use std::future::Future;
 use std::path::PathBuf;
@@ -337,7 +337,7 @@ impl Answer {
     pub fn show(&self) -> String {
         match self {
             Answer::Rows(rows) => rows.join(";"),
-            Answer::Done(done) if done.info.is_empty() => done.affected.to_string(),
+            Answer::Done(done) if done.info == ChangeInfo::None => done.affected.to_string(),
             Answer::Done(done) => format!("{} {}", done.affected, done.info),
         }
     }

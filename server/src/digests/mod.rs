@@ -10,8 +10,8 @@
 //! D2: a worker keeps at most `performance_schema_digests_size` of them. What is beyond, and what is beyond it in the sum of all workers,
 //!     counts in the row without a digest.
 //! D3: TRUNCATE sets to zero what plans still point to, and forgets the rest. What has no execution has no row.
-//! D4: of short texts without a kept plan (SET, SHOW) the digest is known from the last time; of long ones the parser knows which rows of
-//!     VALUES add nothing to it. So it costs little beside the statement.
+//! D4: of short texts without a kept plan (SHOW) the digest is known from the last time, of SET and CALL with whatever literals; of long
+//!     ones the parser knows which rows of VALUES add nothing to it. So it costs little beside the statement.
 
 mod statistics;
 mod summary;
@@ -25,8 +25,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Bytes of a text whose statistics are found by the text itself, and how many such texts are kept.
-const RECENT_BYTES_MAX: usize = 256;
+/// Bytes of a text whose statistics are found by the text itself, without literals where they make no difference, and how many such texts
+/// are kept.
+const RECENT_BYTES_MAX: usize = 1024;
 const RECENT_MAX: usize = 256;
 
 #[derive(Default)]
@@ -54,14 +55,20 @@ impl Digests {
 
     /// The statistics of the first statement of `text`, of which the parser knows what is `repeated`.
     pub fn find(&self, database: Option<&str>, text: &[u8], mode: &SqlMode, repeated: Repeated) -> Rc<Statistics> {
-        if text.len() > RECENT_BYTES_MAX {
-            return self.find_by_digest(database, sql::digest_text_of(text, mode, repeated));
-        }
         let mut recent = self.recent.borrow_mut();
         recent.key.clear();
         recent.key.extend_from_slice(database.unwrap_or_default().as_bytes());
         recent.key.extend_from_slice(&[0, u8::from(mode.ansi_quotes), u8::from(mode.no_backslash_escapes)]);
-        recent.key.extend_from_slice(text);
+        let texts_begin = recent.key.len();
+        if !sql::digest_skeleton(text, mode, &mut recent.key) {
+            recent.key.truncate(texts_begin);
+            if text.len() <= RECENT_BYTES_MAX {
+                recent.key.extend_from_slice(text);
+            }
+        }
+        if !(1..=RECENT_BYTES_MAX).contains(&(recent.key.len() - texts_begin)) {
+            return self.find_by_digest(database, sql::digest_text_of(text, mode, repeated));
+        }
         if let Some(found) = recent.found.get(&recent.key[..]) {
             return Rc::clone(found);
         }
@@ -141,7 +148,7 @@ mod tests {
         assert!(Rc::ptr_eq(&first, &find("d", "SET @a = 'other'", &SqlMode::DEFAULT)), "it has the same digest");
         assert!(!Rc::ptr_eq(&first, &find("d", "SET @a = \"x\"", &ansi)), "another text by its names");
         assert!(!Rc::ptr_eq(&first, &find("e", "SET @a = \"x\"", &SqlMode::DEFAULT)));
-        (0..2 * RECENT_MAX).for_each(|n| drop(find("d", &format!("SET @a = {n}"), &SqlMode::DEFAULT)));
+        (0..2 * RECENT_MAX).for_each(|n| drop(find("d", &format!("SHOW TABLES LIKE '{n}'"), &SqlMode::DEFAULT)));
         assert!(digests.recent.borrow().found.len() <= RECENT_MAX);
         let clock = os::TickClock::start();
         first.record(&Execution::default(), os::ticks(), b"SET", &clock);

@@ -9,14 +9,14 @@ use crate::session::{Acting, Answer, Binder, Client, IDS, State};
 use crate::show::{Columns, result};
 use crate::variables::Setting;
 use protocol::{RowEncoder, RowFormat, Status};
-use sql::ast::{CallProcedure, Expr, ObjectName};
+use sql::ast::{CallProcedure, Expr, Literal, ObjectName};
 use sql::param::ParamKind;
 use sql::plan::FunctionCall;
 use sql::routine::{Argument, ParamMode, Place, ProgramKind};
 use std::rc::Rc;
 use std::sync::Arc;
 use types::schema::RoutineDef;
-use types::{ColumnType, Value};
+use types::{ColumnType, TypeKind, Value};
 
 /// Calls within calls, of whatever procedures: what a thread's stack has room for.
 const DEPTH_MAX: u32 = 256;
@@ -70,7 +70,12 @@ impl Arguments<'_> {
 
     async fn value(self, state: &mut State, n: usize) -> Result<(Value<'static>, ColumnType)> {
         match self {
-            Self::Written(exprs, given) => argument(state, &exprs[n], given.values).await,
+            Self::Written(exprs, given) => match exprs[n] {
+                Expr::Literal(Literal::Int(number)) if let Ok(number) = i64::try_from(number) => {
+                    Ok((Value::Int(number), ColumnType::new(TypeKind::BigInt)))
+                }
+                _ => argument(state, &exprs[n], given.values).await,
+            },
             Self::Bound { routine, args } => routine.value(state, &args[n].value, false).await,
         }
     }

@@ -233,7 +233,9 @@ impl State {
             let worker = Rc::clone(&self.worker);
             self.transaction.commit(&worker).await;
         }
-        let answer = Answer { affected: done.affected, last_insert_id: done.last_insert_id, info: &done.info };
+        // A program keeps the answers of its statements to itself.
+        let info = if self.frame.is_none() { done.info.to_string() } else { String::new() };
+        let answer = Answer { affected: done.affected, last_insert_id: done.last_insert_id, info: &info };
         self.write_ok(client, &answer);
     }
 

@@ -459,3 +459,39 @@ fn repeated_rows_add_nothing() {
     }
     assert!(skipped >= 30, "{skipped}");
 }
+
+#[test]
+fn texts_of_one_skeleton_have_one_digest() {
+    let skeleton = |text: &str| {
+        let mut out = Vec::new();
+        digest_skeleton(text.as_bytes(), &SqlMode::DEFAULT, &mut out).then_some(out)
+    };
+    let texts = [
+        "set @a = 1, @b = 'x'",
+        "set @a = 99, @b = 'y''z'",
+        "set @a = -1.5e3, @b = ''",
+        "set @a = 'x', @b = 1",
+        "set @b = 1, @a = 'x'",
+        "set @a = 0x1, @b = 'x'",
+        "set @a = _utf8mb4'x', @b = 1",
+        "set @a = _utf8mb4 0x10, @b = 1",
+        "call p(1, 'a', @x, f(2))",
+        "call p(-7, 'b', @x, f(3))",
+        "call p(-7, -'b', @x, f(3))",
+        "call p(1, 'a' 'b', @x, f(2))",
+        "call p(1, 'a', @y, f(2)) /* 5 */",
+    ];
+    let mut same = 0;
+    for (one, other) in texts.iter().flat_map(|one| texts.map(|other| (*one, other))) {
+        assert!(skeleton(one).is_some(), "{one}");
+        if skeleton(one) == skeleton(other) {
+            same += usize::from(one != other);
+            let digest = |text: &str| digest_text(text.as_bytes(), &SqlMode::DEFAULT);
+            assert_eq!(digest(one), digest(other));
+        }
+    }
+    assert_eq!(same, 2, "each of the first two is the other's");
+    for text in ["select 1", "insert into t values (1)", "set @a = (select a from t order by 1)", "call p(\u{1})", ""] {
+        assert_eq!(skeleton(text), None, "{text}");
+    }
+}
