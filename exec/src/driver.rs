@@ -13,7 +13,7 @@ use crate::scratch::Scratch;
 use crate::sink::{NullSink, RowSink};
 use crate::wait;
 use sql::explain::Measures;
-use sql::expr::Expr;
+use sql::expr::{Expr, ExprKind};
 use sql::plan::{
     DeletePlan, InsertPlan, InsertSource, LockWait, Locking, Node, OutputColumn, Parts, Plan, QueryPlan, UpdatePlan,
 };
@@ -288,7 +288,10 @@ impl<'p> Rows<'p> {
 fn write_exprs<S: RowSink>(run: &Run<'_>, slots: &[u8], exprs: &[Expr], columns: &[OutputColumn], sink: &mut S) -> Step<()> {
     let env = run.env(slots);
     for (expr, column) in exprs.iter().zip(columns) {
-        let value = env.eval(expr)?;
+        let value = match expr.kind {
+            ExprKind::Column { source, column } => env.column(source, column)?,
+            _ => env.eval(expr)?,
+        };
         sink.value(&env.finish(value, &expr.ty, &column.ty)?, &column.ty);
     }
     Ok(())

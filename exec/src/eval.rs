@@ -19,7 +19,7 @@ use crate::subquery::Subqueries;
 use smallvec::SmallVec;
 use sql::expr::{CompareAs, CompareOp, Expr, ExprKind, PartitionCall, UnaryOp};
 use std::borrow::Cow;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::cmp::Ordering;
 use std::time::Duration;
 use types::{ColumnType, TypeKind, Value};
@@ -83,6 +83,13 @@ pub(crate) struct Shared<'a> {
     pub host: &'a dyn Host,
     /// Truncation and division by zero are errors: a data change in strict mode, without IGNORE.
     pub strict: bool,
+    /// See [`Self::rare`]; most executions never ask for it.
+    pub rare: OnceCell<Box<Rare>>,
+}
+
+/// What few executions gather.
+#[derive(Default)]
+pub(crate) struct Rare {
     pub waits: Waits,
     pub in_lists: InLists,
     pub patterns: crate::function::Patterns,
@@ -93,17 +100,16 @@ pub(crate) struct Shared<'a> {
 
 impl<'a> Shared<'a> {
     pub fn new(session: &'a SessionVars, params: &'a [Value<'a>], host: &'a dyn Host) -> Self {
-        Self {
-            session,
-            params,
-            host,
-            strict: false,
-            waits: Waits::default(),
-            in_lists: InLists::default(),
-            patterns: Default::default(),
-            subqueries: Subqueries::default(),
-            seeds: RefCell::default(),
-        }
+        Self { session, params, host, strict: false, rare: OnceCell::new() }
+    }
+
+    pub fn rare(&self) -> &Rare {
+        self.rare.get_or_init(Box::default)
+    }
+
+    /// Makes room for the outcomes of so many subqueries.
+    pub fn set_subqueries(&mut self, count: usize) {
+        self.rare = OnceCell::from(Box::new(Rare { subqueries: Subqueries::new(count), ..Rare::default() }));
     }
 
     /// What an operator evaluates for one row is done: nothing of it is repeated.
@@ -118,23 +124,26 @@ impl<'a> Shared<'a> {
     fn forget_row(&self) {
         self.session.row_dirty.set(false);
         self.session.row_warnings.set(0);
-        self.waits.outcomes.borrow_mut().clear();
-        self.waits.next.set(0);
-        self.waits.assigned.borrow_mut().clear();
-        for id in self.waits.volatile.borrow_mut().drain(..) {
-            self.subqueries.forget(id);
+        let Some(rare) = self.rare.get() else { return };
+        rare.waits.outcomes.borrow_mut().clear();
+        rare.waits.next.set(0);
+        rare.waits.assigned.borrow_mut().clear();
+        for id in rare.waits.volatile.borrow_mut().drain(..) {
+            rare.subqueries.forget(id);
         }
     }
 
     /// Evaluation of the same row starts over: what it has changed is taken back.
     pub fn restart_row(&self) {
-        self.waits.restart();
-        let mut variables = self.session.assigned_variables.borrow_mut();
-        for (name, before) in self.waits.assigned.borrow_mut().drain(..).rev() {
-            match before {
-                Some(before) => variables.insert(name, before),
-                None => variables.remove(&name),
-            };
+        if let Some(rare) = self.rare.get() {
+            rare.waits.restart();
+            let mut variables = self.session.assigned_variables.borrow_mut();
+            for (name, before) in rare.waits.assigned.borrow_mut().drain(..).rev() {
+                match before {
+                    Some(before) => variables.insert(name, before),
+                    None => variables.remove(&name),
+                };
+            }
         }
         let warnings = self.session.row_warnings.replace(0);
         if warnings > 0 {
@@ -142,13 +151,21 @@ impl<'a> Shared<'a> {
         }
     }
 
+    /// The row's expressions ask again for the outcomes of their waits, from the first on.
+    pub fn restart_waits(&self) {
+        if let Some(rare) = self.rare.get() {
+            rare.waits.restart();
+        }
+    }
+
     /// Sets aside what the current row has gathered, while other rows are evaluated.
     pub fn set_row_aside(&self) -> RowAside {
+        let waits = &self.rare().waits;
         RowAside {
-            outcomes: self.waits.outcomes.take(),
-            next: self.waits.next.replace(0),
-            assigned: self.waits.assigned.take(),
-            volatile: self.waits.volatile.take(),
+            outcomes: waits.outcomes.take(),
+            next: waits.next.replace(0),
+            assigned: waits.assigned.take(),
+            volatile: waits.volatile.take(),
             warnings: self.session.row_warnings.replace(0),
             dirty: self.session.row_dirty.replace(false),
         }
@@ -156,10 +173,11 @@ impl<'a> Shared<'a> {
 
     pub fn take_row_back(&self, aside: RowAside) {
         self.row_done();
-        self.waits.outcomes.replace(aside.outcomes);
-        self.waits.next.set(aside.next);
-        self.waits.assigned.replace(aside.assigned);
-        self.waits.volatile.replace(aside.volatile);
+        let waits = &self.rare().waits;
+        waits.outcomes.replace(aside.outcomes);
+        waits.next.set(aside.next);
+        waits.assigned.replace(aside.assigned);
+        waits.volatile.replace(aside.volatile);
         self.session.row_warnings.set(aside.warnings);
         self.session.row_dirty.set(aside.dirty);
     }
@@ -407,7 +425,7 @@ impl<'a> Env<'a> {
         let variable = UserVariable::new(borrow(&value).into_owned(), ty.clone());
         let before = self.session().assigned_variables.borrow_mut().insert(name.to_owned(), variable);
         // Taken back where the row is evaluated once more.
-        self.shared.waits.assigned.borrow_mut().push((name.to_owned(), before));
+        self.shared.rare().waits.assigned.borrow_mut().push((name.to_owned(), before));
         self.session().row_dirty.set(true);
         Ok(value)
     }

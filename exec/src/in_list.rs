@@ -84,7 +84,7 @@ fn compare_each<'a>(env: &Env<'a>, by: CompareAs, arg: &'a Expr, list: &'a [Expr
 
 /// Asks the list's set. `None`: there is none (yet).
 fn look_up<'a>(env: &Env<'a>, node: &'a Expr, by: CompareAs, arg: &'a Expr, list: &'a [Expr]) -> Step<Option<Option<bool>>> {
-    let mut lists = env.shared.in_lists.lists.borrow_mut();
+    let mut lists = env.shared.rare().in_lists.lists.borrow_mut();
     let address = std::ptr::from_ref(node) as usize;
     let index = match lists.iter().position(|l| l.node == address) {
         Some(index) => index,
@@ -106,7 +106,7 @@ fn look_up<'a>(env: &Env<'a>, node: &'a Expr, by: CompareAs, arg: &'a Expr, list
     let mut set = std::mem::replace(set, ConstantSet::empty(set.kind));
     drop(lists);
     let answer = set.probe(env, arg);
-    env.shared.in_lists.lists.borrow_mut()[index].set = Some(set);
+    env.shared.rare().in_lists.lists.borrow_mut()[index].set = Some(set);
     answer
 }
 

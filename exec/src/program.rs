@@ -8,7 +8,7 @@ use crate::eval::{Env, Pause, Shared};
 use crate::session::SessionVars;
 use crate::wait::NoHost;
 use sql::expr::Expr;
-use types::{ColumnType, TypeKind, Value};
+use types::{ColumnType, TypeKind, Value, convert};
 
 /// Computes an expression of a stored program, whose variables are `params`. `None`: it waits for something, so it must be run as a query.
 /// `strict`: conditions that a strict data change takes for errors are errors.
@@ -50,7 +50,21 @@ fn told<T>(shared: &Shared<'_>, outcome: std::result::Result<T, Pause>) -> Resul
 
 /// The value as the variable `name` of type `to` takes it; `from` is its own static type. What does not quite fit is an error in strict
 /// mode, else a warning.
+#[inline]
 pub fn assign(
+    session: &SessionVars,
+    value: Value<'static>,
+    from: &ColumnType,
+    to: &ColumnType,
+    name: &str,
+) -> Result<Value<'static>> {
+    if value.is_null() || convert::fits_as_it_is(&value, from, to) {
+        return Ok(value);
+    }
+    assign_converted(session, &value, from, to, name)
+}
+
+fn assign_converted(
     session: &SessionVars,
     value: &Value<'_>,
     from: &ColumnType,

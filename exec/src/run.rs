@@ -9,7 +9,6 @@ use crate::operator::{Operator, Registry, SourceLock};
 use crate::session::{SessionVars, kill};
 use crate::spill::Spill;
 use crate::spill::row_store::RowStore;
-use crate::subquery::Subqueries;
 use crate::wait;
 use smallvec::SmallVec;
 use sql::expr::Expr;
@@ -206,7 +205,7 @@ impl<'a> Run<'a> {
     #[inline]
     pub fn set_parts(&mut self, parts: &'a Parts, tables: &'a [Option<Arc<Table>>], lock: Option<SourceLock>) {
         if !parts.subqueries.is_empty() || !parts.stores.is_empty() {
-            self.shared.subqueries = Subqueries::new(parts.subqueries.len());
+            self.shared.set_subqueries(parts.subqueries.len());
             self.operators.resize_with(parts.subqueries.len(), || None);
             self.stores.resize_with(parts.stores.len(), RowStore::default);
             (self.parts, self.tables, self.subquery_lock) = (parts, tables, lock);

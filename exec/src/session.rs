@@ -6,9 +6,9 @@
 
 use crate::error::Error;
 use crate::work::Work;
+use hashbrown::HashMap;
 use sql::plan::SqlMode;
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};

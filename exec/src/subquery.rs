@@ -142,14 +142,14 @@ pub(crate) fn eval<'a>(env: &Env<'a>, subquery: &'a Subquery) -> Evaluated<'a> {
     let truth = match &subquery.test {
         SubqueryTest::Value { .. } | SubqueryTest::Call { .. } => {
             let column = if let SubqueryTest::Value { column } = &subquery.test { *column } else { 0 };
-            let known = env.shared.subqueries.known.borrow();
+            let known = env.shared.rare().subqueries.known.borrow();
             return Ok(match &known[subquery.id].outcomes[place] {
                 Outcome::Row(row) if !row.is_empty() => packed::get(row, column).into_owned(),
                 _ => Value::Null,
             });
         }
         SubqueryTest::Exists { negated } | SubqueryTest::Probe { negated } => {
-            let known = env.shared.subqueries.known.borrow();
+            let known = env.shared.rare().subqueries.known.borrow();
             let Outcome::Truth(truth) = known[subquery.id].outcomes[place] else { unreachable!("such a subquery keeps a truth") };
             truth.map(|t| t != *negated)
         }
@@ -159,7 +159,7 @@ pub(crate) fn eval<'a>(env: &Env<'a>, subquery: &'a Subquery) -> Evaluated<'a> {
                 let value = env.eval(expr)?;
                 left.push(env.finish(value, &expr.ty, &expr.ty)?);
             }
-            let known = env.shared.subqueries.known.borrow();
+            let known = env.shared.rare().subqueries.known.borrow();
             let Outcome::Rows(rows) = &known[subquery.id].outcomes[place] else { unreachable!("such a subquery keeps its rows") };
             let compared = Compared { env, op: *op, by, left: &left, exprs: &subquery.left, types };
             let truth =
@@ -172,7 +172,7 @@ pub(crate) fn eval<'a>(env: &Env<'a>, subquery: &'a Subquery) -> Evaluated<'a> {
 
 /// The place of the outcome for the arguments of the current row; a pause where it is not known.
 fn find(env: &Env<'_>, subquery: &Subquery) -> Step<usize> {
-    let all = &env.shared.subqueries.known;
+    let all = &env.shared.rare().subqueries.known;
     if subquery.args.is_empty() {
         let known = &mut all.borrow_mut()[subquery.id];
         if known.outcomes.is_empty() {
@@ -324,7 +324,7 @@ impl<'a> Run<'a> {
                 }
             };
             if let (Some(source), Some(def)) = (plan.args, &plan.args_table) {
-                let known = self.shared.subqueries.known.borrow();
+                let known = self.shared.rare().subqueries.known.borrow();
                 let source = &mut self.sources[source];
                 source.set_copy(SourceState::Packed, &known[id].wanted);
                 source.def = Some(def);
@@ -334,7 +334,7 @@ impl<'a> Run<'a> {
             let around = self.shared.set_row_aside();
             let outcome = self.gather(plan, &mut operator).await;
             self.shared.take_row_back(around);
-            let released = self.shared.subqueries.keep(id, outcome?);
+            let released = self.shared.rare().subqueries.keep(id, outcome?);
             self.release(released);
             if plan.volatile {
                 self.shared.note_volatile(id);
@@ -347,7 +347,7 @@ impl<'a> Run<'a> {
     /// Calls a stored function with the arguments that are wanted; its value is good for the current row.
     async fn call_function(&mut self, id: usize, function: &'a FunctionCall) -> Result<()> {
         let args: Vec<Value<'static>> = {
-            let known = self.shared.subqueries.known.borrow();
+            let known = self.shared.rare().subqueries.known.borrow();
             let wanted = &known[id].wanted;
             (0..function.args.len()).map(|n| packed::get(wanted, n).into_owned()).collect()
         };
@@ -355,7 +355,7 @@ impl<'a> Run<'a> {
         let value = host.call(Call { txn: self.txn, session, function, args: &args }).await?;
         let mut row = Vec::new();
         Packer::new(&mut row, 1).push(&value);
-        let released = self.shared.subqueries.keep(id, Outcome::Row(row));
+        let released = self.shared.rare().subqueries.keep(id, Outcome::Row(row));
         self.release(released);
         self.shared.note_volatile(id);
         Ok(())
@@ -505,7 +505,7 @@ impl Rows {
 impl Shared<'_> {
     /// A volatile subquery's outcome is good for the current row.
     fn note_volatile(&self, id: usize) {
-        self.waits.volatile.borrow_mut().push(id);
+        self.rare().waits.volatile.borrow_mut().push(id);
         self.session.row_dirty.set(true);
     }
 }

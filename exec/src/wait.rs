@@ -28,22 +28,22 @@ pub(crate) async fn resolve(pause: Pause, shared: &Shared<'_>, clock: &mut Slice
             let duration = if cut { left.unwrap_or(duration) } else { duration };
             let interrupted = until_killed(shared.session, shared.host.sleep(duration)).await.is_err() || cut;
             shared.restart_row();
-            shared.waits.record(shared.session, Some(interrupted.into()));
+            shared.rare().waits.record(shared.session, Some(interrupted.into()));
         }
         Pause::GetLock { name, timeout } => {
             let wait = shared.host.get_lock(shared.session.connection_id, &name, timeout);
             match until_killed(shared.session, wait).await {
                 Ok(Ok(taken)) => {
                     shared.restart_row();
-                    shared.waits.record(shared.session, Some(taken.into()));
+                    shared.rare().waits.record(shared.session, Some(taken.into()));
                 }
                 Ok(Err(error)) => return Err(error),
                 // Killed: NULL, and the statement ends at its next row.
-                Err(_) => shared.waits.record(shared.session, None),
+                Err(_) => shared.rare().waits.record(shared.session, None),
             }
         }
     }
-    shared.waits.restart();
+    shared.restart_waits();
     clock.resumed();
     Ok(())
 }

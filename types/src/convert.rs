@@ -141,7 +141,7 @@ impl StoreContext<'_> {
 
 /// Is it a value that the type takes without a change and a warning? It says so of most that do, which saves them all that follows.
 #[inline]
-fn fits_as_it_is(value: &Value<'_>, from: &ColumnType, to: &ColumnType) -> bool {
+pub fn fits_as_it_is(value: &Value<'_>, from: &ColumnType, to: &ColumnType) -> bool {
     let in_range = |number: i128| {
         let (low, high) = number::integer_range(to);
         (low..=high).contains(&number)

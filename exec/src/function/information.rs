@@ -105,7 +105,7 @@ fn coercibility(arg: &Expr) -> i64 {
 fn sleep<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
     let seconds = env.double(arg)?.filter(|s| *s >= 0.0);
     let Some(seconds) = seconds else { return Err(Error::WrongArguments { function: "sleep" }.into()) };
-    if let Some(outcome) = env.shared.waits.take() {
+    if let Some(outcome) = env.shared.rare().waits.take() {
         return Ok(outcome.map_or(Value::Null, Value::Int));
     }
     // A century is as good as for ever.
@@ -115,7 +115,7 @@ fn sleep<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
 /// BENCHMARK(rounds, expr): computes again and again, in slices.
 fn benchmark<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     let Some(rounds) = env.integer(&args[0])?.filter(|n| *n >= 0) else { return Ok(Value::Null) };
-    let done = &env.shared.waits.rounds;
+    let done = &env.shared.rare().waits.rounds;
     let began = Instant::now();
     while i128::from(done.get()) < rounds {
         env.eval(&args[1])?;
@@ -141,7 +141,7 @@ fn lock_name<'a>(env: &Env<'a>, arg: &'a Expr) -> Result<Option<String>, Pause> 
 fn get_lock<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     let Some(name) = lock_name(env, &args[0])? else { return Ok(Value::Null) };
     let seconds = env.double(&args[1])?.unwrap_or(0.0);
-    if let Some(outcome) = env.shared.waits.take() {
+    if let Some(outcome) = env.shared.rare().waits.take() {
         return Ok(outcome.map_or(Value::Null, Value::Int));
     }
     let timeout = (seconds >= 0.0).then(|| Duration::from_secs_f64(seconds.min(3.2e9)));

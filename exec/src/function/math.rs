@@ -221,7 +221,7 @@ fn rand<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     };
     // RAND(seed): one sequence for each execution where the seed is constant; it starts over for a seed that changes.
     let seed = env.integer(arg)?.unwrap_or(0) as u32;
-    let mut states = env.shared.seeds.borrow_mut();
+    let mut states = env.shared.rare().seeds.borrow_mut();
     let node = std::ptr::from_ref(arg) as usize;
     let at = match states.iter().position(|(n, s, _)| *n == node && *s == seed) {
         Some(at) => at,

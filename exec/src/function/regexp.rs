@@ -298,7 +298,7 @@ fn compile<'a>(
             }
         }
     }
-    let mut recent = env.shared.patterns.recent.borrow_mut();
+    let mut recent = env.shared.rare().patterns.recent.borrow_mut();
     if let Some((_, _, compiled)) = recent.iter().find(|(p, f, _)| p == pattern && *f == flags) {
         return Ok(Some(Rc::clone(compiled)));
     }

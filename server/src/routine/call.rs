@@ -113,7 +113,7 @@ pub async fn call_with(
             ParamMode::In | ParamMode::InOut => {
                 let (value, ty) = args.value(state, n).await?;
                 let to = &routine.types.borrow()[n];
-                exec::program::assign(&state.vars, &value, &ty, to, routine.program().slots[n].name)?
+                exec::program::assign(&state.vars, value, &ty, to, routine.program().slots[n].name)?
             }
         };
         values.push(value);
@@ -201,7 +201,7 @@ pub async fn call_function(
     let mut values = Vec::with_capacity(routine.program().slots.len());
     for (n, (value, arg)) in args.iter().zip(&call.args).enumerate() {
         let to = &routine.types.borrow()[n];
-        values.push(exec::program::assign(&state.vars, value, &arg.ty, to, routine.program().slots[n].name)?);
+        values.push(exec::program::assign(&state.vars, value.clone(), &arg.ty, to, routine.program().slots[n].name)?);
     }
     let frame = run_framed(state, client, &routine, Entry { values, depth }, RowFormat::Text).await?;
     frame.returned.ok_or_else(|| Error::Other { number: 1321, message: format!("FUNCTION {} ended without RETURN", def.name) })
@@ -338,7 +338,7 @@ fn give_back(state: &mut State, client: &mut Client, frame: &Frame, outs: Vec<Ou
         match out {
             Out::Nowhere => {}
             Out::User(name) => set_user(state, &name, value(), frame.local_type(n)),
-            Out::Local(slot) => run::assign(state, slot, &frame.values[n], &frame.local_type(n))?,
+            Out::Local(slot) => run::assign(state, slot, value(), &frame.local_type(n))?,
             Out::Client => sent.push(n),
         }
     }

@@ -157,14 +157,13 @@ impl Routine {
 
     /// Computes an expression. `strict`: what a strict data change takes for an error is one.
     pub async fn value(&self, state: &mut State, code: &ExprCode<'_>, strict: bool) -> Result<(Value<'static>, ColumnType)> {
+        if let Some(done) = self.kept_value(state, code, strict, |_, value, ty| Ok((value, ty.clone()))) {
+            return done;
+        }
         let kept = self.works[code.id as usize].borrow().clone();
         match kept {
-            Some(Work::Expression(bound)) if bound.holds(state) => {
-                if let Some(value) = compute(state, &bound.what, strict)? {
-                    return Ok((value, bound.what.ty.clone()));
-                }
-                self.keep(code.id, Work::Query);
-            }
+            // It waits.
+            Some(Work::Expression(bound)) if bound.holds(state) => self.keep(code.id, Work::Query),
             Some(Work::Plan(..) | Work::Query) => {}
             _ => {
                 if let Some((bound, is_volatile)) = Self::bind(state, code)? {
@@ -182,19 +181,40 @@ impl Routine {
         self.query_value(state, code).await
     }
 
+    /// Computes an expression that is kept and waits for nothing, and gives it to `take`. `None`: it is for [`Self::value`].
+    pub fn kept_value<T>(
+        &self,
+        state: &mut State,
+        code: &ExprCode<'_>,
+        strict: bool,
+        take: impl FnOnce(&mut State, Value<'static>, &ColumnType) -> Result<T>,
+    ) -> Option<Result<T>> {
+        let work = self.works[code.id as usize].borrow();
+        let Some(Work::Expression(bound)) = &*work else { return None };
+        if !bound.holds(state) {
+            return None;
+        }
+        let value = compute(state, &bound.what, strict).transpose()?;
+        Some(value.and_then(|value| take(state, value, &bound.what.ty)))
+    }
+
+    /// As [`Self::kept_value`], of a condition.
+    pub fn kept_truth(&self, state: &mut State, code: &ExprCode<'_>) -> Option<Result<bool>> {
+        let work = self.works[code.id as usize].borrow();
+        let Some(Work::Expression(bound)) = &*work else { return None };
+        if !bound.holds(state) {
+            return None;
+        }
+        let frame = state.frame.as_ref().expect("F1");
+        let answer = exec::program::is_true(&bound.what, &state.vars, &frame.values);
+        state.vars.settle_variables();
+        answer.map_err(Error::from).transpose()
+    }
+
     /// As [`Self::value`], of a condition.
     pub async fn is_true(&self, state: &mut State, code: &ExprCode<'_>) -> Result<bool> {
-        let kept = match &*self.works[code.id as usize].borrow() {
-            Some(Work::Expression(bound)) if bound.holds(state) => Some(Rc::clone(bound)),
-            _ => None,
-        };
-        if let Some(bound) = kept {
-            let frame = state.frame.as_ref().expect("F1");
-            let answer = exec::program::is_true(&bound.what, &state.vars, &frame.values)?;
-            state.vars.settle_variables();
-            if let Some(answer) = answer {
-                return Ok(answer);
-            }
+        if let Some(answer) = self.kept_truth(state, code) {
+            return answer;
         }
         let (value, ty) = self.value(state, code, false).await?;
         let expr = sql::expr::Expr { kind: sql::expr::ExprKind::Literal(value), ty, nullable: true };

@@ -156,7 +156,7 @@ pub async fn signal(routine: &Rc<Routine>, state: &mut State, signal: &Signal<'_
 
 fn text_of(state: &State, value: &Value<'_>) -> Result<String> {
     let text = ColumnType::new(TypeKind::Text(types::LobSize::Long));
-    let text = exec::program::assign(&state.vars, value, &ColumnType::new(TypeKind::Null), &text, "")?;
+    let text = exec::program::assign(&state.vars, value.borrowed().into_owned(), &ColumnType::new(TypeKind::Null), &text, "")?;
     Ok(match text {
         Value::Bytes(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         _ => String::new(),
@@ -224,5 +224,9 @@ pub async fn diagnostics(
 
 /// Gives a user variable its value.
 pub fn set_user(state: &mut State, name: &str, value: Value<'static>, ty: ColumnType) {
-    state.vars.user_variables.insert(name.to_lowercase(), UserVariable::new(value, ty));
+    let variable = UserVariable::new(value, ty);
+    match state.vars.user_variables.get_mut(name) {
+        Some(kept) => *kept = variable,
+        None => drop(state.vars.user_variables.insert(name.to_lowercase(), variable)),
+    }
 }

@@ -5,6 +5,7 @@
 use super::handler::{self, Handling, set_user};
 use super::{Frame, OpenCursor, Routine, action};
 use crate::error::{Error, Result};
+use crate::plan_cache::PlanEntry;
 use crate::session::{Client, Destination, PLAN_ATTEMPTS_MAX, Ran, State};
 use exec::{KeptRows, Raised};
 use protocol::{Capabilities, RowFormat};
@@ -48,7 +49,10 @@ pub async fn run(state: &mut State, client: &mut Client, routine: &Rc<Routine>, 
                 }
                 continue;
             }
-            _ => step(state, client, routine, at, instr, handled, format).await,
+            _ => match step_now(state, routine, at, instr) {
+                Some(done) => done,
+                None => step(state, client, routine, at, instr, handled, format).await,
+            },
         };
         let raised = match outcome {
             Ok(next) => match routine.handles_warnings && state.warning_count() > 0 {
@@ -105,6 +109,9 @@ fn is_final(state: &State, error: &Error) -> bool {
 /// The last of the warnings of an instruction that has a handler.
 fn last_handled(state: &State, routine: &Routine, at: usize, instr: &Instr<'_>, before: u16) -> Option<Raised> {
     let clears = matches!(instr, Instr::Run(_) | Instr::Act(_) | Instr::Open(_) | Instr::Signal(_));
+    if !clears && state.warning_count() == before {
+        return None;
+    }
     let skip = if clears { 0 } else { before.into() };
     let block = routine.program().block_of[at];
     let handled = |raised: &Raised| handler::find(routine.program(), block, raised).is_some();
@@ -113,6 +120,37 @@ fn last_handled(state: &State, routine: &Routine, at: usize, instr: &Instr<'_>, 
 
 fn frame(state: &mut State) -> &mut Frame {
     state.frame.as_mut().expect("F1")
+}
+
+/// Runs an instruction that surely waits for nothing: a jump, or a kept expression; which one is next. `None`: it is for [`step`].
+fn step_now(state: &mut State, routine: &Routine, at: usize, instr: &Instr<'_>) -> Option<Result<usize>> {
+    match instr {
+        Instr::Set { slot, value, .. } => {
+            let strict = state.settings.mode.strict;
+            let outcome = routine.kept_value(state, value, strict, |state, value, ty| set(state, routine, *slot, value, ty))?;
+            Some(outcome.map(|()| at + 1))
+        }
+        Instr::JumpUnless { condition, target, .. } => {
+            let holds = routine.kept_truth(state, condition)?;
+            Some(holds.map(|holds| if holds { at + 1 } else { *target as usize }))
+        }
+        Instr::Clear(slot) => {
+            frame(state).values[*slot as usize] = Value::Null;
+            Some(Ok(at + 1))
+        }
+        Instr::Jump(target) => Some(Ok(*target as usize)),
+        _ => None,
+    }
+}
+
+/// SET of a variable, whose value is known. The operand of a CASE takes the type too.
+fn set(state: &mut State, routine: &Routine, slot: u32, value: Value<'static>, ty: &ColumnType) -> Result<()> {
+    if routine.program().slots[slot as usize].ty == SlotType::Operand {
+        routine.types.borrow_mut()[slot as usize] = operand_type(ty.clone());
+        frame(state).values[slot as usize] = value;
+        return Ok(());
+    }
+    assign(state, slot, value, ty)
 }
 
 /// Runs one instruction; which one is next.
@@ -131,15 +169,8 @@ async fn step(
         Instr::Set { slot, value, .. } => {
             let strict = state.settings.mode.strict;
             let (value, ty) = routine.value(state, value, strict).await?;
-            if routine.program().slots[*slot as usize].ty == SlotType::Operand {
-                routine.types.borrow_mut()[*slot as usize] = operand_type(ty);
-                frame(state).values[*slot as usize] = value;
-            } else {
-                assign(state, *slot, &value, &ty)?;
-            }
+            set(state, routine, *slot, value, &ty)?;
         }
-        Instr::Clear(slot) => frame(state).values[*slot as usize] = Value::Null,
-        Instr::Jump(target) => return Ok(*target as usize),
         Instr::JumpUnless { condition, target, .. } => {
             if !routine.is_true(state, condition).await? {
                 return Ok(*target as usize);
@@ -168,17 +199,17 @@ async fn step(
                 return Err(Error::Internal("RETURN of a procedure".to_owned()));
             };
             let name = format!("{}()", routine.def.name);
-            let value = exec::program::assign(&state.vars, &value, &ty, to, &name)?;
+            let value = exec::program::assign(&state.vars, value, &ty, to, &name)?;
             frame(state).returned = Some(value);
             return Ok(routine.program().instrs.len());
         }
         // The interpreter does it.
-        Instr::Handled { .. } => {}
+        Instr::Handled { .. } | Instr::Clear(_) | Instr::Jump(_) => {}
         Instr::Signal(signal) => handler::signal(routine, state, signal, handled).await?,
         Instr::Diagnostics(what) => {
             for (place, value, ty) in handler::diagnostics(routine, state, what, handled).await? {
                 match place {
-                    Place::Local(slot) => assign(state, slot, &value, &ty)?,
+                    Place::Local(slot) => assign(state, slot, value, &ty)?,
                     Place::User(name) => set_user(state, &name, value, ty),
                 }
             }
@@ -198,7 +229,7 @@ fn operand_type(ty: ColumnType) -> ColumnType {
 }
 
 /// Gives a variable a value of type `from`.
-pub fn assign(state: &mut State, slot: u32, value: &Value<'_>, from: &ColumnType) -> Result<()> {
+pub fn assign(state: &mut State, slot: u32, value: Value<'static>, from: &ColumnType) -> Result<()> {
     let State { frame, vars, .. } = state;
     let frame = frame.as_mut().expect("F1");
     let slot = slot as usize;
@@ -235,19 +266,14 @@ async fn statement(
         }
         state.clear_warnings();
         if lend(state, client, &entry, &mut Destination::Client(format)).await? == Ran::Done {
-            return store_fetched(state);
+            return store_fetched(state, &entry);
         }
     }
     Err(Error::Exec(exec::Error::TableChanged { table: String::new() }))
 }
 
 /// Runs a plan with the frame's values; see F2.
-async fn lend(
-    state: &mut State,
-    client: &mut Client,
-    entry: &Rc<crate::plan_cache::PlanEntry>,
-    to: &mut Destination<'_>,
-) -> Result<Ran> {
+async fn lend(state: &mut State, client: &mut Client, entry: &Rc<PlanEntry>, to: &mut Destination<'_>) -> Result<Ran> {
     let values = frame(state).take_values();
     let outcome = state.run_plan(client, entry, &values, to).await;
     frame(state).put_values(values);
@@ -255,12 +281,13 @@ async fn lend(
 }
 
 /// What SELECT ... INTO has read goes to its variables.
-fn store_fetched(state: &mut State) -> Result<()> {
+fn store_fetched(state: &mut State, entry: &PlanEntry) -> Result<()> {
     if frame(state).fetched.is_empty() {
         return Ok(());
     }
+    let columns = entry.prepared.columns();
     let mut fetched = std::mem::take(&mut frame(state).fetched);
-    let outcome = fetched.drain(..).try_for_each(|(slot, value, ty)| assign(state, slot, &value, &ty));
+    let outcome = fetched.drain(..).try_for_each(|(slot, column, value)| assign(state, slot, value, &columns[column].ty));
     frame(state).fetched = fetched;
     outcome
 }
@@ -300,7 +327,7 @@ async fn fetch(state: &mut State, cursor: usize, into: &[u32]) -> Result<()> {
             }
             Ok(true) => {
                 let mut targets = into.iter().enumerate().zip(&open.types);
-                targets.try_for_each(|((n, slot), ty)| assign(state, *slot, &open.rows.value(n), ty))
+                targets.try_for_each(|((n, slot), ty)| assign(state, *slot, open.rows.value(n).into_owned(), ty))
             }
         },
     };

@@ -436,7 +436,8 @@ impl State {
     /// As [`Self::evaluate`], with the parameters of a prepared statement.
     pub async fn evaluate_over(&mut self, expr: &Expr<'_>, params: &[Value<'_>]) -> Result<(Value<'static>, ColumnType)> {
         let planned = self.plan_value(expr, params)?;
-        self.collect_value(&planned.entry, params).await
+        // Boxed: most values are computed without it.
+        Box::pin(self.collect_value(&planned.entry, params)).await
     }
 
     /// The plan of an expression, as a query of one row and column.

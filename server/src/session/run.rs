@@ -297,6 +297,7 @@ impl State {
         if places.len() != plan.prepared.columns().len() {
             return Err(Error::Sql(sql::Error::SetColumns));
         }
+        let columns = plan.prepared.columns();
         let mut sink = FirstRow { values: Vec::with_capacity(places.len()), rows: 0 };
         let done = execute_query(self, plan, params, gathered, &mut sink).await?;
         if done.rows > 1 {
@@ -306,11 +307,12 @@ impl State {
         if done.rows == 0 {
             self.warn(Level::Warning, 1329, "No data - zero rows fetched, selected, or processed");
         }
-        for (place, (value, ty)) in places.iter().zip(sink.values) {
+        for (n, (place, value)) in places.iter().zip(sink.values).enumerate() {
             match (place, &mut self.frame) {
-                (Place::Local(slot), Some(frame)) => frame.fetched.push((*slot, value, ty)),
+                (Place::Local(slot), Some(frame)) => frame.fetched.push((*slot, n, value)),
                 (Place::Local(_), None) => return Err(Error::Internal("a variable without its program".to_owned())),
                 (Place::User(name), _) => {
+                    let ty = columns[n].ty.clone();
                     self.vars.user_variables.insert(name.to_lowercase(), UserVariable::new(value, ty));
                 }
             }
@@ -615,7 +617,7 @@ impl RowSink for ClientSink<'_> {
 
 /// Keeps the first row.
 struct FirstRow {
-    values: Vec<(Value<'static>, ColumnType)>,
+    values: Vec<Value<'static>>,
     rows: u64,
 }
 
@@ -624,9 +626,9 @@ impl RowSink for FirstRow {
 
     fn begin_row(&mut self) {}
 
-    fn value(&mut self, value: &Value<'_>, ty: &ColumnType) {
+    fn value(&mut self, value: &Value<'_>, _ty: &ColumnType) {
         if self.rows == 0 {
-            self.values.push((owned(value), ty.clone()));
+            self.values.push(owned(value));
         }
     }
 

@@ -101,7 +101,7 @@ impl State {
                 self.use_database(name)?;
             }
             Statement::Show(what) => {
-                let result = show::show(self, what).await?;
+                let result = Box::pin(show::show(self, what)).await?;
                 return self.write_result(client, &result, format).await;
             }
             Statement::Describe { table, column } => {
@@ -172,7 +172,7 @@ impl State {
 
             Statement::Condition(text) => return Box::pin(crate::routine::alone(self, client, text, format)).await,
 
-            Statement::LoadData(load) => return self.load_data(client, load).await,
+            Statement::LoadData(load) => return Box::pin(self.load_data(client, load)).await,
             Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => {
                 return Err(Error::Internal("a plannable statement took the wrong way".to_owned()));
             }
