@@ -3,7 +3,9 @@
 //! Condition 11 speaks of the tables as they were loaded; here it is said so that it holds at any time: deliveries take an order out of
 //! `new_order` and count at its customer.
 
-use crate::database::{Database, Error, column};
+use crate::answer::column;
+use crate::database::{Database, block_on};
+use crate::error::Error;
 use crate::{Protocol, Server};
 
 /// Number, what holds, and the query that counts where it does not.
@@ -95,20 +97,24 @@ const CONDITIONS: [(u32, &str, &str); 12] = [
 
 /// `tpcc check`: whether all hold. Prints each, or, if `terse`, only those that do not.
 pub fn run(server: &Server, terse: bool) -> Result<bool, Error> {
+    block_on(ask(server, terse))
+}
+
+async fn ask(server: &Server, terse: bool) -> Result<bool, Error> {
     let mut db = Database::connect(server, true, Protocol::Text)?;
     let mut sound = true;
     for (number, what, query) in CONDITIONS {
-        let mut rows = db.query(query)?;
-        let row = rows.first_mut().ok_or_else(|| Error::Answer(format!("condition {number}: no row")))?;
-        let wrong: u64 = column(row, 0)?;
+        let rows = db.query(query).await?;
+        let row = rows.first().ok_or_else(|| Error::Answer(format!("condition {number}: no row")))?;
+        let wrong: u64 = column(&row, 0)?;
         sound &= wrong == 0;
         if wrong > 0 || !terse {
             println!("3.3.2.{number:<3} {:6}  {what}", if wrong == 0 { "holds".into() } else { format!("FAILS {wrong} times:") });
         }
     }
-    let mut rows = db.query("SELECT COUNT(*), SUM(d_next_o_id) FROM district")?;
-    let row = rows.first_mut().ok_or_else(|| Error::Answer("no row of districts".into()))?;
-    let districts: u32 = column(row, 0)?;
+    let rows = db.query("SELECT COUNT(*), SUM(d_next_o_id) FROM district").await?;
+    let row = rows.first().ok_or_else(|| Error::Answer("no row of districts".into()))?;
+    let districts: u32 = column(&row, 0)?;
     if districts != server.warehouses * crate::random::DISTRICTS {
         return Err(Error::Answer(format!("{districts} districts are not those of {} warehouses", server.warehouses)));
     }

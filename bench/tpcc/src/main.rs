@@ -5,18 +5,26 @@
 //!   rates and latencies ([`report`]).
 //! - `check` asks the twelve consistency conditions of clause 3.3.2 ([`check`]); `run` does so too when it ends.
 //!
+//! It runs beside the server under test, on the same processors, so its connections ([`database`], [`socket`], [`answer`]) are made to
+//! take little: what it takes hides differences between servers.
+//!
 //! What it is not: an audited TPC-C. Terminals are bound to warehouses but, unless `--keying-and-thinking` is given, they do not wait
 //! between transactions, and a delivery is not deferred. So its numbers compare servers with each other, and with nothing else.
 
 #![forbid(unsafe_code)]
 
+mod answer;
 mod check;
 mod database;
+mod error;
 mod load;
+mod login;
+mod packet;
 mod procedures;
 mod random;
 mod report;
 mod schema;
+mod socket;
 mod statements;
 mod terminal;
 
@@ -95,9 +103,12 @@ pub struct Server {
 /// What is done to it.
 #[derive(Args, Clone, Debug)]
 pub struct Load {
-    /// Virtual users, each with a connection and a thread
+    /// Virtual users, each with a connection
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub users: u32,
+    /// Threads that the users share; as many as half the processors if not given
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub threads: Option<u32>,
     /// Seconds that count
     #[arg(long, default_value_t = 30.0)]
     pub seconds: f64,
@@ -141,7 +152,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(server: &Server, load: &Load) -> Result<bool, database::Error> {
+fn run(server: &Server, load: &Load) -> Result<bool, error::Error> {
     let outcome = terminal::run(server, load)?;
     report::print(&outcome, load);
     if load.without_check {

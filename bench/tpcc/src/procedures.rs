@@ -2,7 +2,9 @@
 //!
 //! The lines of a new order travel as one text of [`LINE_BYTES`] digits each: item, supplying warehouse, quantity.
 
-use crate::database::{Database, Error, column};
+use crate::answer::column;
+use crate::database::Database;
+use crate::error::Error;
 use crate::terminal::{Customer, End, Input};
 use std::fmt::Write as _;
 
@@ -10,14 +12,9 @@ use std::fmt::Write as _;
 const LINE_BYTES: usize = 14;
 
 /// Runs one transaction of the terminal at `home`, a warehouse and one of its districts.
-pub fn run(db: &mut Database, home: (u32, u32), input: &Input) -> Result<End, Error> {
+pub async fn run(db: &mut Database, home: (u32, u32), input: &Input) -> Result<End, Error> {
     let (w, home_district) = home;
-    // A customer's number, or 0 and a name.
-    let named = |customer: &Customer| match customer {
-        Customer::Number(number) => (*number, String::new()),
-        Customer::LastName(name) => (0, name.clone()),
-    };
-    let mut rows = match input {
+    let rows = match input {
         Input::NewOrder { district, customer, lines } => {
             let mut text = String::with_capacity(lines.len() * LINE_BYTES);
             for line in lines {
@@ -27,32 +24,42 @@ pub fn run(db: &mut Database, home: (u32, u32), input: &Input) -> Result<End, Er
             let count = lines.len();
             db.rows(
                 "CALL new_order(?, ?, ?, ?, ?, ?)",
-                &[w.into(), (*district).into(), (*customer).into(), count.into(), u32::from(local).into(), text.into()],
-            )?
+                &[w.into(), (*district).into(), (*customer).into(), count.into(), u32::from(local).into(), (&text).into()],
+            )
+            .await?
         }
         Input::Payment { district, at, customer, amount } => {
             let (number, name) = named(customer);
             db.rows(
                 "CALL payment(?, ?, ?, ?, ?, ?, ?)",
                 &[w.into(), (*district).into(), at.0.into(), at.1.into(), number.into(), name.into(), amount.as_str().into()],
-            )?
+            )
+            .await?
         }
         Input::OrderStatus { district, customer } => {
             let (number, name) = named(customer);
-            db.rows("CALL order_status(?, ?, ?, ?)", &[w.into(), (*district).into(), number.into(), name.into()])?
+            db.rows("CALL order_status(?, ?, ?, ?)", &[w.into(), (*district).into(), number.into(), name.into()]).await?
         }
-        Input::Delivery { carrier } => db.rows("CALL delivery(?, ?)", &[w.into(), (*carrier).into()])?,
+        Input::Delivery { carrier } => db.rows("CALL delivery(?, ?)", &[w.into(), (*carrier).into()]).await?,
         Input::StockLevel { threshold } => {
-            db.rows("CALL stock_level(?, ?, ?)", &[w.into(), home_district.into(), (*threshold).into()])?
+            db.rows("CALL stock_level(?, ?, ?)", &[w.into(), home_district.into(), (*threshold).into()]).await?
         }
     };
     // Each answers rows; a new order's say in their first column whether it was made.
-    let row = rows.first_mut().ok_or_else(|| Error::Answer(format!("no row for {input:?}")))?;
+    let row = rows.first().ok_or_else(|| Error::Answer(format!("no row for {input:?}")))?;
     if matches!(input, Input::NewOrder { .. }) {
-        let made: u32 = column(row, 0)?;
+        let made: u32 = column(&row, 0)?;
         return Ok(if made == 1 { End::Committed } else { End::RolledBack });
     }
     Ok(End::Committed)
+}
+
+/// A customer's number, or 0 and a name.
+fn named(customer: &Customer) -> (u32, &str) {
+    match customer {
+        Customer::Number(number) => (*number, ""),
+        Customer::LastName(name) => (0, name),
+    }
 }
 
 /// What makes them.

@@ -1,4 +1,5 @@
-//! Virtual users: each has a connection, a thread, and a home warehouse and district, and runs the mix of clause 5.2.3.
+//! Virtual users: each has a connection and a home warehouse and district, and runs the mix of clause 5.2.3. A few threads run them all: a
+//! user that waits for the server gives its thread to the next one.
 //!
 //! 1. The kind of a transaction is drawn with weights 45, 43, 4, 4, 4; its input as clauses 2.4.1 to 2.8.1 say.
 //! 2. It is run once; on a deadlock or a lock wait that takes too long it is rolled back, counted, and run again with the same input.
@@ -7,9 +8,12 @@
 //!
 //! What counts is what ends between the ramp-up's end and the end of the run.
 
-use crate::database::{Database, Error};
+use crate::database::{Database, block_on};
+use crate::error::Error;
+use crate::login::Session;
 use crate::random::{CUSTOMERS, DISTRICTS, ITEMS, Random};
 use crate::{Load, Mode, Server, procedures, statements};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
@@ -100,21 +104,22 @@ const RAMPING: u8 = 0;
 const COUNTING: u8 = 1;
 const OVER: u8 = 2;
 
+/// What one user did, and why it stopped before the end.
+type Done = ([Tally; 5], Option<Error>);
+
 /// Runs the load.
 pub fn run(server: &Server, load: &Load) -> Result<Outcome, Error> {
+    let threads = threads(load);
+    let mut users: Vec<Vec<(u32, Session)>> = (0..threads).map(|_| Vec::new()).collect();
     // Connections first, so that none counts.
-    let users = (0..load.users).map(|_| Database::connect(server, true, load.protocol)).collect::<Result<Vec<_>, _>>()?;
-    let phase = AtomicU8::new(RAMPING);
-    let mut tallies: [Tally; 5] = Default::default();
-    let mut errors = Vec::new();
+    for number in 0..load.users {
+        users[number as usize % threads].push((number, Session::open(server, true)?));
+    }
+    let phase = Arc::new(AtomicU8::new(RAMPING));
     let mut counted = (Duration::ZERO, None, 0.0);
-    std::thread::scope(|scope| {
+    let done = std::thread::scope(|scope| {
         let phase = &phase;
-        let all: Vec<_> = users
-            .into_iter()
-            .zip(0..)
-            .map(|(db, number)| scope.spawn(move || User::new(db, server, load, number).work(phase)))
-            .collect();
+        let all: Vec<_> = users.into_iter().map(|some| scope.spawn(move || block_on(work(some, server, load, phase)))).collect();
         std::thread::sleep(Duration::from_secs_f64(load.ramp_up));
         let before = (Instant::now(), load.pid.map(cpu_seconds), cpu_seconds(std::process::id()));
         // Relaxed: the phase is all that is shared.
@@ -123,18 +128,41 @@ pub fn run(server: &Server, load: &Load) -> Result<Outcome, Error> {
         phase.store(OVER, Ordering::Relaxed);
         let server_cpu = load.pid.zip(before.1).map(|(pid, before)| cpu_seconds(pid) - before);
         counted = (before.0.elapsed(), server_cpu, cpu_seconds(std::process::id()) - before.2);
-        for user in all {
-            let (mine, error) = user.join().expect("a user does not panic");
-            for (all, mine) in tallies.iter_mut().zip(mine) {
-                all.latencies_us.extend(mine.latencies_us);
-                all.rolled_back += mine.rolled_back;
-                all.conflicts += mine.conflicts;
-            }
-            errors.extend(error.map(|e| e.to_string()));
+        all.into_iter().map(|thread| thread.join().expect("a user does not panic")).collect::<Result<Vec<_>, _>>()
+    })?;
+    let mut tallies: [Tally; 5] = Default::default();
+    let mut errors = Vec::new();
+    for (mine, error) in done.into_iter().flatten() {
+        for (all, mine) in tallies.iter_mut().zip(mine) {
+            all.latencies_us.extend(mine.latencies_us);
+            all.rolled_back += mine.rolled_back;
+            all.conflicts += mine.conflicts;
         }
-    });
+        errors.extend(error.map(|e| e.to_string()));
+    }
     let (elapsed, server_cpu, client_cpu) = counted;
     Ok(Outcome { tallies, seconds: elapsed.as_secs_f64(), server_cpu, client_cpu, errors })
+}
+
+/// Threads that run the users.
+fn threads(load: &Load) -> usize {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let wanted = load.threads.map_or(processors / 2, |threads| threads as usize);
+    wanted.clamp(1, load.users as usize)
+}
+
+/// One thread: runs its users to their ends.
+async fn work(users: Vec<(u32, Session)>, server: &Server, load: &Load, phase: &Arc<AtomicU8>) -> Result<Vec<Done>, Error> {
+    let mut all = Vec::with_capacity(users.len());
+    for (number, session) in users {
+        let user = User::new(Database::new(session, load.protocol)?, server, load, number);
+        all.push(tokio::spawn(user.work(Arc::clone(phase))));
+    }
+    let mut done = Vec::with_capacity(all.len());
+    for user in all {
+        done.push(user.await.expect("a user does not panic"));
+    }
+    Ok(done)
 }
 
 /// CPU time of a process so far.
@@ -146,10 +174,12 @@ fn cpu_seconds(pid: u32) -> f64 {
     ticks.sum::<f64>() / TICKS_PER_SECOND
 }
 
-struct User<'a> {
+struct User {
     db: Database,
     random: Random,
-    load: &'a Load,
+    mode: Mode,
+    /// Whether it keys and thinks
+    waits: bool,
     warehouses: u32,
     /// The home of the terminal: new orders, payments, deliveries are of this warehouse
     warehouse: u32,
@@ -157,20 +187,21 @@ struct User<'a> {
     district: u32,
 }
 
-impl<'a> User<'a> {
-    fn new(db: Database, server: &Server, load: &'a Load, number: u32) -> Self {
+impl User {
+    fn new(db: Database, server: &Server, load: &Load, number: u32) -> Self {
         let random = Random::new(load.seed << 32 | u64::from(number));
         let warehouse = number % server.warehouses + 1;
         let district = number / server.warehouses % DISTRICTS + 1;
-        Self { db, random, load, warehouses: server.warehouses, warehouse, district }
+        let (mode, waits) = (load.mode, load.keying_and_thinking);
+        Self { db, random, mode, waits, warehouses: server.warehouses, warehouse, district }
     }
 
-    fn work(mut self, phase: &AtomicU8) -> ([Tally; 5], Option<Error>) {
+    async fn work(mut self, phase: Arc<AtomicU8>) -> Done {
         let mut tallies: [Tally; 5] = Default::default();
         loop {
             let at = self.draw();
             let (kind, _, _, keying, thinking) = Kind::ALL[at];
-            self.wait(keying, phase);
+            self.wait(keying, &phase).await;
             let input = self.input(kind);
             let began = Instant::now();
             let mut conflicts = 0;
@@ -179,12 +210,12 @@ impl<'a> User<'a> {
                 if phase.load(Ordering::Relaxed) == OVER {
                     return (tallies, None);
                 }
-                match self.transaction(&input) {
+                match self.transaction(&input).await {
                     Ok(end) => break end,
                     Err(error) if error.is_conflict() => conflicts += 1,
                     Err(error) => return (tallies, Some(error)),
                 }
-                if let Err(error) = self.db.batch("ROLLBACK") {
+                if let Err(error) = self.db.batch("ROLLBACK").await {
                     return (tallies, Some(error));
                 }
             };
@@ -195,12 +226,12 @@ impl<'a> User<'a> {
                 tally.conflicts += conflicts;
             }
             let think = -thinking * (1.0 - self.random.unit()).ln();
-            self.wait(think.min(10.0 * thinking), phase);
+            self.wait(think.min(10.0 * thinking), &phase).await;
         }
     }
 
-    fn wait(&self, seconds: f64, phase: &AtomicU8) {
-        if !self.load.keying_and_thinking {
+    async fn wait(&self, seconds: f64, phase: &AtomicU8) {
+        if !self.waits {
             return;
         }
         let until = Instant::now() + Duration::from_secs_f64(seconds);
@@ -210,7 +241,7 @@ impl<'a> User<'a> {
             if left.is_zero() {
                 return;
             }
-            std::thread::sleep(left.min(Duration::from_millis(100)));
+            tokio::time::sleep(left.min(Duration::from_millis(100))).await;
         }
     }
 
@@ -226,11 +257,11 @@ impl<'a> User<'a> {
         unreachable!("the weights are a hundred together")
     }
 
-    fn transaction(&mut self, input: &Input) -> Result<End, Error> {
+    async fn transaction(&mut self, input: &Input) -> Result<End, Error> {
         let home = (self.warehouse, self.district);
-        match self.load.mode {
-            Mode::Procedures => procedures::run(&mut self.db, home, input),
-            Mode::Statements => statements::run(&mut self.db, home, input),
+        match self.mode {
+            Mode::Procedures => procedures::run(&mut self.db, home, input).await,
+            Mode::Statements => statements::run(&mut self.db, home, input).await,
         }
     }
 
