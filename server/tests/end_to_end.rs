@@ -473,6 +473,42 @@ fn plans_over_user_variables_are_kept() {
     assert_eq!(hits(&mut conn, "'other'"), 5);
 }
 
+/// PREPARE knows no values, and a range of unknown ends is taken for a large one.
+#[test]
+fn a_prepared_statement_s_plan_is_for_the_values_that_it_is_executed_with() {
+    let server = Server::start();
+    let mut conn = server.connect();
+    for statement in [
+        "CREATE DATABASE d",
+        "USE d",
+        "CREATE TABLE line (w INT, d INT, o INT, n INT, item INT, PRIMARY KEY (w, d, o, n))",
+        "CREATE TABLE stock (w INT, item INT, quantity INT, PRIMARY KEY (w, item))",
+        "SET cte_max_recursion_depth = 100000",
+        "INSERT INTO stock WITH RECURSIVE s (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 1000) SELECT 1, n, n % 100 FROM s",
+        "INSERT INTO line WITH RECURSIVE s (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM s WHERE n < 39999) \
+           SELECT 1, 1, n DIV 10, n % 10, n % 1000 + 1 FROM s",
+        "ANALYZE TABLE line, stock",
+    ] {
+        conn.query_drop(statement).unwrap();
+    }
+    let statement = conn
+        .prep(
+            "SELECT COUNT(DISTINCT stock.item) FROM line JOIN stock ON stock.w = line.w AND stock.item = line.item \
+             WHERE line.w = ? AND d = ? AND o >= ? AND o < ? AND quantity < ?",
+        )
+        .unwrap();
+    for _ in 0..2 {
+        assert_eq!(conn.exec_first(&statement, (1, 1, 3980, 4000, 15)).unwrap(), Some(30));
+    }
+    let examined: u64 = one(
+        &mut conn,
+        "SELECT SUM(sum_rows_examined) FROM performance_schema.events_statements_summary_by_digest \
+         WHERE digest_text LIKE 'SELECT COUNT ( DISTINCT%'",
+    );
+    assert!(examined < 1000, "{examined} rows, for twice 200 lines and the stock of each");
+    assert_eq!(status(&mut conn, "Com_stmt_reprepare"), 0);
+}
+
 /// Whatever statements it has, and however often they are run.
 #[test]
 fn statements_of_a_program() {

@@ -37,12 +37,14 @@ pub struct Binder<'a> {
     assumed: RefCell<Vec<Assumption>>,
     /// Values of the present execution, where they are known.
     params: &'a [Value<'a>],
-    /// Values of the present execution of a prepared statement, for their types.
+    /// Values of the present execution of a prepared statement, for their types and for estimates.
     given: &'a [Value<'a>],
     /// What is made of the parameters.
     noted: RefCell<sql::param::Params>,
     /// The plan was chosen for these values.
     is_sniffed: Cell<bool>,
+    /// Estimates have asked for the value of a parameter that has none yet.
+    is_blind: Cell<bool>,
     needs: Gathering<'a>,
     /// What is bound is the query of a new view.
     defines_view: bool,
@@ -64,9 +66,9 @@ const KEPT_COST_MAX: f64 = 5000.0;
 impl<'a> Binder<'a> {
     pub fn new(state: &'a State, schema: &'a Schema, params: &'a [Value<'a>]) -> Self {
         let needs = Gathering::new(&state.access, &state.worker);
-        let (is_volatile, is_sniffed) = (Cell::new(false), Cell::new(false));
+        let [is_volatile, is_sniffed, is_blind] = [const { Cell::new(false) }; 3];
         let (assumed, noted) = (RefCell::default(), RefCell::default());
-        Self { state, schema, is_volatile, assumed, params, given: &[], noted, is_sniffed, needs, defines_view: false }
+        Self { state, schema, is_volatile, assumed, params, given: &[], noted, is_sniffed, is_blind, needs, defines_view: false }
     }
 
     /// For the query of a new view.
@@ -74,7 +76,7 @@ impl<'a> Binder<'a> {
         Self { defines_view: true, ..Self::new(state, schema, &[]) }
     }
 
-    /// For a prepared statement that is executed with these values, whose types count.
+    /// For a prepared statement that is executed with these values: their types count, and estimates look at them.
     pub fn given(self, given: &'a [Value<'a>]) -> Self {
         Self { given, ..self }
     }
@@ -90,17 +92,26 @@ impl<'a> Binder<'a> {
     }
 
     fn constants(&self) -> Constants<'_> {
-        Constants { session: &self.state.vars, params: self.params }
+        Constants { session: &self.state.vars, params: self.estimated() }
     }
 
-    fn note_sniffed<'e>(&self, mut exprs: impl Iterator<Item = &'e sql::expr::Expr>) {
-        let varies = |e: &sql::expr::Expr| match e.kind {
-            ExprKind::Param(_) => !self.params.is_empty(),
-            ExprKind::UserVariable(_) => true,
-            _ => false,
-        };
-        if exprs.any(|expr| expr.any(&varies)) {
+    /// The values of parameters that estimates look at.
+    fn estimated(&self) -> &'a [Value<'a>] {
+        if self.params.is_empty() { self.given } else { self.params }
+    }
+
+    fn note_sniffed<'e>(&self, exprs: impl Iterator<Item = &'e sql::expr::Expr>) {
+        let (mut parameter, mut variable) = (false, false);
+        for expr in exprs {
+            parameter |= expr.any(&|e| matches!(e.kind, ExprKind::Param(_)));
+            variable |= expr.any(&|e| matches!(e.kind, ExprKind::UserVariable(_)));
+        }
+        let is_known = !self.estimated().is_empty();
+        if variable || parameter && is_known {
             self.is_sniffed.set(true);
+        }
+        if parameter && !is_known {
+            self.is_blind.set(true);
         }
     }
 }
@@ -269,6 +280,8 @@ pub struct Planned {
     pub entry: Rc<PlanEntry>,
     /// It is good for one execution.
     pub is_for_one: bool,
+    /// It was chosen without values of parameters that matter.
+    pub is_blind: bool,
     /// It is good as long as this is so.
     pub assumed: Vec<Assumption>,
 }
@@ -380,7 +393,7 @@ impl State {
         self.plan_with(parsed, params, &[])
     }
 
-    /// As [`Self::plan`], for an execution with values of these types.
+    /// As [`Self::plan`], for an execution of a prepared statement with these values, and later ones with values of these types.
     pub fn plan_given(&self, parsed: &Parsed<'_>, given: &[Value<'_>]) -> Result<Planned> {
         self.plan_with(parsed, &[], given)
     }
@@ -412,7 +425,8 @@ impl State {
         };
         let entry = PlanEntry::new(schema.version, prepared, command, into, binder.needs.take(global), binder.noted.take());
         self.check_locked(&entry)?;
-        Ok(Planned { entry, is_for_one: binder.is_volatile() || is_for_one, assumed: binder.take_assumed() })
+        let is_for_one = binder.is_volatile() || is_for_one;
+        Ok(Planned { entry, is_for_one, is_blind: binder.is_blind.get(), assumed: binder.take_assumed() })
     }
 
     /// Makes a plan that the server built itself ready to run.

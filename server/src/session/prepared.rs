@@ -48,7 +48,10 @@ enum Work {
     Plan {
         entry: Rc<PlanEntry>,
         bind_key: u64,
+        /// It holds for one execution.
         is_volatile: bool,
+        /// It was made before the values were known, which matter: the first execution makes another one.
+        is_blind: bool,
     },
     Begin,
     Commit,
@@ -273,7 +276,9 @@ impl PreparedStatement {
             read_values(&mut self.parameters, state, execute, &mut bound)?;
             bound
         };
-        if !self.work.serves(state, &bound) {
+        if self.work.is_passing() {
+            self.work = plan_again(state, &self.text, &bound)?;
+        } else if !self.work.serves(state, &bound) {
             state.info.counters.note(Command::StmtReprepare);
             self.work = plan_again(state, &self.text, &bound)?;
         }
@@ -308,12 +313,16 @@ impl PreparedStatement {
 }
 
 impl Work {
-    /// Is it a plan of this schema and of these settings, that holds no values of variables, and is one for parameters of these types?
+    /// Is it a plan that was not meant to last?
+    fn is_passing(&self) -> bool {
+        matches!(self, Work::Plan { is_volatile: true, .. } | Work::Plan { is_blind: true, .. })
+    }
+
+    /// Is it a plan of this schema and of these settings, and one for parameters of these types?
     fn serves(&self, state: &State, values: &[Value<'_>]) -> bool {
-        let Work::Plan { entry, bind_key, is_volatile } = self else { return true };
+        let Work::Plan { entry, bind_key, .. } = self else { return true };
         let version = state.worker.shared.database.schema_version();
-        let holds = entry.schema_version == version && *bind_key == state.settings.bind_key && !is_volatile;
-        holds && entry.params.serve(values)
+        entry.schema_version == version && *bind_key == state.settings.bind_key && entry.params.serve(values)
     }
 }
 
@@ -349,7 +358,7 @@ fn read_values<'v>(
     Ok(())
 }
 
-/// Parses and, where it is about rows, plans a statement, for values of these types; also says how many parameters it has.
+/// Parses and, where it is about rows, plans a statement, for these values, if it has any yet; also says how many parameters it has.
 fn analyse(state: &State, text: &[u8], values: &[Value<'_>]) -> Result<(Work, usize)> {
     let arena = state.worker.arena();
     let parsed = sql::parse(&arena, text, &state.settings.mode)?;
@@ -362,8 +371,8 @@ fn analyse(state: &State, text: &[u8], values: &[Value<'_>]) -> Result<(Work, us
     let work = match &parsed.statement {
         statement if statement.info().plannable => {
             let planned = state.plan_given(&parsed, values)?;
-            let is_volatile = planned.is_volatile();
-            Work::Plan { entry: planned.entry, bind_key: state.settings.bind_key, is_volatile }
+            let (is_volatile, is_blind) = (planned.is_volatile(), planned.is_blind);
+            Work::Plan { entry: planned.entry, bind_key: state.settings.bind_key, is_volatile, is_blind }
         }
         Statement::Begin { consistent_snapshot: false, read_only: None } => Work::Begin,
         Statement::Commit(end) if *end == plain_end => Work::Commit,
