@@ -239,6 +239,14 @@ impl SessionVars {
         }
     }
 
+    /// Gives a user variable its value.
+    pub fn set_user_variable(&mut self, name: &str, variable: UserVariable) {
+        match self.user_variables.get_mut(name) {
+            Some(kept) => *kept = variable,
+            None => drop(self.user_variables.insert(name.to_lowercase(), variable)),
+        }
+    }
+
     /// Between statements: what expressions have assigned joins the other variables.
     pub fn settle_variables(&mut self) {
         self.row_dirty.set(false);

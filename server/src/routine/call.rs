@@ -1,6 +1,5 @@
 //! CALL: arguments become a frame, the routine runs with its own settings, OUT values go where they were asked for.
 
-use super::handler::set_user;
 use super::{Frame, Routine, run};
 use crate::accounts::privilege::Privileges;
 use crate::error::{Error, Result};
@@ -8,6 +7,7 @@ use crate::plan_cache::definition_of;
 use crate::session::{Acting, Answer, Binder, Client, IDS, State};
 use crate::show::{Columns, result};
 use crate::variables::Setting;
+use exec::UserVariable;
 use protocol::{RowEncoder, RowFormat, Status};
 use sql::ast::{CallProcedure, Expr, Literal, ObjectName};
 use sql::param::ParamKind;
@@ -337,7 +337,7 @@ fn give_back(state: &mut State, client: &mut Client, frame: &Frame, outs: Vec<Ou
         let value = || crate::session::owned(&frame.values[n]);
         match out {
             Out::Nowhere => {}
-            Out::User(name) => set_user(state, &name, value(), frame.local_type(n)),
+            Out::User(name) => state.vars.set_user_variable(&name, UserVariable::new(value(), frame.local_type(n))),
             Out::Local(slot) => run::assign(state, slot, value(), &frame.local_type(n))?,
             Out::Client => sent.push(n),
         }

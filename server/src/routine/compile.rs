@@ -8,18 +8,17 @@ use crate::session::{Binder, Bound, KeptPlan, PLAN_ATTEMPTS_MAX, Planned, State}
 use sql::ast::DataType;
 use sql::plan::StoredFunction;
 use sql::routine::{Condition, ExprCode, KeptProgram, ProgramKind, RoutineError, SlotType, StatementCode};
-use std::cell::RefCell;
+use std::cell::{Ref, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use types::schema::{RoutineDef, TableDef, TriggerDef};
 use types::{ColumnType, TypeKind, Value};
 
 /// What a piece of code runs, where it has been bound.
-#[derive(Clone)]
 pub enum Work {
     /// Computed over the frame.
-    Expression(Rc<Bound<sql::expr::Expr>>),
-    Plan(Rc<KeptPlan>),
+    Expression(Bound<sql::expr::Expr>),
+    Plan(KeptPlan),
     /// An expression that must be planned: it has subqueries, or waits.
     Query,
 }
@@ -141,7 +140,7 @@ impl Routine {
     fn keep_plan(&self, state: &State, id: u32, planned: Planned) -> Rc<PlanEntry> {
         let entry = Rc::clone(&planned.entry);
         if let Some(plan) = planned.kept(state) {
-            self.keep(id, Work::Plan(Rc::new(plan)));
+            self.keep(id, Work::Plan(plan));
         }
         entry
     }
@@ -160,25 +159,32 @@ impl Routine {
         if let Some(done) = self.kept_value(state, code, strict, |_, value, ty| Ok((value, ty.clone()))) {
             return done;
         }
-        let kept = self.works[code.id as usize].borrow().clone();
-        match kept {
-            // It waits.
-            Some(Work::Expression(bound)) if bound.holds(state) => self.keep(code.id, Work::Query),
-            Some(Work::Plan(..) | Work::Query) => {}
-            _ => {
-                if let Some((bound, is_volatile)) = Self::bind(state, code)? {
-                    let bound = Rc::new(bound);
-                    if !is_volatile {
-                        self.keep(code.id, Work::Expression(Rc::clone(&bound)));
-                    }
-                    if let Some(value) = compute(state, &bound.what, strict)? {
-                        return Ok((value, bound.what.ty.clone()));
-                    }
+        let is_query = matches!(*self.works[code.id as usize].borrow(), Some(Work::Plan(_) | Work::Query));
+        if !is_query {
+            if self.kept_expression(state, code.id).is_none()
+                && let Some((bound, is_volatile)) = Self::bind(state, code)?
+            {
+                let value = compute(state, &bound.what, strict);
+                let ty = bound.what.ty.clone();
+                if !is_volatile {
+                    self.keep(code.id, Work::Expression(bound));
                 }
-                self.keep(code.id, Work::Query);
+                if let Some(value) = value? {
+                    return Ok((value, ty));
+                }
             }
+            // It waits, or reads tables.
+            self.keep(code.id, Work::Query);
         }
         self.query_value(state, code).await
+    }
+
+    fn kept_expression(&self, state: &State, id: u32) -> Option<Ref<'_, Bound<sql::expr::Expr>>> {
+        Ref::filter_map(self.works[id as usize].borrow(), |work| match work {
+            Some(Work::Expression(bound)) if bound.holds(state) => Some(bound),
+            _ => None,
+        })
+        .ok()
     }
 
     /// Computes an expression that is kept and waits for nothing, and gives it to `take`. `None`: it is for [`Self::value`].
@@ -189,22 +195,14 @@ impl Routine {
         strict: bool,
         take: impl FnOnce(&mut State, Value<'static>, &ColumnType) -> Result<T>,
     ) -> Option<Result<T>> {
-        let work = self.works[code.id as usize].borrow();
-        let Some(Work::Expression(bound)) = &*work else { return None };
-        if !bound.holds(state) {
-            return None;
-        }
+        let bound = self.kept_expression(state, code.id)?;
         let value = compute(state, &bound.what, strict).transpose()?;
         Some(value.and_then(|value| take(state, value, &bound.what.ty)))
     }
 
     /// As [`Self::kept_value`], of a condition.
     pub fn kept_truth(&self, state: &mut State, code: &ExprCode<'_>) -> Option<Result<bool>> {
-        let work = self.works[code.id as usize].borrow();
-        let Some(Work::Expression(bound)) = &*work else { return None };
-        if !bound.holds(state) {
-            return None;
-        }
+        let bound = self.kept_expression(state, code.id)?;
         let frame = state.frame.as_ref().expect("F1");
         let answer = exec::program::is_true(&bound.what, &state.vars, &frame.values);
         state.vars.settle_variables();

@@ -6,7 +6,7 @@
 use super::Routine;
 use crate::error::{Description, Error, Result};
 use crate::session::State;
-use exec::{Level, Raised, UserVariable, Warning};
+use exec::{Level, Raised, Warning};
 use sql::routine::{Condition, Diagnostics, DiagnosticsOf, Handler, Place, Program, Signal, SignalItem};
 use std::rc::Rc;
 use types::{ColumnType, TypeKind, Value};
@@ -219,14 +219,5 @@ pub async fn diagnostics(
             let ty = |item: SignalItem| if item == SignalItem::MysqlErrno { number.clone() } else { text.clone() };
             Ok(items.iter().map(|(place, item)| (place.clone(), item_of(raised, *item), ty(*item))).collect())
         }
-    }
-}
-
-/// Gives a user variable its value.
-pub fn set_user(state: &mut State, name: &str, value: Value<'static>, ty: ColumnType) {
-    let variable = UserVariable::new(value, ty);
-    match state.vars.user_variables.get_mut(name) {
-        Some(kept) => *kept = variable,
-        None => drop(state.vars.user_variables.insert(name.to_lowercase(), variable)),
     }
 }

@@ -2,12 +2,12 @@
 //!
 //! An error goes to the handler that fits, else to the caller. What no handler may hold up (KILL, a lost client) goes straight there.
 
-use super::handler::{self, Handling, set_user};
+use super::handler::{self, Handling};
 use super::{Frame, OpenCursor, Routine, action};
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
 use crate::session::{Client, Destination, PLAN_ATTEMPTS_MAX, Ran, State};
-use exec::{KeptRows, Raised};
+use exec::{KeptRows, Raised, UserVariable};
 use protocol::{Capabilities, RowFormat};
 use sql::routine::{Instr, Place, RoutineError, SlotType, StatementCode};
 use std::rc::Rc;
@@ -203,14 +203,15 @@ async fn step(
             frame(state).returned = Some(value);
             return Ok(routine.program().instrs.len());
         }
-        // The interpreter does it.
-        Instr::Handled { .. } | Instr::Clear(_) | Instr::Jump(_) => {}
+        Instr::Handled { .. } | Instr::Clear(_) | Instr::Jump(_) => {
+            return Err(Error::Internal("an instruction that waits for nothing is for `run` and `step_now`".to_owned()));
+        }
         Instr::Signal(signal) => handler::signal(routine, state, signal, handled).await?,
         Instr::Diagnostics(what) => {
             for (place, value, ty) in handler::diagnostics(routine, state, what, handled).await? {
                 match place {
                     Place::Local(slot) => assign(state, slot, value, &ty)?,
-                    Place::User(name) => set_user(state, &name, value, ty),
+                    Place::User(name) => state.vars.set_user_variable(&name, UserVariable::new(value, ty)),
                 }
             }
         }

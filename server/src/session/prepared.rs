@@ -48,10 +48,8 @@ enum Work {
     Plan {
         entry: Rc<PlanEntry>,
         bind_key: u64,
-        /// It holds for one execution.
-        is_volatile: bool,
-        /// It was made before the values were known, which matter: the first execution makes another one.
-        is_blind: bool,
+        /// The next execution makes another one: it was for one only, or before values that matter were known.
+        is_passing: bool,
     },
     Begin,
     Commit,
@@ -276,10 +274,10 @@ impl PreparedStatement {
             read_values(&mut self.parameters, state, execute, &mut bound)?;
             bound
         };
-        if self.work.is_passing() {
-            self.work = plan_again(state, &self.text, &bound)?;
-        } else if !self.work.serves(state, &bound) {
-            state.info.counters.note(Command::StmtReprepare);
+        if !self.work.serves(state, &bound) {
+            if !matches!(self.work, Work::Plan { is_passing: true, .. }) {
+                state.info.counters.note(Command::StmtReprepare);
+            }
             self.work = plan_again(state, &self.text, &bound)?;
         }
         loop {
@@ -313,16 +311,12 @@ impl PreparedStatement {
 }
 
 impl Work {
-    /// Is it a plan that was not meant to last?
-    fn is_passing(&self) -> bool {
-        matches!(self, Work::Plan { is_volatile: true, .. } | Work::Plan { is_blind: true, .. })
-    }
-
-    /// Is it a plan of this schema and of these settings, and one for parameters of these types?
+    /// Is it a plan of this schema and of these settings, that is meant to last, and is one for parameters of these types?
     fn serves(&self, state: &State, values: &[Value<'_>]) -> bool {
-        let Work::Plan { entry, bind_key, .. } = self else { return true };
+        let Work::Plan { entry, bind_key, is_passing } = self else { return true };
         let version = state.worker.shared.database.schema_version();
-        entry.schema_version == version && *bind_key == state.settings.bind_key && entry.params.serve(values)
+        let holds = entry.schema_version == version && *bind_key == state.settings.bind_key && !is_passing;
+        holds && entry.params.serve(values)
     }
 }
 
@@ -371,8 +365,8 @@ fn analyse(state: &State, text: &[u8], values: &[Value<'_>]) -> Result<(Work, us
     let work = match &parsed.statement {
         statement if statement.info().plannable => {
             let planned = state.plan_given(&parsed, values)?;
-            let (is_volatile, is_blind) = (planned.is_volatile(), planned.is_blind);
-            Work::Plan { entry: planned.entry, bind_key: state.settings.bind_key, is_volatile, is_blind }
+            let is_passing = planned.is_volatile() || planned.is_blind;
+            Work::Plan { entry: planned.entry, bind_key: state.settings.bind_key, is_passing }
         }
         Statement::Begin { consistent_snapshot: false, read_only: None } => Work::Begin,
         Statement::Commit(end) if *end == plain_end => Work::Commit,

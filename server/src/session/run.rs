@@ -312,8 +312,7 @@ impl State {
                 (Place::Local(slot), Some(frame)) => frame.fetched.push((*slot, n, value)),
                 (Place::Local(_), None) => return Err(Error::Internal("a variable without its program".to_owned())),
                 (Place::User(name), _) => {
-                    let ty = columns[n].ty.clone();
-                    self.vars.user_variables.insert(name.to_lowercase(), UserVariable::new(value, ty));
+                    self.vars.set_user_variable(name, UserVariable::new(value, columns[n].ty.clone()));
                 }
             }
         }

@@ -62,12 +62,9 @@ impl State {
         self.take_effect(vec![assignment]).await
     }
 
-    /// SET of one user variable, its name in lower case.
+    /// SET of one user variable.
     pub fn set_user(&mut self, name: &str, value: Value<'static>, ty: ColumnType) {
-        match self.vars.user_variables.get_mut(name) {
-            Some(variable) => *variable = UserVariable::new(value, ty),
-            None => drop(self.vars.user_variables.insert(name.to_owned(), UserVariable::new(value, ty))),
-        }
+        self.vars.set_user_variable(name, UserVariable::new(value, ty));
         self.track_change();
     }
 
@@ -226,7 +223,7 @@ impl State {
     pub(super) fn assign(&mut self, assignment: Assignment) -> Result<()> {
         match assignment {
             Assignment::User(name, variable) => {
-                self.vars.user_variables.insert(name, variable);
+                self.vars.set_user_variable(&name, variable);
             }
             Assignment::NextTransaction(characteristics) => self.transaction.set_next(characteristics)?,
             Assignment::Persist { at_once: false, .. } => {}
