@@ -394,7 +394,7 @@ impl Worker {
         }
     }
 
-    /// Whether no session is busy but one of this thread: then its commits are flushed here, and nobody is woken for it.
+    /// Whether one session of this thread is busy, or none: then its commits are flushed here, and nobody is woken for it.
     pub fn set_alone(&self, alone: bool) {
         self.engine.store.wal.set_alone(self.index, alone);
     }

@@ -1,5 +1,5 @@
-//! Virtual users: each has a connection and a home warehouse and district, and runs the mix of clause 5.2.3. A few threads run them all: a
-//! user that waits for the server gives its thread to the next one.
+//! Virtual users: each has a connection and a home warehouse and district, and runs the mix of clause 5.2.3. Where they are more
+//! than the processors a few threads run them all: a user that waits for the server gives its thread to the next one.
 //!
 //! 1. The kind of a transaction is drawn with weights 45, 43, 4, 4, 4; its input as clauses 2.4.1 to 2.8.1 say.
 //! 2. It is run once; on a deadlock or a lock wait that takes too long it is rolled back, counted, and run again with the same input.
@@ -144,11 +144,13 @@ pub fn run(server: &Server, load: &Load) -> Result<Outcome, Error> {
     Ok(Outcome { tallies, seconds: elapsed.as_secs_f64(), server_cpu, client_cpu, errors })
 }
 
-/// Threads that run the users.
+/// Threads that run the users: one for each, as applications have, while there are processors for them; beyond that as few as take the least
+/// from the servers that are measured.
 fn threads(load: &Load) -> usize {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let wanted = load.threads.map_or(processors / 2, |threads| threads as usize);
-    wanted.clamp(1, load.users as usize)
+    let users = load.users as usize;
+    let usual = if users <= processors { users } else { processors / 2 };
+    load.threads.map_or(usual, |threads| threads as usize).clamp(1, users)
 }
 
 /// One thread: runs its users to their ends.

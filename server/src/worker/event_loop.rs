@@ -34,7 +34,7 @@ pub trait Host {
     fn turn(&self);
     /// Before the thread sleeps: nothing of it is inside the engine until the next `turn`.
     fn sleeps(&self);
-    /// No session of the server is busy but one of this thread, or others are again.
+    /// One session of this thread is busy, or none; or others are again.
     fn is_alone(&self, alone: bool);
     /// Should the loop end?
     fn is_done(&self) -> bool;
@@ -190,9 +190,9 @@ impl<'c> Crowd<'c> {
         busy.saturating_mul(2) <= self.all.processors
     }
 
-    /// Is no session busy but one of this worker?
+    /// Is one session of this worker busy, or none?
     fn is_alone(&self) -> bool {
-        self.others == 0 && self.before.max(self.seen.count_ones()) <= 1
+        self.before.max(self.seen.count_ones()) <= 1
     }
 
     fn end_period(&mut self, now: Instant) {
@@ -271,26 +271,22 @@ mod tests {
     fn one_busy_session_is_alone() {
         let (now, crowds) = (Instant::now(), Crowds::new(2, 8));
         let mut crowds_of = [0, 1].map(|index| Crowd::new(&crowds, index, now));
-        let [first, second] = &mut crowds_of;
+        let [crowd, other] = &mut crowds_of;
         let end = |crowd: &mut Crowd<'_>, periods: u32| _ = crowd.leaves_processors(now + CROWD_PERIOD * periods);
-        assert!(first.is_alone(), "nobody is busy");
-        first.note(mio::Token(7));
-        first.note(mio::Token(7));
-        assert!(first.is_alone());
-        first.note(mio::Token(8));
-        assert!(!first.is_alone(), "two of its own");
-        end(first, 1);
-        first.note(mio::Token(7));
-        assert!(!first.is_alone(), "two in the period before");
-        end(first, 2);
-        assert!(first.is_alone());
-        second.note(mio::Token(3));
-        end(second, 2);
-        end(first, 3);
-        assert!(!first.is_alone(), "one of another worker");
-        end(second, 3);
-        end(first, 4);
-        assert!(first.is_alone());
+        assert!(crowd.is_alone(), "nobody is busy");
+        crowd.note(mio::Token(7));
+        crowd.note(mio::Token(7));
+        assert!(crowd.is_alone());
+        crowd.note(mio::Token(8));
+        assert!(!crowd.is_alone(), "two");
+        end(crowd, 1);
+        crowd.note(mio::Token(7));
+        assert!(!crowd.is_alone(), "two in the period before");
+        other.note(mio::Token(3));
+        other.note(mio::Token(4));
+        end(other, 2);
+        end(crowd, 2);
+        assert!(crowd.is_alone(), "two of another worker");
     }
 
     #[test]

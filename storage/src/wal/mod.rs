@@ -4,7 +4,7 @@
 //!    was current at that moment.
 //! 2. The flusher, whenever somebody waits and the device is free, starts the next epoch, collects what all workers appended in the
 //!    finished one, writes it as one block with one sync, and publishes it as durable. There is no timer: a flush that takes
-//!    longer gathers more ("group commit self-clocks"). A worker with the only busy session does that itself
+//!    longer gathers more ("group commit self-clocks"). A worker with one busy session does that itself, while the device is quick
 //!    (`Wal::commit_stall`): its thread has nothing to do meanwhile, and nobody must be woken.
 //! 3. Each worker's waiters whose epoch is durable are woken.
 //!
@@ -44,6 +44,11 @@ const PLACE_BYTES: u64 = if cfg!(sim) { 8 << 10 } else { 256 << 10 };
 /// `relaxed`: the longest time before a commit reaches the disk.
 const RELAXED_FLUSH_INTERVAL: Duration = Duration::from_secs(1);
 
+/// Where flushes take longer, they are the flusher's: sessions that wake meanwhile must not be held up for as long.
+const OWN_FLUSH_NS_MAX: u64 = 1_000_000;
+/// A worker whose commits are as many flushes apart waits awake for the seat.
+const RARE_FLUSHES: u64 = 5;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
     /// A commit is on disk before it is acknowledged.
@@ -70,9 +75,29 @@ struct WorkerLog {
     wants_flush: AtomicBool,
     /// The epoch before which this worker has no open transaction's records (`u64::MAX`: none open).
     undo_needed_from: AtomicU64,
-    /// No session but one of this worker is busy: it flushes its commits itself.
+    /// At most one session of this worker is busy: it flushes its commits itself.
     is_alone: AtomicBool,
+    commits: CommitPace,
     waits: Arc<WorkerWaits>,
+}
+
+/// How often a worker commits, as its thread told: nanoseconds, all Relaxed, as no other thread looks at them.
+#[derive(Default)]
+struct CommitPace {
+    last: AtomicU64,
+    /// From one commit to the next, on average over some.
+    gap: AtomicU64,
+}
+
+impl CommitPace {
+    /// A commit, so long after the log was opened; the average gap.
+    fn note(&self, now: u64) -> u64 {
+        let since = now.saturating_sub(self.last.load(Ordering::Relaxed));
+        self.last.store(now, Ordering::Relaxed);
+        let gap = (self.gap.load(Ordering::Relaxed) * 15 + since.min(16 * OWN_FLUSH_NS_MAX)) / 16;
+        self.gap.store(gap, Ordering::Relaxed);
+        gap
+    }
 }
 
 /// One worker's waiters for durability. Its `Arc` is cloned by that worker only.
@@ -96,6 +121,9 @@ pub struct Wal {
     durability: Durability,
     /// Whoever flushes holds it.
     seat: Mutex<Seat>,
+    /// How long a flush takes, on average over some: nanoseconds.
+    flush_ns: AtomicU64,
+    opened: Instant,
     flusher_parked: AtomicBool,
     flusher: Mutex<Option<os::thread::Thread>>,
     stop: AtomicBool,
@@ -214,6 +242,7 @@ impl Wal {
                     wants_flush: AtomicBool::new(false),
                     undo_needed_from: AtomicU64::new(u64::MAX),
                     is_alone: AtomicBool::new(false),
+                    commits: CommitPace::default(),
                     waits: Arc::new(WorkerWaits { durable: durable.clone(), list: Mutex::default() }),
                 })
             })
@@ -230,6 +259,8 @@ impl Wal {
             written: AtomicU64::new(place.position),
             places: Mutex::new(VecDeque::from([EpochPlace { epoch: begin.0, place: begin.1 }, EpochPlace { epoch, place }])),
             segments: writer.pool(),
+            flush_ns: AtomicU64::new(0),
+            opened: Instant::now(),
             seat: Mutex::new(Seat { writer, payload: Vec::new(), taken: Vec::new() }),
             syncs: AtomicU64::new(0),
             pace: Arc::new(Pace {
@@ -354,34 +385,77 @@ impl Wal {
         crate::Stall::Durable(DurableStall { waits: self.logs[worker].waits.clone(), epoch })
     }
 
-    /// Whether no session but one of `worker` is busy, so that a flush on its thread holds up nobody. An estimate, told by that thread.
+    /// Whether at most one session of `worker` is busy, so that a flush on its thread holds up nobody. An estimate, told by that thread.
     pub fn set_alone(&self, worker: usize, alone: bool) {
         // Relaxed: read by the same thread.
         self.logs[worker].is_alone.store(alone, Ordering::Relaxed);
     }
 
-    /// As [`Self::durable_stall`], for a commit. `None`: it is durable already, since the worker has flushed it itself.
+    /// As [`Self::durable_stall`], for a commit. `None`: it is durable already, since the worker has flushed it itself, or has waited for
+    /// another that did.
+    ///
+    /// A thread that sleeps for its commit gives its processor to others, and is a while coming back, as the client that it answers is. So
+    /// where commits are rare it waits for the seat awake; where they are not, and the flusher is awake, commits gather for that.
     pub fn commit_stall(&self, worker: usize, epoch: u64) -> Option<crate::Stall> {
         let log = &self.logs[worker];
-        if self.durability != Durability::Full || !log.is_alone.load(Ordering::Relaxed) {
+        let flush_ns = self.flush_ns.load(Ordering::Relaxed);
+        if self.durability != Durability::Full || !log.is_alone.load(Ordering::Relaxed) || flush_ns > OWN_FLUSH_NS_MAX {
             return Some(self.durable_stall(worker, epoch));
         }
-        // W5: either this finds the seat free, or whoever has it finds the wish when it leaves.
-        log.wants_flush.store(true, Ordering::SeqCst);
+        let now = self.now_ns();
+        let is_rare = log.commits.note(now) > RARE_FLUSHES * flush_ns;
+        if !is_rare && !self.flusher_parked.load(Ordering::Relaxed) {
+            return Some(self.durable_stall(worker, epoch));
+        }
+        if !self.flush_if_free(epoch) && !(is_rare && self.flush_awake(epoch, now + OWN_FLUSH_NS_MAX)) {
+            // W5: either this finds the seat free, or whoever has it finds the wish when it leaves.
+            log.wants_flush.store(true, Ordering::SeqCst);
+            if !self.flush_if_free(epoch) {
+                return Some(crate::Stall::Durable(DurableStall { waits: log.waits.clone(), epoch }));
+            }
+        }
+        self.see_to_wishes();
+        None
+    }
+
+    /// Since the log was opened.
+    fn now_ns(&self) -> u64 {
+        u64::try_from(self.opened.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// Takes the seat, if nobody has it, and makes `epoch` durable. `false`: somebody has it.
+    fn flush_if_free(&self, epoch: u64) -> bool {
         fence(Ordering::SeqCst);
-        let Some(mut seat) = self.seat.try_lock() else {
-            return Some(crate::Stall::Durable(DurableStall { waits: log.waits.clone(), epoch }));
-        };
+        let Some(mut seat) = self.seat.try_lock() else { return false };
         // Whoever had the seat before may have taken this along.
         if self.durable_epoch() < epoch {
             seat.flush(self);
         }
-        drop(seat);
+        true
+    }
+
+    /// As [`Self::flush_if_free`], but waits for the seat, or for the flush of who has it, until then at most, and does not sleep.
+    fn flush_awake(&self, epoch: u64, until_ns: u64) -> bool {
+        while self.now_ns() < until_ns {
+            if cfg!(sim) {
+                // Time does not pass there for who only yields.
+                os::thread::sleep(Duration::from_micros(10));
+            } else {
+                os::thread::yield_now();
+            }
+            if self.durable_epoch() >= epoch || self.flush_if_free(epoch) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// W5: a worker has left the seat.
+    fn see_to_wishes(&self) {
         fence(Ordering::SeqCst);
         if self.is_flush_wanted() && self.flusher_parked.load(Ordering::SeqCst) {
             self.wake_flusher();
         }
-        None
     }
 
     fn is_flush_wanted(&self) -> bool {
@@ -556,9 +630,12 @@ impl Seat {
             }
         }
         if !self.payload.is_empty() {
+            let began = wal.now_ns();
             if let Err(error) = self.writer.write_epoch(epoch, &self.payload) {
                 os::fatal(&format!("the log cannot be written: {error}"));
             }
+            let average = wal.flush_ns.load(Ordering::Relaxed);
+            wal.flush_ns.store((average * 7 + wal.now_ns().saturating_sub(began)) / 8, Ordering::Relaxed);
             self.note_place(wal, epoch + 1);
             self.payload.shrink_to(4 << 20);
             let end = self.writer.place().position;
