@@ -106,7 +106,7 @@ pub struct Load {
     /// Virtual users, each with a connection
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub users: u32,
-    /// Threads that the users share; if not given one for each user, or half the processors where these are fewer than the users
+    /// Threads that the users share; if not given one for each user, but no more than there are processors
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub threads: Option<u32>,
     /// Seconds that count

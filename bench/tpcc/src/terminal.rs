@@ -144,13 +144,11 @@ pub fn run(server: &Server, load: &Load) -> Result<Outcome, Error> {
     Ok(Outcome { tallies, seconds: elapsed.as_secs_f64(), server_cpu, client_cpu, errors })
 }
 
-/// Threads that run the users: one for each, as applications have, while there are processors for them; beyond that as few as take the least
-/// from the servers that are measured.
+/// Threads that run the users: one for each, as applications have, while there are processors for them. With fewer, servers with a thread for
+/// each connection answer up to a third less.
 fn threads(load: &Load) -> usize {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let users = load.users as usize;
-    let usual = if users <= processors { users } else { processors / 2 };
-    load.threads.map_or(usual, |threads| threads as usize).clamp(1, users)
+    load.threads.map_or(processors, |threads| threads as usize).clamp(1, load.users as usize)
 }
 
 /// One thread: runs its users to their ends.

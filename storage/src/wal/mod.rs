@@ -407,7 +407,8 @@ impl Wal {
         if !is_rare && !self.flusher_parked.load(Ordering::Relaxed) {
             return Some(self.durable_stall(worker, epoch));
         }
-        if !self.flush_if_free(epoch) && !(is_rare && self.flush_awake(epoch, now + OWN_FLUSH_NS_MAX)) {
+        let is_durable = self.flush_if_free(epoch) || is_rare && self.flush_awake(epoch, now + OWN_FLUSH_NS_MAX);
+        if !is_durable {
             // W5: either this finds the seat free, or whoever has it finds the wish when it leaves.
             log.wants_flush.store(true, Ordering::SeqCst);
             if !self.flush_if_free(epoch) {
