@@ -14,7 +14,8 @@ use os::sim::{Rng, scheduler};
 use std::rc::Rc;
 use std::time::Duration;
 use txn::{
-    Error, InsertOutcome, Interrupt, Isolation, LockMode, ReadMode, Scan, Seen, TreeRef, Txn, WaitPolicy, Worker, WriteOutcome,
+    Company, Error, InsertOutcome, Interrupt, Isolation, LockMode, ReadMode, Scan, Seen, TreeRef, Txn, WaitPolicy, Worker,
+    WriteOutcome,
 };
 
 /// Lists longer than this are left alone.
@@ -405,7 +406,8 @@ impl Session {
         }
         if self.rng.chance(1, 8) {
             // An estimate, so it may be wrong.
-            self.worker.set_alone(self.rng.chance(1, 2));
+            let all = [Company::Nobody, Company::OtherThreads, Company::ThisThread];
+            self.worker.set_company(all[self.rng.within(0..=2) as usize]);
         }
         self.recorder.committing(open.entry);
         let flush = open.txn.commit(&self.worker);

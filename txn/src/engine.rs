@@ -12,6 +12,7 @@ use std::time::Duration;
 use storage::btree::Place;
 use storage::page::RecordHeader;
 use storage::recovery::Recovered;
+use storage::wal::OwnFlush;
 use storage::wal::record::{RowChange, RowOp, write_aborted};
 use storage::{Durability, Store, StoreConfig, blocking};
 use sync::Mutex;
@@ -156,6 +157,9 @@ impl Engine {
             undo: RefCell::default(),
             open_writers: RefCell::default(),
             scratch: Cell::default(),
+            company: Cell::default(),
+            turns: Cell::new(0),
+            commit_turns: Cell::new(0),
         };
         worker.tick();
         worker.park();
@@ -363,7 +367,29 @@ pub struct Worker {
     /// First epochs of this worker's transactions that have changed something.
     open_writers: RefCell<Vec<u64>>,
     pub(crate) scratch: Cell<Scratch>,
+    company: Cell<Company>,
+    /// Turns since the last commit.
+    turns: Cell<u32>,
+    /// Turns between two commits, on average over some.
+    commit_turns: Cell<u32>,
 }
+
+/// Which sessions are busy, besides one of a thread: who flushes its commits depends on that.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Company {
+    /// None: the thread flushes its commits itself, and nobody is woken for it.
+    Nobody,
+    /// Sessions of other threads, and none of this one: the thread flushes itself where commits are rare.
+    OtherThreads,
+    /// Another session of the same thread, for all it knows: it goes on with that.
+    #[default]
+    ThisThread,
+}
+
+/// Turns from commit to commit from which on commits are rare: some ten commands, with a sleep between two of them.
+const TURNS_RARE: u32 = 20;
+/// More count as so many, so that one long pause is soon forgotten.
+const TURNS_MAX: u32 = 200;
 
 impl Worker {
     pub fn engine(&self) -> &Arc<Engine> {
@@ -378,6 +404,7 @@ impl Worker {
     /// Marks a quiescent point of this thread: no statement of it is inside an engine call. Call once per event loop turn
     /// (and at least every few milliseconds while busy), so that old versions can be reclaimed.
     pub fn tick(&self) {
+        self.turns.set(self.turns.get().saturating_add(1));
         self.snapshots.tick(&self.engine.horizon, self.index, self.engine.clock());
     }
 
@@ -394,9 +421,23 @@ impl Worker {
         }
     }
 
-    /// Whether one session of this thread is busy, or none: then its commits are flushed here, and nobody is woken for it.
-    pub fn set_alone(&self, alone: bool) {
-        self.engine.store.wal.set_alone(self.index, alone);
+    /// Which other sessions are busy, as far as this thread knows.
+    pub fn set_company(&self, company: Company) {
+        self.company.set(company);
+    }
+
+    /// A commit that writes: does this thread flush it?
+    ///
+    /// A thread that sleeps for its commit gives its processor to others, and is a while coming back; meanwhile its client's thread lives on
+    /// another one, and waking each other costs more from then on. That is worth waiting awake where many commands come between two commits.
+    pub(crate) fn own_flush(&self) -> OwnFlush {
+        let turns = (self.commit_turns.get() * 7 + self.turns.replace(0).min(TURNS_MAX)) / 8;
+        self.commit_turns.set(turns);
+        match self.company.get() {
+            Company::Nobody => OwnFlush::IfFree,
+            Company::OtherThreads if turns >= TURNS_RARE => OwnFlush::Awake,
+            Company::OtherThreads | Company::ThisThread => OwnFlush::No,
+        }
     }
 
     /// Repeats a call on this thread until it answers, waiting out its stalls: for threads that may block.

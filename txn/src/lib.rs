@@ -27,7 +27,7 @@ mod txn;
 mod undo;
 mod write;
 
-pub use engine::{Config, Engine, EngineStatus, RECOVERY_TARGET, Worker};
+pub use engine::{Company, Config, Engine, EngineStatus, RECOVERY_TARGET, Worker};
 pub use error::{Error, Interrupt, Result, Stall};
 pub use locks::{LockLine, LockOwner, LockReport, Locked};
 pub use read::{LockMode, Seen, WaitPolicy};

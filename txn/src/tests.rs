@@ -250,7 +250,7 @@ fn commits_of_who_is_alone_are_durable_at_once() {
         txn.commit(worker)
     };
     insert(&a, 0).expect("the flusher does it").wait_blocking();
-    a.set_alone(true);
+    a.set_company(Company::Nobody);
     let flushes = engine.status().log_flushes;
     // The flusher wakes whom it has flushed for before it leaves the seat, and the cleaner may want a flush.
     let waits = (1..100).filter(|n| insert(&a, *n).map(Stall::wait_blocking).is_some()).count();
@@ -264,7 +264,7 @@ fn commits_of_who_is_alone_are_durable_at_once() {
             let (engine, arrived) = (&engine, &arrived);
             scope.spawn(move || {
                 let worker = engine.worker(index as usize);
-                worker.set_alone(true);
+                worker.set_company(Company::Nobody);
                 for n in 0..ROUNDS {
                     arrived.fetch_add(1, Ordering::SeqCst);
                     let began = std::time::Instant::now();

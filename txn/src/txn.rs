@@ -352,7 +352,7 @@ impl Txn {
             worker.close_writer(first_epoch);
             match durability {
                 Durability::Full if os::mutated("early-acknowledgement") => wal.request_flush(worker.index),
-                Durability::Full => flush = wal.commit_stall(worker.index, epoch).map(Stall::Storage),
+                Durability::Full => flush = wal.commit_stall(worker.index, epoch, worker.own_flush()).map(Stall::Storage),
                 Durability::Relaxed => wal.request_flush(worker.index),
                 Durability::None => {}
             }

@@ -60,7 +60,7 @@ impl Host for Rc<Echo> {
         });
     }
 
-    fn is_alone(&self, _alone: bool) {}
+    fn company(&self, _company: txn::Company) {}
 
     fn sleeps(&self) {}
 

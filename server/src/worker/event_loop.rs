@@ -17,6 +17,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
+use txn::Company;
 
 /// Events taken by one system call.
 const EVENTS_MAX: usize = 512;
@@ -34,8 +35,8 @@ pub trait Host {
     fn turn(&self);
     /// Before the thread sleeps: nothing of it is inside the engine until the next `turn`.
     fn sleeps(&self);
-    /// One session of this thread is busy, or none; or others are again.
-    fn is_alone(&self, alone: bool);
+    /// Which sessions are busy besides one of this thread, as far as it knows: told when that changes.
+    fn company(&self, company: Company);
     /// Should the loop end?
     fn is_done(&self) -> bool;
 }
@@ -80,13 +81,12 @@ impl<M: Send + 'static> EventLoop<M> {
         let mut crowd = Crowd::new(&crowds, self.index, Instant::now());
         // The engine's bound stands before the first message may use the engine.
         host.turn();
-        let mut was_alone = false;
+        let mut company = Company::default();
         loop {
             core.set_now(Instant::now());
-            let is_alone = crowd.is_alone();
-            if is_alone != was_alone {
-                host.is_alone(is_alone);
-                was_alone = is_alone;
+            if crowd.company() != company {
+                company = crowd.company();
+                host.company(company);
             }
             while let Some(message) = self.remote.next_message() {
                 host.message(message);
@@ -190,9 +190,13 @@ impl<'c> Crowd<'c> {
         busy.saturating_mul(2) <= self.all.processors
     }
 
-    /// Is one session of this worker busy, or none?
-    fn is_alone(&self) -> bool {
-        self.before.max(self.seen.count_ones()) <= 1
+    /// Who is busy besides one session of this worker.
+    fn company(&self) -> Company {
+        match self.before.max(self.seen.count_ones()) {
+            0 | 1 if self.others == 0 => Company::Nobody,
+            0 | 1 => Company::OtherThreads,
+            _ => Company::ThisThread,
+        }
     }
 
     fn end_period(&mut self, now: Instant) {
@@ -268,25 +272,29 @@ mod tests {
     }
 
     #[test]
-    fn one_busy_session_is_alone() {
+    fn one_busy_session_knows_its_company() {
         let (now, crowds) = (Instant::now(), Crowds::new(2, 8));
         let mut crowds_of = [0, 1].map(|index| Crowd::new(&crowds, index, now));
         let [crowd, other] = &mut crowds_of;
         let end = |crowd: &mut Crowd<'_>, periods: u32| _ = crowd.leaves_processors(now + CROWD_PERIOD * periods);
-        assert!(crowd.is_alone(), "nobody is busy");
+        assert_eq!(crowd.company(), Company::Nobody, "nobody is busy");
         crowd.note(mio::Token(7));
         crowd.note(mio::Token(7));
-        assert!(crowd.is_alone());
+        assert_eq!(crowd.company(), Company::Nobody);
         crowd.note(mio::Token(8));
-        assert!(!crowd.is_alone(), "two");
+        assert_eq!(crowd.company(), Company::ThisThread, "two of its own");
         end(crowd, 1);
         crowd.note(mio::Token(7));
-        assert!(!crowd.is_alone(), "two in the period before");
-        other.note(mio::Token(3));
-        other.note(mio::Token(4));
-        end(other, 2);
+        assert_eq!(crowd.company(), Company::ThisThread, "two in the period before");
         end(crowd, 2);
-        assert!(crowd.is_alone(), "two of another worker");
+        assert_eq!(crowd.company(), Company::Nobody);
+        other.note(mio::Token(3));
+        end(other, 2);
+        end(crowd, 3);
+        assert_eq!(crowd.company(), Company::OtherThreads);
+        end(other, 3);
+        end(crowd, 4);
+        assert_eq!(crowd.company(), Company::Nobody);
     }
 
     #[test]

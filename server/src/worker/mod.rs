@@ -231,8 +231,8 @@ impl Host for Rc<Worker> {
         self.engine.park();
     }
 
-    fn is_alone(&self, alone: bool) {
-        self.engine.set_alone(alone);
+    fn company(&self, company: txn::Company) {
+        self.engine.set_company(company);
     }
 
     fn is_done(&self) -> bool {

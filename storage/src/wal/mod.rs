@@ -4,8 +4,8 @@
 //!    was current at that moment.
 //! 2. The flusher, whenever somebody waits and the device is free, starts the next epoch, collects what all workers appended in the
 //!    finished one, writes it as one block with one sync, and publishes it as durable. There is no timer: a flush that takes
-//!    longer gathers more ("group commit self-clocks"). A worker with one busy session does that itself, while the device is quick
-//!    (`Wal::commit_stall`): its thread has nothing to do meanwhile, and nobody must be woken.
+//!    longer gathers more ("group commit self-clocks"). A worker with one busy session may do that itself, while the device is
+//!    quick (`Wal::commit_stall`): its thread has nothing to do meanwhile, and nobody must be woken.
 //! 3. Each worker's waiters whose epoch is durable are woken.
 //!
 //! W1: a record that depends on another (same page, same transaction, or a commit it saw) has the same or a later epoch: the epoch
@@ -44,10 +44,19 @@ const PLACE_BYTES: u64 = if cfg!(sim) { 8 << 10 } else { 256 << 10 };
 /// `relaxed`: the longest time before a commit reaches the disk.
 const RELAXED_FLUSH_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Where flushes take longer, they are the flusher's: sessions that wake meanwhile must not be held up for as long.
+/// Where flushes take longer, they are all the flusher's: sessions that wake meanwhile must not be held up for as long.
 const OWN_FLUSH_NS_MAX: u64 = 1_000_000;
-/// A worker whose commits are as many flushes apart waits awake for the seat.
-const RARE_FLUSHES: u64 = 5;
+
+/// Whether a worker flushes a commit itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnFlush {
+    /// It has other sessions to go on with: the flusher does it.
+    No,
+    /// If nobody else is writing the log.
+    IfFree,
+    /// It waits for who is, and does not sleep.
+    Awake,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
@@ -75,29 +84,7 @@ struct WorkerLog {
     wants_flush: AtomicBool,
     /// The epoch before which this worker has no open transaction's records (`u64::MAX`: none open).
     undo_needed_from: AtomicU64,
-    /// At most one session of this worker is busy: it flushes its commits itself.
-    is_alone: AtomicBool,
-    commits: CommitPace,
     waits: Arc<WorkerWaits>,
-}
-
-/// How often a worker commits, as its thread told: nanoseconds, all Relaxed, as no other thread looks at them.
-#[derive(Default)]
-struct CommitPace {
-    last: AtomicU64,
-    /// From one commit to the next, on average over some.
-    gap: AtomicU64,
-}
-
-impl CommitPace {
-    /// A commit, so long after the log was opened; the average gap.
-    fn note(&self, now: u64) -> u64 {
-        let since = now.saturating_sub(self.last.load(Ordering::Relaxed));
-        self.last.store(now, Ordering::Relaxed);
-        let gap = (self.gap.load(Ordering::Relaxed) * 15 + since.min(16 * OWN_FLUSH_NS_MAX)) / 16;
-        self.gap.store(gap, Ordering::Relaxed);
-        gap
-    }
 }
 
 /// One worker's waiters for durability. Its `Arc` is cloned by that worker only.
@@ -241,8 +228,6 @@ impl Wal {
                     buffered: AtomicUsize::new(0),
                     wants_flush: AtomicBool::new(false),
                     undo_needed_from: AtomicU64::new(u64::MAX),
-                    is_alone: AtomicBool::new(false),
-                    commits: CommitPace::default(),
                     waits: Arc::new(WorkerWaits { durable: durable.clone(), list: Mutex::default() }),
                 })
             })
@@ -385,30 +370,16 @@ impl Wal {
         crate::Stall::Durable(DurableStall { waits: self.logs[worker].waits.clone(), epoch })
     }
 
-    /// Whether at most one session of `worker` is busy, so that a flush on its thread holds up nobody. An estimate, told by that thread.
-    pub fn set_alone(&self, worker: usize, alone: bool) {
-        // Relaxed: read by the same thread.
-        self.logs[worker].is_alone.store(alone, Ordering::Relaxed);
-    }
-
     /// As [`Self::durable_stall`], for a commit. `None`: it is durable already, since the worker has flushed it itself, or has waited for
     /// another that did.
-    ///
-    /// A thread that sleeps for its commit gives its processor to others, and is a while coming back, as the client that it answers is. So
-    /// where commits are rare it waits for the seat awake; where they are not, and the flusher is awake, commits gather for that.
-    pub fn commit_stall(&self, worker: usize, epoch: u64) -> Option<crate::Stall> {
-        let log = &self.logs[worker];
-        let flush_ns = self.flush_ns.load(Ordering::Relaxed);
-        if self.durability != Durability::Full || !log.is_alone.load(Ordering::Relaxed) || flush_ns > OWN_FLUSH_NS_MAX {
+    pub fn commit_stall(&self, worker: usize, epoch: u64, own: OwnFlush) -> Option<crate::Stall> {
+        let is_slow = self.flush_ns.load(Ordering::Relaxed) > OWN_FLUSH_NS_MAX;
+        if self.durability != Durability::Full || own == OwnFlush::No || is_slow {
             return Some(self.durable_stall(worker, epoch));
         }
-        let now = self.now_ns();
-        let is_rare = log.commits.note(now) > RARE_FLUSHES * flush_ns;
-        if !is_rare && !self.flusher_parked.load(Ordering::Relaxed) {
-            return Some(self.durable_stall(worker, epoch));
-        }
-        let is_durable = self.flush_if_free(epoch) || is_rare && self.flush_awake(epoch, now + OWN_FLUSH_NS_MAX);
+        let is_durable = self.flush_if_free(epoch) || own == OwnFlush::Awake && self.flush_awake(epoch);
         if !is_durable {
+            let log = &self.logs[worker];
             // W5: either this finds the seat free, or whoever has it finds the wish when it leaves.
             log.wants_flush.store(true, Ordering::SeqCst);
             if !self.flush_if_free(epoch) {
@@ -435,8 +406,9 @@ impl Wal {
         true
     }
 
-    /// As [`Self::flush_if_free`], but waits for the seat, or for the flush of who has it, until then at most, and does not sleep.
-    fn flush_awake(&self, epoch: u64, until_ns: u64) -> bool {
+    /// As [`Self::flush_if_free`], but waits for the seat, or for the flush of who has it, as long as a flush may take, and does not sleep.
+    fn flush_awake(&self, epoch: u64) -> bool {
+        let until_ns = self.now_ns() + OWN_FLUSH_NS_MAX;
         while self.now_ns() < until_ns {
             if cfg!(sim) {
                 // Time does not pass there for who only yields.
