@@ -386,7 +386,8 @@ pub enum Company {
     ThisThread,
 }
 
-/// Turns from commit to commit from which on commits are rare: some ten commands, with a sleep between two of them.
+/// Turns from commit to commit, on average and rounded down at each, from which on commits are rare. A command and the sleep after it are two
+/// turns, so that is some ten to fourteen commands.
 const TURNS_RARE: u32 = 20;
 /// More count as so many, so that one long pause is soon forgotten.
 const TURNS_MAX: u32 = 200;

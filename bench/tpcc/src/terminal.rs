@@ -144,8 +144,8 @@ pub fn run(server: &Server, load: &Load) -> Result<Outcome, Error> {
     Ok(Outcome { tallies, seconds: elapsed.as_secs_f64(), server_cpu, client_cpu, errors })
 }
 
-/// Threads that run the users: one for each, as applications have, while there are processors for them. With fewer, servers with a thread for
-/// each connection answer up to a third less.
+/// Threads that run the users: one for each, as applications have, while there are processors for them. Which number suits a
+/// server best differs (docs/decisions/tpcc.md).
 fn threads(load: &Load) -> usize {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     load.threads.map_or(processors, |threads| threads as usize).clamp(1, load.users as usize)

@@ -45,7 +45,7 @@ const PLACE_BYTES: u64 = if cfg!(sim) { 8 << 10 } else { 256 << 10 };
 const RELAXED_FLUSH_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Where flushes take longer, they are all the flusher's: sessions that wake meanwhile must not be held up for as long.
-const OWN_FLUSH_NS_MAX: u64 = 1_000_000;
+const OWN_FLUSH_MAX: Duration = Duration::from_millis(1);
 
 /// Whether a worker flushes a commit itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,7 +110,6 @@ pub struct Wal {
     seat: Mutex<Seat>,
     /// How long a flush takes, on average over some: nanoseconds.
     flush_ns: AtomicU64,
-    opened: Instant,
     flusher_parked: AtomicBool,
     flusher: Mutex<Option<os::thread::Thread>>,
     stop: AtomicBool,
@@ -245,7 +244,6 @@ impl Wal {
             places: Mutex::new(VecDeque::from([EpochPlace { epoch: begin.0, place: begin.1 }, EpochPlace { epoch, place }])),
             segments: writer.pool(),
             flush_ns: AtomicU64::new(0),
-            opened: Instant::now(),
             seat: Mutex::new(Seat { writer, payload: Vec::new(), taken: Vec::new() }),
             syncs: AtomicU64::new(0),
             pace: Arc::new(Pace {
@@ -373,7 +371,7 @@ impl Wal {
     /// As [`Self::durable_stall`], for a commit. `None`: it is durable already, since the worker has flushed it itself, or has waited for
     /// another that did.
     pub fn commit_stall(&self, worker: usize, epoch: u64, own: OwnFlush) -> Option<crate::Stall> {
-        let is_slow = self.flush_ns.load(Ordering::Relaxed) > OWN_FLUSH_NS_MAX;
+        let is_slow = Duration::from_nanos(self.flush_ns.load(Ordering::Relaxed)) > OWN_FLUSH_MAX;
         if self.durability != Durability::Full || own == OwnFlush::No || is_slow {
             return Some(self.durable_stall(worker, epoch));
         }
@@ -390,11 +388,6 @@ impl Wal {
         None
     }
 
-    /// Since the log was opened.
-    fn now_ns(&self) -> u64 {
-        u64::try_from(self.opened.elapsed().as_nanos()).unwrap_or(u64::MAX)
-    }
-
     /// Takes the seat, if nobody has it, and makes `epoch` durable. `false`: somebody has it.
     fn flush_if_free(&self, epoch: u64) -> bool {
         fence(Ordering::SeqCst);
@@ -408,8 +401,8 @@ impl Wal {
 
     /// As [`Self::flush_if_free`], but waits for the seat, or for the flush of who has it, as long as a flush may take, and does not sleep.
     fn flush_awake(&self, epoch: u64) -> bool {
-        let until_ns = self.now_ns() + OWN_FLUSH_NS_MAX;
-        while self.now_ns() < until_ns {
+        let began = Instant::now();
+        while began.elapsed() < OWN_FLUSH_MAX {
             if cfg!(sim) {
                 // Time does not pass there for who only yields.
                 os::thread::sleep(Duration::from_micros(10));
@@ -603,12 +596,12 @@ impl Seat {
             }
         }
         if !self.payload.is_empty() {
-            let began = wal.now_ns();
+            let began = Instant::now();
             if let Err(error) = self.writer.write_epoch(epoch, &self.payload) {
                 os::fatal(&format!("the log cannot be written: {error}"));
             }
             let average = wal.flush_ns.load(Ordering::Relaxed);
-            wal.flush_ns.store((average * 7 + wal.now_ns().saturating_sub(began)) / 8, Ordering::Relaxed);
+            wal.flush_ns.store((average * 7 + began.elapsed().as_nanos() as u64) / 8, Ordering::Relaxed);
             self.note_place(wal, epoch + 1);
             self.payload.shrink_to(4 << 20);
             let end = self.writer.place().position;
