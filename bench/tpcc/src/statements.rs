@@ -203,7 +203,8 @@ async fn delivery(db: &mut Database, w: u32, carrier: u32) -> Result<End, Error>
         let o: u32 = column(&first, 0)?;
         let key: [Value<'_>; 3] = [w.into(), d.into(), o.into()];
         db.change("DELETE FROM new_order WHERE no_w_id = ? AND no_d_id = ? AND no_o_id = ?", &key).await?;
-        let row = db.row("SELECT o_c_id FROM orders WHERE o_w_id = ? AND o_d_id = ? AND o_id = ?", &key).await?;
+        // The oldest new order may be younger than this transaction's snapshot. The sum below sees its lines, as they are changed here.
+        let row = db.row("SELECT o_c_id FROM orders WHERE o_w_id = ? AND o_d_id = ? AND o_id = ? FOR UPDATE", &key).await?;
         let c: u32 = column(&row, 0)?;
         db.change(
             "UPDATE orders SET o_carrier_id = ? WHERE o_w_id = ? AND o_d_id = ? AND o_id = ?",

@@ -1,9 +1,10 @@
 //! The transactions of TPC-C, with `bench/tpcc`, and its consistency conditions: after runs by procedures and by statements, and after the
-//! server was killed in the middle of one.
+//! server was killed in the middle of one. Between, all orders are delivered, so that deliveries meet orders younger than their snapshots.
 //!
 //! The program `tpcc` is the one beside this.
 
 use clap::Parser;
+use mysql::prelude::Queryable;
 use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::Duration;
@@ -50,6 +51,11 @@ fn run(arguments: &Arguments, directory: &Path, report: &mut Report) -> Result<(
         let words = ["--mode", mode, "--protocol", protocol, "--users", &users, "--seconds", &seconds, "--ramp-up", "0"];
         report.case(&format!("{mode}, {protocol}"), || finish(tpcc(&server, arguments, "run", &words)));
     }
+    report.case("all orders are delivered", || deliver_all(&server, arguments.warehouses).map_err(|e| e.to_string()));
+    for mode in ["procedures", "statements"] {
+        let words = ["--mode", mode, "--users", &users, "--seconds", &seconds, "--ramp-up", "0"];
+        report.case(&format!("{mode}, orders delivered as they come"), || finish(tpcc(&server, arguments, "run", &words)));
+    }
     for (kill, (mode, protocol)) in (1..=arguments.kills).zip(modes.iter().cycle()) {
         let words = ["--mode", mode, "--protocol", protocol, "--users", &users, "--seconds", "600", "--ramp-up", "0"];
         let mut load = spawn(tpcc(&server, arguments, "run", &words))?;
@@ -65,6 +71,15 @@ fn run(arguments: &Arguments, directory: &Path, report: &mut Report) -> Result<(
         });
     }
     report.case("the server stops", || server.stop());
+    Ok(())
+}
+
+/// Delivers until no district has a new order left.
+fn deliver_all(server: &Server, warehouses: u32) -> mysql::Result<()> {
+    let mut client = server.address.connect_to("tpcc")?;
+    for warehouse in 1..=warehouses {
+        while client.query_first::<u32, _>(format!("CALL delivery({warehouse}, 1)"))?.is_some_and(|delivered| delivered > 0) {}
+    }
     Ok(())
 }
 
