@@ -27,11 +27,12 @@ pub use report::{LockLine, LockOwner, LockReport, Locked};
 use crate::ranges::{Owners, RangeTable};
 use crate::status::StatusTable;
 use crate::{LockMode, Timers};
+use hashbrown::DefaultHashBuilder;
 use os::time::Instant;
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt::Write as _;
-use std::hash::{BuildHasher, Hasher, RandomState};
+use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use storage::TreeRef;
@@ -170,7 +171,7 @@ impl Row {
 
 struct Shard {
     rows: AtomicU32,
-    map: Mutex<HashMap<LockKey, Row>>,
+    map: Mutex<HashMap<LockKey, Row, DefaultHashBuilder>>,
 }
 
 struct Waiting {
@@ -182,7 +183,7 @@ struct Waiting {
 pub struct LockTable {
     shards: Box<[CachePadded<Shard>]>,
     pub ranges: RangeTable,
-    hasher: RandomState,
+    hasher: DefaultHashBuilder,
     /// Who waits for what.
     waiting: Mutex<HashMap<u64, Waiting>>,
     /// Rows whose queue a transaction must see to at its end.
@@ -211,7 +212,7 @@ impl LockTable {
         Self {
             shards: (0..SHARDS).map(|_| shard()).collect(),
             ranges: RangeTable::new(),
-            hasher: RandomState::new(),
+            hasher: DefaultHashBuilder::default(),
             waiting: Mutex::default(),
             asked: (0..64).map(|_| Mutex::default()).collect(),
             waits: AtomicU64::new(0),
