@@ -27,12 +27,12 @@ pub use report::{LockLine, LockOwner, LockReport, Locked};
 use crate::ranges::{Owners, RangeTable};
 use crate::status::StatusTable;
 use crate::{LockMode, Timers};
-use hashbrown::DefaultHashBuilder;
+use foldhash::fast::FixedState;
 use os::time::Instant;
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt::Write as _;
-use std::hash::{BuildHasher, Hasher};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use storage::TreeRef;
@@ -171,7 +171,7 @@ impl Row {
 
 struct Shard {
     rows: AtomicU32,
-    map: Mutex<HashMap<LockKey, Row, DefaultHashBuilder>>,
+    map: Mutex<HashMap<LockKey, Row, FixedState>>,
 }
 
 struct Waiting {
@@ -183,7 +183,7 @@ struct Waiting {
 pub struct LockTable {
     shards: Box<[CachePadded<Shard>]>,
     pub ranges: RangeTable,
-    hasher: DefaultHashBuilder,
+    hasher: FixedState,
     /// Who waits for what.
     waiting: Mutex<HashMap<u64, Waiting>>,
     /// Rows whose queue a transaction must see to at its end.
@@ -208,11 +208,13 @@ pub enum Claim {
 
 impl LockTable {
     pub fn new() -> Self {
-        let shard = || CachePadded::new(Shard { rows: AtomicU32::new(0), map: Mutex::default() });
+        // Of the standard library's seed: no client knows it, and the simulator repeats it.
+        let hasher = FixedState::with_seed(RandomState::new().hash_one(()));
+        let shard = || CachePadded::new(Shard { rows: AtomicU32::new(0), map: Mutex::new(HashMap::with_hasher(hasher.clone())) });
         Self {
             shards: (0..SHARDS).map(|_| shard()).collect(),
             ranges: RangeTable::new(),
-            hasher: DefaultHashBuilder::default(),
+            hasher,
             waiting: Mutex::default(),
             asked: (0..64).map(|_| Mutex::default()).collect(),
             waits: AtomicU64::new(0),

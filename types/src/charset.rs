@@ -3,6 +3,7 @@
 //! `latin1` is Windows-1252, as in MySQL; the five bytes that it leaves out stand for themselves.
 
 use crate::CollationId;
+use crate::collation::{ALL, CollationInfo};
 use std::borrow::Cow;
 
 /// What the bytes 0x80 to 0x9f of latin1 stand for.
@@ -24,20 +25,33 @@ pub enum Charset {
     Binary,
 }
 
+/// The set of each collation, by its number: asked of each text that is stored.
+static BY_COLLATION: [Charset; 512] = {
+    let mut sets = [Charset::Binary; 512];
+    let mut rest: &[CollationInfo] = ALL;
+    while let [info, others @ ..] = rest {
+        if let Some(set) = Charset::named(info.charset) {
+            sets[info.id.0 as usize] = set;
+        }
+        rest = others;
+    }
+    sets
+};
+
 impl Charset {
     /// Of a collation.
     pub fn of(collation: CollationId) -> Self {
-        Self::named(collation.charset()).unwrap_or(Self::Binary)
+        BY_COLLATION.get(usize::from(collation.0)).copied().unwrap_or(Self::Binary)
     }
 
-    pub fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "utf8mb4" => Self::Utf8mb4,
-            "utf8mb3" | "utf8" => Self::Utf8mb3,
-            "utf16" => Self::Utf16,
-            "latin1" => Self::Latin1,
-            "ascii" => Self::Ascii,
-            "binary" => Self::Binary,
+    pub const fn named(name: &str) -> Option<Self> {
+        Some(match name.as_bytes() {
+            b"utf8mb4" => Self::Utf8mb4,
+            b"utf8mb3" | b"utf8" => Self::Utf8mb3,
+            b"utf16" => Self::Utf16,
+            b"latin1" => Self::Latin1,
+            b"ascii" => Self::Ascii,
+            b"binary" => Self::Binary,
             _ => return None,
         })
     }
