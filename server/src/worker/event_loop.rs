@@ -84,8 +84,9 @@ impl<M: Send + 'static> EventLoop<M> {
         let mut company = Company::default();
         loop {
             core.set_now(Instant::now());
-            if crowd.company() != company {
-                company = crowd.company();
+            let now_busy = crowd.company();
+            if now_busy != company {
+                company = now_busy;
                 host.company(company);
             }
             while let Some(message) = self.remote.next_message() {

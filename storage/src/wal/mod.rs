@@ -371,8 +371,8 @@ impl Wal {
     /// As [`Self::durable_stall`], for a commit. `None`: it is durable already, since the worker has flushed it itself, or has waited for
     /// another that did.
     pub fn commit_stall(&self, worker: usize, epoch: u64, own: OwnFlush) -> Option<crate::Stall> {
-        let is_slow = Duration::from_nanos(self.flush_ns.load(Ordering::Relaxed)) > OWN_FLUSH_MAX;
-        if self.durability != Durability::Full || own == OwnFlush::No || is_slow {
+        let is_slow = || Duration::from_nanos(self.flush_ns.load(Ordering::Relaxed)) > OWN_FLUSH_MAX;
+        if self.durability != Durability::Full || own == OwnFlush::No || is_slow() {
             return Some(self.durable_stall(worker, epoch));
         }
         let is_durable = self.flush_if_free(epoch) || own == OwnFlush::Awake && self.flush_awake(epoch);
