@@ -319,6 +319,12 @@ impl Warnings {
         }
     }
 
+    /// Puts what came before in front.
+    pub fn follow(&mut self, before: Self) {
+        let own = std::mem::replace(self, before);
+        own.list.into_iter().for_each(|warning| self.push(warning.level, warning.error));
+    }
+
     /// Takes the last few back.
     pub fn drop_last(&mut self, number: u32) {
         self.count = self.count.saturating_sub(number.into());

@@ -74,9 +74,9 @@ impl Arguments<'_> {
                 Expr::Literal(Literal::Int(number)) if let Ok(number) = i64::try_from(number) => {
                     Ok((Value::Int(number), ColumnType::new(TypeKind::BigInt)))
                 }
-                _ => argument(state, &exprs[n], given.values).await,
+                _ => argument(state, &exprs[n], given.values, state.settings.mode.strict).await,
             },
-            Self::Bound { routine, args } => routine.value(state, &args[n].value, false).await,
+            Self::Bound { routine, args } => routine.value(state, &args[n].value, state.settings.mode.strict).await,
         }
     }
 }
@@ -119,7 +119,7 @@ pub async fn call_with(
         values.push(value);
         outs.push(out);
     }
-    let frame = run_framed(state, client, &routine, Entry { values, depth }, format).await?;
+    let frame = run_given(state, client, &routine, Entry { values, depth }, format).await?;
     give_back(state, client, &frame, outs)?;
     let affected = u64::try_from(state.vars.row_count).unwrap_or(0);
     state.write_ok(client, &Answer { affected, ..Answer::default() });
@@ -159,6 +159,23 @@ pub struct Entry {
     /// Of the first slots; the others are NULL.
     pub values: Vec<Value<'static>>,
     pub depth: u32,
+}
+
+/// As [`run_framed`], of a routine whose arguments may have warned. It begins with these warnings, and leaves them in front of its own, as
+/// MySQL does.
+async fn run_given(
+    state: &mut State,
+    client: &mut Client,
+    routine: &Rc<Routine>,
+    entry: Entry,
+    format: RowFormat,
+) -> Result<Box<Frame>> {
+    let of_arguments = (state.warning_count() > 0).then(|| state.vars.warnings.borrow().clone());
+    let frame = run_framed(state, client, routine, entry, format).await?;
+    if let Some(before) = of_arguments {
+        state.vars.warnings.get_mut().follow(before);
+    }
+    Ok(frame)
 }
 
 /// Runs a routine in a frame and with settings of its own; what has become of the frame.
@@ -203,7 +220,7 @@ pub async fn call_function(
         let to = &routine.types.borrow()[n];
         values.push(exec::program::assign(&state.vars, value.clone(), &arg.ty, to, routine.program().slots[n].name)?);
     }
-    let frame = run_framed(state, client, &routine, Entry { values, depth }, RowFormat::Text).await?;
+    let frame = run_given(state, client, &routine, Entry { values, depth }, RowFormat::Text).await?;
     frame.returned.ok_or_else(|| Error::Other { number: 1321, message: format!("FUNCTION {} ended without RETURN", def.name) })
 }
 
@@ -297,12 +314,18 @@ fn not_a_variable(number: usize, routine: String) -> Error {
     Error::Other { number: 1414, message }
 }
 
-/// The value of an argument of CALL, or of what SET assigns, in which the variables of the program that runs may stand.
-pub async fn argument(state: &mut State, arg: &Expr<'_>, params: &[Value<'_>]) -> Result<(Value<'static>, ColumnType)> {
+/// The value of an argument of CALL, or of what SET assigns, in which the variables of the program that runs may stand. `strict`: what a
+/// strict data change takes for an error is one.
+pub async fn argument(
+    state: &mut State,
+    arg: &Expr<'_>,
+    params: &[Value<'_>],
+    strict: bool,
+) -> Result<(Value<'static>, ColumnType)> {
     if let Some(value) = as_given(arg, params) {
         return Ok(value);
     }
-    if let Some(value) = computed(state, arg, params)? {
+    if let Some(value) = computed(state, arg, params, strict)? {
         return Ok(value);
     }
     state.evaluate_over(arg, params).await
@@ -310,14 +333,19 @@ pub async fn argument(state: &mut State, arg: &Expr<'_>, params: &[Value<'_>]) -
 
 /// The value of an expression over the parameters of a prepared statement, or, where there are none, over the variables of the program that
 /// runs. `None`: it must be run as a query.
-pub fn computed(state: &mut State, expr: &Expr<'_>, params: &[Value<'_>]) -> Result<Option<(Value<'static>, ColumnType)>> {
+pub fn computed(
+    state: &mut State,
+    expr: &Expr<'_>,
+    params: &[Value<'_>],
+    strict: bool,
+) -> Result<Option<(Value<'static>, ColumnType)>> {
     let schema = state.schema();
     let Some(expr) = sql::bind_value(expr, &Binder::new(state, &schema, params))? else { return Ok(None) };
     let locals = match &state.frame {
         Some(frame) if params.is_empty() => frame.values(),
         _ => params,
     };
-    let value = exec::program::evaluate(&expr, &state.vars, locals, false)?;
+    let value = exec::program::evaluate(&expr, &state.vars, locals, strict)?;
     state.vars.settle_variables();
     Ok(value.map(|value| (value, expr.ty)))
 }

@@ -37,7 +37,8 @@ fn fit(raised: &Raised, condition: Condition) -> u8 {
     match condition {
         Condition::Number(number) if number == raised.number => 3,
         Condition::State(state) if state == raised.state => 2,
-        Condition::Warning if class == b"01" || !raised.is_error && class != b"02" => 1,
+        // What SELECT ... INTO without a row leaves is a warning and NOT FOUND.
+        Condition::Warning if class == b"01" || !raised.is_error => 1,
         Condition::NotFound if class == b"02" => 1,
         Condition::Exception if raised.is_error && !matches!(class, b"00" | b"01" | b"02") => 1,
         _ => 0,
@@ -168,10 +169,12 @@ fn conditions(state: &State) -> Vec<Raised> {
     state.vars.warnings.borrow().list().iter().map(condition_of).collect()
 }
 
-/// The last of them that is `wanted`, but for the first `skip`.
+/// The last warning of them that is `wanted`, but for the first `skip` conditions. Of notes no handler hears, nor of an error that has not
+/// ended its statement.
 pub fn last_condition(state: &State, skip: usize, wanted: impl Fn(&Raised) -> bool) -> Option<Raised> {
     let warnings = state.vars.warnings.borrow();
-    warnings.list().iter().skip(skip).rev().map(condition_of).find(wanted)
+    let heard = warnings.list().iter().skip(skip).rev().filter(|warning| warning.level == Level::Warning);
+    heard.map(condition_of).find(wanted)
 }
 
 fn condition_of(warning: &Warning) -> Raised {

@@ -30,6 +30,10 @@ pub async fn run(state: &mut State, client: &mut Client, routine: &Rc<Routine>, 
                 return Err(Error::Exec(exec::Error::Interrupted));
             }
         }
+        // An expression is a statement of its own as far as conditions go.
+        if matches!(instr, Instr::Set { .. } | Instr::Clear(_) | Instr::JumpUnless { .. }) {
+            state.clear_warnings();
+        }
         let before = state.warning_count();
         let handled = handling.last().map(|h| &h.raised);
         let outcome = match instr {
@@ -126,8 +130,11 @@ fn frame(state: &mut State) -> &mut Frame {
 fn step_now(state: &mut State, routine: &Routine, at: usize, instr: &Instr<'_>) -> Option<Result<usize>> {
     match instr {
         Instr::Set { slot, value, .. } => {
-            let strict = state.settings.mode.strict;
+            let strict = sets_strictly(state, routine, *slot);
             let outcome = routine.kept_value(state, value, strict, |state, value, ty| set(state, routine, *slot, value, ty))?;
+            if outcome.is_err() {
+                forget(state, routine, *slot);
+            }
             Some(outcome.map(|()| at + 1))
         }
         Instr::JumpUnless { condition, target, .. } => {
@@ -140,6 +147,18 @@ fn step_now(state: &mut State, routine: &Routine, at: usize, instr: &Instr<'_>) 
         }
         Instr::Jump(target) => Some(Ok(*target as usize)),
         _ => None,
+    }
+}
+
+/// Is what a strict data change takes for an error one where this variable is set? The operand of a CASE is only compared.
+fn sets_strictly(state: &State, routine: &Routine, slot: u32) -> bool {
+    state.settings.mode.strict && routine.program().slots[slot as usize].ty != SlotType::Operand
+}
+
+/// A variable that could not be set is NULL for the handler of that, as in MySQL.
+fn forget(state: &mut State, routine: &Routine, slot: u32) {
+    if matches!(routine.program().slots[slot as usize].ty, SlotType::Written(_)) {
+        frame(state).values[slot as usize] = Value::Null;
     }
 }
 
@@ -167,9 +186,13 @@ async fn step(
         Instr::Run(code) => statement(state, client, routine, code, format).await?,
         Instr::Act(action) => action::act(state, client, routine, action, format).await?,
         Instr::Set { slot, value, .. } => {
-            let strict = state.settings.mode.strict;
-            let (value, ty) = routine.value(state, value, strict).await?;
-            set(state, routine, *slot, value, &ty)?;
+            let strict = sets_strictly(state, routine, *slot);
+            let computed = routine.value(state, value, strict).await;
+            let outcome = computed.and_then(|(value, ty)| set(state, routine, *slot, value, &ty));
+            if outcome.is_err() {
+                forget(state, routine, *slot);
+            }
+            outcome?;
         }
         Instr::JumpUnless { condition, target, .. } => {
             if !routine.is_true(state, condition).await? {
@@ -206,7 +229,10 @@ async fn step(
         Instr::Handled { .. } | Instr::Clear(_) | Instr::Jump(_) => {
             return Err(Error::Internal("an instruction that waits for nothing is for `run` and `step_now`".to_owned()));
         }
-        Instr::Signal(signal) => handler::signal(routine, state, signal, handled).await?,
+        Instr::Signal(signal) => {
+            handler::signal(routine, state, signal, handled).await?;
+            state.vars.row_count = 0;
+        }
         Instr::Diagnostics(what) => {
             for (place, value, ty) in handler::diagnostics(routine, state, what, handled).await? {
                 match place {
@@ -266,8 +292,14 @@ async fn statement(
             return Err(Error::Other { number: 1312, message });
         }
         state.clear_warnings();
-        if lend(state, client, &entry, &mut Destination::Client(format)).await? == Ran::Done {
-            return store_fetched(state, &entry);
+        match lend(state, client, &entry, &mut Destination::Client(format)).await {
+            Ok(Ran::Stale) => {}
+            Ok(Ran::Done) => return store_fetched(state, &entry),
+            Err(error) => {
+                // Of several rows the first has been read before the second was found to be too many.
+                store_fetched(state, &entry)?;
+                return Err(error);
+            }
         }
     }
     Err(Error::Exec(exec::Error::TableChanged { table: String::new() }))
@@ -298,12 +330,15 @@ async fn open(state: &mut State, client: &mut Client, routine: &Rc<Routine>, cur
         return Err(Error::Other { number: 1325, message: "Cursor is already open".to_owned() });
     }
     state.begin_inner_statement();
+    let row_count = state.vars.row_count;
     for _ in 0..PLAN_ATTEMPTS_MAX {
         let frame_ = state.frame.as_ref().expect("F1");
         let entry = routine.plan(state, frame_, &routine.program().cursors[cursor])?;
         state.clear_warnings();
         let mut rows = KeptRows::new(state.keep_rows());
         if lend(state, client, &entry, &mut Destination::Rows(&mut rows)).await? == Ran::Done {
+            // ROW_COUNT() goes on telling of the statement before.
+            state.vars.row_count = row_count;
             let types = entry.prepared.columns().iter().map(|column| column.ty.clone()).collect();
             frame(state).cursors[cursor] = Some(OpenCursor { rows, types });
             return Ok(());

@@ -93,7 +93,8 @@ impl State {
         if !inside {
             txn.begin_statement(&worker.engine);
         }
-        let mark = if plan.writes { self.transaction.mark() } else { None };
+        // A query calls functions, which write.
+        let mark = self.transaction.mark();
         let outcome = match plan.kind {
             StatementKind::Select => self.run_query(client, plan, params, to, gathered.as_ref(), lasting).await,
             // Boxed: rare, and it would make every session larger.
@@ -109,8 +110,8 @@ impl State {
         match outcome {
             Ok(()) => {
                 // A statement without tables does not begin a transaction.
-                if lasting && !was_open && !self.transaction.is_explicit() && plan.prepared.tables().is_empty() {
-                    self.transaction.rollback(&worker).await;
+                if lasting && !was_open && plan.prepared.tables().is_empty() {
+                    self.forget_unused().await;
                 }
                 Ok(Ran::Done)
             }
@@ -300,13 +301,6 @@ impl State {
         let columns = plan.prepared.columns();
         let mut sink = FirstRow { values: Vec::with_capacity(places.len()), rows: 0 };
         let done = execute_query(self, plan, params, gathered, &mut sink).await?;
-        if done.rows > 1 {
-            return Err(Error::Other { number: 1172, message: "Result consisted of more than one row".to_owned() });
-        }
-        self.finish_query(&done, lasting).await;
-        if done.rows == 0 {
-            self.warn(Level::Warning, 1329, "No data - zero rows fetched, selected, or processed");
-        }
         for (n, (place, value)) in places.iter().zip(sink.values).enumerate() {
             match (place, &mut self.frame) {
                 (Place::Local(slot), Some(frame)) => frame.fetched.push((*slot, n, value)),
@@ -315,6 +309,14 @@ impl State {
                     self.vars.set_user_variable(name, UserVariable::new(value, columns[n].ty.clone()));
                 }
             }
+        }
+        if done.rows > 1 {
+            return Err(Error::Other { number: 1172, message: "Result consisted of more than one row".to_owned() });
+        }
+        self.finish_query(&done, lasting).await;
+        self.vars.row_count = done.rows as i64;
+        if done.rows == 0 {
+            self.warn(Level::Warning, 1329, "No data - zero rows fetched, selected, or processed");
         }
         self.write_ok(client, &Answer { affected: done.rows, ..Answer::default() });
         Ok(())
@@ -409,9 +411,9 @@ impl State {
         }
     }
 
-    /// Ends what [`Self::begin_inner`] began for a query, unless it was there before.
-    async fn end_inner(&mut self, was_open: bool) {
-        if !was_open && !self.transaction.is_explicit() {
+    /// Ends a transaction that a statement has begun and neither it nor a function that it calls has used.
+    async fn forget_unused(&mut self) {
+        if !self.transaction.is_explicit() && !self.transaction.is_used() {
             let worker = Rc::clone(&self.worker);
             self.transaction.rollback(&worker).await;
         }
@@ -452,7 +454,10 @@ impl State {
         let values = self.lend_locals();
         let outcome = execute(self, plan, values.as_deref().unwrap_or_default(), gathered.as_ref(), run).await;
         self.return_locals(values);
-        self.end_inner(was_open).await;
+        if !was_open && !self.transaction.is_explicit() {
+            let worker = Rc::clone(&self.worker);
+            self.transaction.rollback(&worker).await;
+        }
         outcome
     }
 
@@ -466,12 +471,28 @@ impl State {
         let was_open = self.transaction.is_open();
         let lasting = self.is_in_transaction();
         let gathered = self.begin_inner(plan, lasting).await?;
+        let mark = self.transaction.mark();
         let mut sink = AllRows::default();
         let values = if params.is_empty() { self.lend_locals() } else { None };
         let outcome = execute_query(self, plan, values.as_deref().unwrap_or(params), gathered.as_ref(), &mut sink).await;
         self.return_locals(values);
-        self.end_inner(was_open).await;
-        outcome?;
+        let worker = Rc::clone(&self.worker);
+        // Functions may have changed rows.
+        match outcome {
+            Ok(_) if lasting && !was_open => self.forget_unused().await,
+            Ok(_) if !was_open => self.transaction.commit(&worker).await,
+            Ok(_) => {}
+            // The statement around does it.
+            Err(error) if self.is_inside() && error.ends_transaction() => return Err(error),
+            Err(error) if error.ends_transaction() || !lasting && !was_open => {
+                self.transaction.rollback(&worker).await;
+                return Err(error);
+            }
+            Err(error) => {
+                self.transaction.undo_to(&worker, mark).await?;
+                return Err(error);
+            }
+        }
         Ok(sink.rows)
     }
 }

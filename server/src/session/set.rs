@@ -120,7 +120,7 @@ impl State {
     }
 
     async fn set_value(&mut self, expr: &Expr<'_>, params: &[Value<'_>]) -> Result<(Value<'static>, ColumnType)> {
-        crate::routine::argument(self, expr, params).await
+        crate::routine::argument(self, expr, params, false).await
     }
 
     /// The variable, where it can be set so.

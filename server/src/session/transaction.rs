@@ -66,6 +66,11 @@ impl Transaction {
         self.explicit || self.txn.is_some()
     }
 
+    /// Has a statement of it used a table?
+    pub fn is_used(&self) -> bool {
+        !self.held.is_empty() || self.txn.as_ref().is_some_and(Txn::is_dirty)
+    }
+
     pub fn is_explicit(&self) -> bool {
         self.explicit
     }

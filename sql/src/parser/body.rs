@@ -398,6 +398,9 @@ impl<'a> Parser<'a> {
         // The default is read before its variables are there.
         let default = if self.accept_kw(K::Default) { Some(self.expression()?) } else { None };
         let builder = self.builder();
+        // The handlers that the block declares are not there yet.
+        let block = builder.block;
+        builder.block = builder.program.blocks[block as usize].parent.unwrap_or(block);
         for name in names {
             if builder.finds_in_block(name) {
                 return Err(RoutineError::VariableTwice((*name).to_owned()).into());
@@ -409,6 +412,7 @@ impl<'a> Parser<'a> {
                 None => Instr::Clear(slot),
             });
         }
+        builder.block = block;
         Ok(())
     }
 

@@ -34,6 +34,16 @@ pub fn change(maker: &mut Maker) -> Piece {
     }
 }
 
+/// A change of the rows of this table, which it reads in an order.
+pub fn of_one_table(maker: &mut Maker, table: &Table) -> Piece {
+    match maker.dice.below(6) {
+        0 | 1 => insert(maker, table),
+        2 => replace(maker, table),
+        3 | 4 => update(maker, table),
+        _ => delete(maker, table),
+    }
+}
+
 fn word(maker: &mut Maker, ignore: usize) -> &'static str {
     if maker.dice.chance(ignore) { " IGNORE" } else { "" }
 }

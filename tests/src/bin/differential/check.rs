@@ -2,6 +2,7 @@
 
 use crate::compare::{self, Difference, Rules};
 use crate::piece::{self, Piece};
+use crate::programs::NAME;
 use crate::schema::Schema;
 use crate::side::{Answer, Outcome, Side};
 
@@ -18,6 +19,8 @@ pub enum Check {
     Prepared,
     /// A prepared query with parameters of several types answers as the peer's does.
     Parameters,
+    /// A stored program and what runs it: all that it gives, what it tells, and the tables afterwards; rolled back.
+    Program,
     /// Statements one after another, the last a query: Heddle answers each as the peer does.
     Steps,
     /// A query answers the same with IGNORE INDEX.
@@ -39,6 +42,9 @@ pub struct Case {
     pub parts: Vec<Piece>,
     pub rules: Rules,
 }
+
+/// What a program's user variables are before it runs.
+const PROGRAM_VARIABLES: &str = "SET @told = '', @u1 = 1, @u2 = 'a', @u3 = 2.5";
 
 /// Questions that shrinking a statement, and its tables, may cost.
 const STATEMENT_TRIES: usize = 600;
@@ -114,6 +120,7 @@ impl Court {
                 }
             }
             Check::Change => self.change_differs(&text(0), case.rules),
+            Check::Program => self.program_differs(&text(0), &text(1), case.rules),
             Check::Create => self.create_differs(&text(0), case.rules),
             Check::Prepared => {
                 let (left, right) = (self.heddle.run(&text(0)), self.heddle.run_prepared(&text(0), &[]));
@@ -158,16 +165,47 @@ impl Court {
         let both_done = matches!(left.outcome, Outcome::Done { .. })
             && right.as_ref().is_some_and(|r| matches!(r.outcome, Outcome::Done { .. }));
         if found.is_none() && both_done {
-            let rows = Rules::default();
-            for n in 1..=4 {
-                let (left, right) = self.both(&format!("SELECT * FROM t{n} ORDER BY id"));
-                let after = right.and_then(|right| compare::difference(NAMES, &left, &right, rows));
-                if let Some(difference) = after {
-                    found = Some(Difference::new(format!("{} afterwards", difference.signature), difference.told));
-                    break;
-                }
-            }
+            found = self.tables_differ();
         }
+        self.both("ROLLBACK");
+        found
+    }
+
+    fn tables_differ(&mut self) -> Option<Difference> {
+        (1..=4).find_map(|n| {
+            let (left, right) = self.both(&format!("SELECT * FROM t{n} ORDER BY id"));
+            let difference = compare::difference(NAMES, &left, &right?, Rules::default())?;
+            Some(Difference::new(format!("{} afterwards", difference.signature), difference.told))
+        })
+    }
+
+    fn program_differs(&mut self, create: &str, run: &str, rules: Rules) -> Option<Difference> {
+        for kind in ["PROCEDURE", "FUNCTION", "TRIGGER"] {
+            self.both(&format!("DROP {kind} IF EXISTS {NAME}"));
+        }
+        let (left, right) = self.both(create);
+        let Some(right) = right else { return alarming(&left) };
+        if let Some(difference) = compare::difference(NAMES, &left, &right, rules) {
+            return Some(Difference::new(format!("{} at CREATE", difference.signature), difference.told));
+        }
+        if !matches!(left.outcome, Outcome::Done { .. }) {
+            return None;
+        }
+        self.both("BEGIN");
+        self.both(PROGRAM_VARIABLES);
+        let left = self.heddle.run_call(run);
+        let right = self.peer.as_mut().map(|peer| peer.run_call(run)).unwrap_or_default();
+        let mut found = left.iter().zip(&right).find_map(|(left, right)| compare::difference(NAMES, left, right, rules));
+        if found.is_none() && left.len() != right.len() {
+            found = Some(Difference::new("result sets", format!("-- {} and {}", left.len(), right.len())));
+        }
+        if found.is_none() {
+            let (left, right) = self.both("SELECT @told, @u1, @u2, @u3");
+            let rules = Rules { ordered: true, ..Rules::default() };
+            let told = compare::difference(NAMES, &left, &right?, rules);
+            found = told.map(|difference| Difference::new("what the program tells", difference.told));
+        }
+        let found = found.or_else(|| self.tables_differ());
         self.both("ROLLBACK");
         found
     }
@@ -232,13 +270,15 @@ impl Court {
         }
         let mut tries = ROW_TRIES;
         let nothing = schema.without_tables();
-        if self.persists(&case, &nothing, &mut last) {
+        if case.check != Check::Program && self.persists(&case, &nothing, &mut last) {
             return (case, nothing, last);
         }
         for at in (0..schema.tables.len()).rev() {
             let mut fewer = schema.clone();
-            fewer.tables.remove(at);
-            if !self.persists(&case, &fewer, &mut last) {
+            let gone = fewer.tables.remove(at);
+            // A program whose table is missing differs in other ways.
+            let is_named = case.check == Check::Program && case.parts.iter().any(|part| part.text().contains(&gone.name));
+            if is_named || !self.persists(&case, &fewer, &mut last) {
                 let rows = Piece::list("", 0, schema.tables[at].rows.clone());
                 let mut base = schema.clone();
                 let kept = piece::shrunk(&rows, &mut tries, |candidate| {
@@ -334,6 +374,10 @@ pub fn script(case: &Case, schema: &Schema) -> String {
     }
     match partition(case) {
         Some([whole, parts]) => out.extend(whole.into_iter().chain(parts)),
+        None if case.check == Check::Program => {
+            let [create, run] = [0, 1].map(|at| case.parts[at].text());
+            out.push(format!("DELIMITER //\n{create}//\nDELIMITER ;\n{PROGRAM_VARIABLES};\n{run};\nSELECT @told, @u1, @u2, @u3"));
+        }
         None => {
             out.extend(case.parts.iter().map(Piece::text));
             if case.check == Check::Hints {

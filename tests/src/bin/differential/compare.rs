@@ -51,7 +51,7 @@ const RUNTIME: &[u16] = &[
 ];
 
 /// Errors that are found while a statement is resolved. Of several in one statement another may be told (A6).
-const RESOLVED: &[u16] = &[1054, 1055, 1093, 1140, 1146, 1253, 1267, 1270, 1271, 1525, 3029, 3146, 3514, 3854, 3995];
+const RESOLVED: &[u16] = &[1054, 1055, 1093, 1140, 1146, 1253, 1267, 1270, 1271, 1525, 3029, 3105, 3146, 3514, 3854, 3995];
 
 /// Warnings that a form is deprecated, which Heddle does not give.
 const DEPRECATIONS: &[u16] = &[1287, 1681, 3135, 3719, 3778, 4095, 4096];

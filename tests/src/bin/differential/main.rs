@@ -17,6 +17,7 @@ mod forms;
 mod kinds;
 mod piece;
 mod plain;
+mod programs;
 mod query;
 mod schema;
 mod side;
@@ -64,7 +65,7 @@ struct Arguments {
     /// The database that is made anew on both
     #[arg(long, default_value = "heddle_differential")]
     database: String,
-    /// Only these checks: expression, query, change, given, self
+    /// Only these checks: expression, query, change, given, program, self
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// Only rounds of this style: wild, plain; else seeds that are odd are plain
@@ -190,9 +191,14 @@ impl Run<'_> {
         let peer = self.court.peer.is_some();
         let mut words = Vec::new();
         let given = if schema.style == Style::Plain { 4 } else { 0 };
-        for (word, weight, needs_peer) in
-            [("expression", 4, true), ("query", 8, true), ("change", 4, true), ("self", 4, false), ("given", given, true)]
-        {
+        for (word, weight, needs_peer) in [
+            ("expression", 4, true),
+            ("query", 8, true),
+            ("change", 4, true),
+            ("self", 4, false),
+            ("given", given, true),
+            ("program", 4, true),
+        ] {
             if wants(word) && (peer || !needs_peer) {
                 words.extend(std::iter::repeat_n(word, weight));
             }
@@ -211,6 +217,7 @@ impl Run<'_> {
                 2 => forms::given_case(&mut maker, Check::Steps, rules),
                 _ => forms::view_case(&mut maker, rules),
             },
+            "program" => programs::case(&mut maker, rules),
             "change" => Case { check: Check::Change, parts: vec![change::change(&mut maker)], rules },
             _ => self_case(&mut maker, rules),
         }

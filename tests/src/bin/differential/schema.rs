@@ -96,6 +96,17 @@ const MODES: &[&str] = &[
     "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES",
 ];
 
+/// The type of a variable.
+pub fn variable_type(dice: &mut Dice, style: Style) -> (&'static str, Kind) {
+    let types = if style == Style::Wild { TYPES } else { plain::TYPES };
+    loop {
+        let (declared, kind, _) = dice.pick(types);
+        if !declared.contains(plain::GENERATED) {
+            return (declared, kind);
+        }
+    }
+}
+
 impl Schema {
     pub fn random(dice: &mut Dice, style: Style) -> Self {
         let count = dice.between(2, 4);

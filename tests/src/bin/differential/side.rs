@@ -114,6 +114,35 @@ impl Side {
         self.settle(asked)
     }
 
+    /// Likewise, all that a CALL gives: its result sets, and at last an error or what is done.
+    pub fn run_call(&mut self, sql: &str) -> Vec<Answer> {
+        let mut answers = Vec::new();
+        let asked = self.open().and_then(|conn| {
+            let mut result = conn.query_iter(sql)?;
+            while let Some(mut set) = result.iter() {
+                let columns: Vec<mysql::Column> = set.columns().as_ref().to_vec();
+                let affected = set.affected_rows();
+                // Of what is no rows an error comes so, too.
+                let rows = rows_of(&mut set, &columns)?;
+                let outcome = match columns.is_empty() {
+                    true => Outcome::Done { affected },
+                    false => Outcome::Rows { columns: columns.iter().map(shape).collect(), rows },
+                };
+                answers.push(Answer { outcome, warnings: Vec::new() });
+            }
+            let count = result.warnings();
+            drop(result);
+            if let Some(last) = answers.last_mut().filter(|_| count > 0) {
+                last.warnings = warnings(conn)?;
+            }
+            Ok(())
+        });
+        if let Err(error) = asked {
+            answers.push(self.failed(error));
+        }
+        answers
+    }
+
     /// The same through the prepared protocol.
     pub fn run_prepared(&mut self, sql: &str, given: &[&str]) -> Answer {
         let asked = self.open().and_then(|conn| {
@@ -129,10 +158,13 @@ impl Side {
     }
 
     fn settle(&mut self, asked: Result<Answer, mysql::Error>) -> Answer {
-        let outcome = match asked {
-            Ok(answer) => return answer,
-            Err(mysql::Error::MySqlError(e)) => Outcome::Error { code: e.code, message: e.message },
-            Err(e) => Outcome::Lost(e.to_string()),
+        asked.unwrap_or_else(|error| self.failed(error))
+    }
+
+    fn failed(&mut self, error: mysql::Error) -> Answer {
+        let outcome = match error {
+            mysql::Error::MySqlError(e) => Outcome::Error { code: e.code, message: e.message },
+            e => Outcome::Lost(e.to_string()),
         };
         if matches!(&outcome, Outcome::Lost(_) | Outcome::Error { code: 1105, .. }) {
             self.conn = None;
@@ -184,12 +216,19 @@ fn collect<P: Protocol>(result: &mut mysql::QueryResult<'_, '_, '_, P>) -> Resul
     if wire.is_empty() {
         return Ok(Outcome::Done { affected: result.affected_rows() });
     }
-    let mut rows = Vec::new();
-    for row in result.by_ref() {
-        let values = row?.unwrap();
-        rows.push(values.iter().zip(&wire).map(|(value, column)| cell(value, column)).collect());
-    }
+    let rows = rows_of(result, &wire)?;
     Ok(Outcome::Rows { columns: wire.iter().map(shape).collect(), rows })
+}
+
+fn rows_of(
+    set: &mut impl Iterator<Item = Result<mysql::Row, mysql::Error>>,
+    wire: &[mysql::Column],
+) -> Result<Vec<Vec<Cell>>, mysql::Error> {
+    set.map(|row| {
+        let values = row?.unwrap();
+        Ok(values.iter().zip(wire).map(|(value, column)| cell(value, column)).collect())
+    })
+    .collect()
 }
 
 fn cell(value: &Value, column: &mysql::Column) -> Cell {
