@@ -74,6 +74,8 @@ pub struct Handling {
     /// Whose it is.
     pub block: u32,
     pub raised: Raised,
+    /// All that its statement has left, for GET STACKED DIAGNOSTICS.
+    pub conditions: Vec<Raised>,
     /// Where CONTINUE goes on.
     pub resume: usize,
 }
@@ -106,12 +108,12 @@ pub fn is_within(program: &Program<'_>, block: u32, around: u32) -> bool {
 }
 
 /// SIGNAL and RESIGNAL: the condition that they raise. `Ok`: a warning, which is noted.
-pub async fn signal(routine: &Rc<Routine>, state: &mut State, signal: &Signal<'_>, handled: Option<&Raised>) -> Result<()> {
+pub async fn signal(routine: &Rc<Routine>, state: &mut State, signal: &Signal<'_>, handled: Option<&Handling>) -> Result<()> {
     let mut raised = match (signal.resignal, handled) {
         (true, None) => {
             return Err(Error::Other { number: 1645, message: "RESIGNAL when handler not active".to_owned() });
         }
-        (true, Some(handled)) => handled.clone(),
+        (true, Some(handled)) => handled.raised.clone(),
         (false, _) => Raised { number: 0, state: *b"45000", message: String::new(), is_error: true, items: Vec::new() },
     };
     if let Some(state) = signal.state {
@@ -165,7 +167,7 @@ fn text_of(state: &State, value: &Value<'_>) -> Result<String> {
 }
 
 /// The conditions that statements have left.
-fn conditions(state: &State) -> Vec<Raised> {
+pub fn conditions(state: &State) -> Vec<Raised> {
     state.vars.warnings.borrow().list().iter().map(condition_of).collect()
 }
 
@@ -186,11 +188,11 @@ pub async fn diagnostics(
     routine: &Rc<Routine>,
     state: &mut State,
     what: &Diagnostics<'_>,
-    handled: Option<&Raised>,
+    handled: Option<&Handling>,
 ) -> Result<Vec<(Place, Value<'static>, ColumnType)>> {
     let known = match (what.stacked, handled) {
         (false, _) => conditions(state),
-        (true, Some(handled)) => vec![handled.clone()],
+        (true, Some(handled)) => handled.conditions.clone(),
         (true, None) => {
             let message = "GET STACKED DIAGNOSTICS when handler not active".to_owned();
             return Err(Error::Other { number: 3004, message });

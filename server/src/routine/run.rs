@@ -35,7 +35,7 @@ pub async fn run(state: &mut State, client: &mut Client, routine: &Rc<Routine>, 
             state.clear_warnings();
         }
         let before = state.warning_count();
-        let handled = handling.last().map(|h| &h.raised);
+        let handled = handling.last();
         let outcome = match instr {
             Instr::Handled { exits } => {
                 let Some(done) = handling.pop() else {
@@ -78,14 +78,15 @@ pub async fn run(state: &mut State, client: &mut Client, routine: &Rc<Routine>, 
                 if handler::find(program, program.block_of[at], &raised).is_none() {
                     return Err(error);
                 }
-                state.note_error(&error);
+                state.note_inner_error(&error);
                 raised
             }
         };
         let Some((block, handler)) = handler::find(program, program.block_of[at], &raised) else {
             return Err(Error::Internal("a handler was lost".to_owned()));
         };
-        handling.push(Handling { block, raised, resume: after(instr, at) });
+        let conditions = handler::conditions(state);
+        handling.push(Handling { block, raised, conditions, resume: after(instr, at) });
         at = handler.entry as usize;
     }
     Ok(())
@@ -179,7 +180,7 @@ async fn step(
     routine: &Rc<Routine>,
     at: usize,
     instr: &Instr<'_>,
-    handled: Option<&Raised>,
+    handled: Option<&Handling>,
     format: RowFormat,
 ) -> Result<usize> {
     match instr {

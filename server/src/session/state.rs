@@ -404,6 +404,11 @@ impl State {
     /// The error of a statement becomes its diagnostics.
     pub fn note_error(&mut self, error: &Error) {
         self.clear_warnings();
+        self.note_inner_error(error);
+    }
+
+    /// The error of a statement of a program joins what the statement has warned of.
+    pub fn note_inner_error(&mut self, error: &Error) {
         match error {
             Error::Exec(raised @ exec::Error::Raised(_)) => self.note(Level::Error, raised.clone()),
             error => {
