@@ -217,6 +217,8 @@ async fn step(
         Instr::Return(value) => {
             // What statements have left is not the function's.
             state.clear_warnings();
+            // A function whose RETURN has failed, and a handler goes on, gives NULL.
+            frame(state).returned = Some(Value::Null);
             let strict = state.settings.mode.strict;
             let (value, ty) = routine.value(state, value, strict).await?;
             let Some(to) = &routine.returns else {
