@@ -29,6 +29,7 @@ use std::future::Future;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::{Context, Poll};
+use txn::Savepoint;
 use types::charset::Charset;
 use types::{CollationId, ColumnType, Value};
 
@@ -411,6 +412,25 @@ impl State {
         }
     }
 
+    /// Ends what [`Self::begin_inner`] began for a query: the functions that it calls may have changed rows, which last or are undone with it.
+    async fn end_inner<T>(&mut self, was_open: bool, mark: Option<Savepoint>, outcome: Result<T>) -> Result<T> {
+        let worker = Rc::clone(&self.worker);
+        let lasting = self.is_in_transaction();
+        if let Some(txn) = self.transaction.txn() {
+            txn.end_statement(&worker.engine);
+        }
+        match &outcome {
+            Ok(_) if was_open => {}
+            Ok(_) if lasting => self.forget_unused().await,
+            Ok(_) => self.transaction.commit(&worker).await,
+            // The statement around does it.
+            Err(error) if self.is_inside() && error.ends_transaction() => {}
+            Err(error) if error.ends_transaction() || !lasting && !was_open => self.transaction.rollback(&worker).await,
+            Err(_) => self.transaction.undo_to(&worker, mark).await?,
+        }
+        outcome
+    }
+
     /// Ends a transaction that a statement has begun and neither it nor a function that it calls has used.
     async fn forget_unused(&mut self) {
         if !self.transaction.is_explicit() && !self.transaction.is_used() {
@@ -450,15 +470,12 @@ impl State {
         let was_open = self.transaction.is_open();
         let lasting = self.is_in_transaction();
         let gathered = self.begin_inner(plan, lasting).await?;
+        let mark = self.transaction.mark();
         let run = async |context: &mut ExecContext<'_>, prepared: &Prepared| exec::measure(context, prepared).await;
         let values = self.lend_locals();
         let outcome = execute(self, plan, values.as_deref().unwrap_or_default(), gathered.as_ref(), run).await;
         self.return_locals(values);
-        if !was_open && !self.transaction.is_explicit() {
-            let worker = Rc::clone(&self.worker);
-            self.transaction.rollback(&worker).await;
-        }
-        outcome
+        self.end_inner(was_open, mark, outcome).await
     }
 
     /// Runs a query plan and returns its rows; for SHOW ... WHERE and SET x = (SELECT ...).
@@ -476,23 +493,7 @@ impl State {
         let values = if params.is_empty() { self.lend_locals() } else { None };
         let outcome = execute_query(self, plan, values.as_deref().unwrap_or(params), gathered.as_ref(), &mut sink).await;
         self.return_locals(values);
-        let worker = Rc::clone(&self.worker);
-        // Functions may have changed rows.
-        match outcome {
-            Ok(_) if lasting && !was_open => self.forget_unused().await,
-            Ok(_) if !was_open => self.transaction.commit(&worker).await,
-            Ok(_) => {}
-            // The statement around does it.
-            Err(error) if self.is_inside() && error.ends_transaction() => return Err(error),
-            Err(error) if error.ends_transaction() || !lasting && !was_open => {
-                self.transaction.rollback(&worker).await;
-                return Err(error);
-            }
-            Err(error) => {
-                self.transaction.undo_to(&worker, mark).await?;
-                return Err(error);
-            }
-        }
+        self.end_inner(was_open, mark, outcome).await?;
         Ok(sink.rows)
     }
 }

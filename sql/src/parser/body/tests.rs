@@ -50,11 +50,11 @@ fn blocks_hold_declarations() {
     check(
         "BEGIN DECLARE a, b INT DEFAULT 7; DECLARE c CURSOR FOR SELECT a; DECLARE EXIT HANDLER FOR NOT FOUND SET a = 1; \
          OPEN c; FETCH c INTO b; CLOSE c; END",
-        "0 [1] set 1 = 7\n1 [1] set 2 = 7\n2 [1] reset 0 1\n3 [1] jump 6\n4 [2] set 1 = 1\n5 [2] handled Some(1)\n6 [1] open 0\n\
+        "0 [0] set 1 = 7\n1 [0] set 2 = 7\n2 [1] reset 0 1\n3 [1] jump 6\n4 [2] set 1 = 1\n5 [2] handled Some(1)\n6 [1] open 0\n\
          7 [1] fetch 0 into [2]\n8 [1] close 0",
     );
     // The inner variable's default is the outer variable.
-    check("BEGIN DECLARE p INT DEFAULT p; SET p = 2; END", "0 [1] set 1 = p\n1 [1] set 1 = 2");
+    check("BEGIN DECLARE p INT DEFAULT p; SET p = 2; END", "0 [0] set 1 = p\n1 [1] set 1 = 2");
     let program = read("BEGIN DECLARE p INT DEFAULT p; SET p = P; END").expect("it parses");
     let seen = program.get().instrs.iter().map(|instr| match instr {
         Instr::Set { value, .. } => match value.tree {
