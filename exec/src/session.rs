@@ -354,9 +354,13 @@ impl Warnings {
         &self.list
     }
 
+    #[inline]
     pub fn clear(&mut self) {
-        self.list.clear();
-        self.count = 0;
-        self.errors = 0;
+        // Nearly always there is nothing.
+        if self.count > 0 || self.errors > 0 {
+            self.list.clear();
+            self.count = 0;
+            self.errors = 0;
+        }
     }
 }

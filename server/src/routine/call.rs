@@ -7,7 +7,7 @@ use crate::plan_cache::definition_of;
 use crate::session::{Acting, Answer, Binder, Client, IDS, State};
 use crate::show::{Columns, result};
 use crate::variables::Setting;
-use exec::UserVariable;
+use exec::{UserVariable, Warnings};
 use protocol::{RowEncoder, RowFormat, Status};
 use sql::ast::{CallProcedure, Expr, Literal, ObjectName};
 use sql::param::ParamKind;
@@ -119,7 +119,8 @@ pub async fn call_with(
         values.push(value);
         outs.push(out);
     }
-    let frame = run_given(state, client, &routine, Entry { values, depth }, format).await?;
+    let entry = Entry::given(state, values, depth);
+    let frame = run_framed(state, client, &routine, entry, format).await?;
     give_back(state, client, &frame, outs)?;
     let affected = u64::try_from(state.vars.row_count).unwrap_or(0);
     state.write_ok(client, &Answer { affected, ..Answer::default() });
@@ -159,23 +160,20 @@ pub struct Entry {
     /// Of the first slots; the others are NULL.
     pub values: Vec<Value<'static>>,
     pub depth: u32,
+    /// What the arguments have warned of. The routine begins with it and leaves it in front of its own, as MySQL does.
+    warned: Option<Warnings>,
 }
 
-/// As [`run_framed`], of a routine whose arguments may have warned. It begins with these warnings, and leaves them in front of its own, as
-/// MySQL does.
-async fn run_given(
-    state: &mut State,
-    client: &mut Client,
-    routine: &Rc<Routine>,
-    entry: Entry,
-    format: RowFormat,
-) -> Result<Box<Frame>> {
-    let of_arguments = (state.warning_count() > 0).then(|| state.vars.warnings.borrow().clone());
-    let frame = run_framed(state, client, routine, entry, format).await?;
-    if let Some(before) = of_arguments {
-        state.vars.warnings.get_mut().follow(before);
+impl Entry {
+    pub fn new(values: Vec<Value<'static>>, depth: u32) -> Self {
+        Self { values, depth, warned: None }
     }
-    Ok(frame)
+
+    /// After the arguments were computed.
+    fn given(state: &State, values: Vec<Value<'static>>, depth: u32) -> Self {
+        let warned = (state.warning_count() > 0).then(|| state.vars.warnings.borrow().clone());
+        Self { warned, ..Self::new(values, depth) }
+    }
 }
 
 /// Runs a routine in a frame and with settings of its own; what has become of the frame.
@@ -186,7 +184,7 @@ pub async fn run_framed(
     entry: Entry,
     format: RowFormat,
 ) -> Result<Box<Frame>> {
-    let Entry { mut values, depth } = entry;
+    let Entry { mut values, depth, warned } = entry;
     values.resize_with(routine.program().slots.len(), || Value::Null);
     let cursors = (0..routine.program().cursors.len()).map(|_| None).collect();
     let around = Around::enter(state, routine)?;
@@ -199,7 +197,11 @@ pub async fn run_framed(
     state.frame = frame.caller.take();
     state.more_results = announced;
     around.leave(state);
-    outcome.map(|()| frame)
+    outcome?;
+    if let Some(before) = warned {
+        state.vars.warnings.get_mut().follow(before);
+    }
+    Ok(frame)
 }
 
 /// Calls a stored function from inside of a statement.
@@ -220,14 +222,15 @@ pub async fn call_function(
         let to = &routine.types.borrow()[n];
         values.push(exec::program::assign(&state.vars, value.clone(), &arg.ty, to, routine.program().slots[n].name)?);
     }
-    let frame = run_given(state, client, &routine, Entry { values, depth }, RowFormat::Text).await?;
+    let entry = Entry::given(state, values, depth);
+    let frame = run_framed(state, client, &routine, entry, RowFormat::Text).await?;
     frame.returned.ok_or_else(|| Error::Other { number: 1321, message: format!("FUNCTION {} ended without RETURN", def.name) })
 }
 
 /// Runs the program of an event, in a session that is its own.
 pub async fn run_event(state: &mut State, client: &mut Client, def: &Arc<RoutineDef>) -> Result<()> {
     let routine = Routine::of_event(state, def)?;
-    run_framed(state, client, &routine, Entry { values: Vec::new(), depth: 0 }, RowFormat::Text).await.map(drop)
+    run_framed(state, client, &routine, Entry::new(Vec::new(), 0), RowFormat::Text).await.map(drop)
 }
 
 /// SIGNAL, RESIGNAL, GET DIAGNOSTICS outside of a program.
@@ -253,7 +256,7 @@ pub async fn alone(state: &mut State, client: &mut Client, text: &str, format: R
     };
     let routine = Routine::compile(&Arc::new(def))?;
     let depth = check_depth(state, &routine)?;
-    run_framed(state, client, &routine, Entry { values: Vec::new(), depth }, format).await?;
+    run_framed(state, client, &routine, Entry::new(Vec::new(), depth), format).await?;
     state.write_ok(client, &Answer::default());
     Ok(())
 }

@@ -237,16 +237,9 @@ impl Routine {
                     self.keep_plan(state, code.id, planned)
                 }
             };
-            let row_count = state.vars.row_count;
             match state.collect_value(&entry, &[]).await {
                 Err(Error::Exec(exec::Error::TableChanged { .. })) => {}
-                outcome => {
-                    // An expression is no statement that ROW_COUNT() tells of.
-                    if outcome.is_ok() {
-                        state.vars.row_count = row_count;
-                    }
-                    return outcome;
-                }
+                outcome => return outcome,
             }
         }
         Err(Error::Exec(exec::Error::TableChanged { table: String::new() }))

@@ -101,7 +101,7 @@ pub async fn fire(state: &mut State, client: &mut Client, fired: Fired<'_>) -> R
                 (None, None) => return Err(Error::Internal("a trigger without its row".to_owned())),
             };
         }
-        let mut frame = run_framed(state, client, &routine, Entry { values, depth }, RowFormat::Text).await?;
+        let mut frame = run_framed(state, client, &routine, Entry::new(values, depth), RowFormat::Text).await?;
         // What its statements have left is not the statement's.
         state.clear_warnings();
         for (field, column) in program.fields.iter().zip(&routine.columns).filter(|(field, _)| field.assigned) {

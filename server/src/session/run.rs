@@ -489,10 +489,13 @@ impl State {
         let lasting = self.is_in_transaction();
         let gathered = self.begin_inner(plan, lasting).await?;
         let mark = self.transaction.mark();
+        let row_count = self.vars.row_count;
         let mut sink = AllRows::default();
         let values = if params.is_empty() { self.lend_locals() } else { None };
         let outcome = execute_query(self, plan, values.as_deref().unwrap_or(params), gathered.as_ref(), &mut sink).await;
         self.return_locals(values);
+        // An expression is no statement that ROW_COUNT() tells of.
+        self.vars.row_count = row_count;
         self.end_inner(was_open, mark, outcome).await?;
         Ok(sink.rows)
     }
