@@ -12,7 +12,7 @@ use crate::model;
 use crate::payload;
 use crate::plan::Plan;
 use crate::recorder::Recorder;
-use crate::session::{Session, Trees, decode, key_bytes};
+use crate::session::{ROLLBACK_TRIES, Session, Trees, decode, key_bytes};
 use os::sim::file::{faults_seen, set_faults};
 use os::sim::scheduler::{self, count, fail, note};
 use os::sim::{Halt, Rng};
@@ -292,7 +292,12 @@ fn come_and_go(engine: &Arc<Engine>, rng: &mut Rng) {
             }
         }
         if filled.is_err() || rng.chance(1, 2) {
+            let mut tries = ROLLBACK_TRIES;
             while worker.wait(|| txn.rollback(&worker)).is_err() {
+                tries -= 1;
+                if tries == 0 {
+                    os::fatal("a rollback cannot be finished");
+                }
                 os::thread::sleep(Duration::from_millis(1));
             }
         } else if let Some(stall) = txn.commit(&worker) {

@@ -18,6 +18,8 @@ use txn::{
     WriteOutcome,
 };
 
+/// A rollback that fails as often cannot be finished: a page that it needs cannot be read, and only a restart helps.
+pub const ROLLBACK_TRIES: usize = 1_000;
 /// Lists longer than this are left alone.
 const ELEMENTS_MAX: usize = 120;
 
@@ -422,7 +424,7 @@ impl Session {
 
     async fn roll_back(&mut self, mut open: Open) {
         self.recorder.rolling_back(open.entry);
-        for _ in 0..1_000 {
+        for _ in 0..ROLLBACK_TRIES {
             match settle(|| open.txn.rollback(&self.worker)).await {
                 Ok(()) => {
                     self.recorder.rolled_back(open.entry);
@@ -433,7 +435,6 @@ impl Session {
             }
             self.alarms.sleep(Duration::from_millis(1)).await;
         }
-        // A page that the rollback needs cannot be read: only a restart helps.
         os::fatal("a rollback cannot be finished")
     }
 }
