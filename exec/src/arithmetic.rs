@@ -2,7 +2,7 @@
 
 use crate::coerce::{self, Kind};
 use crate::error::Error;
-use crate::eval::{Env, Evaluated, Pause};
+use crate::eval::{Env, Evaluated, Pause, Step};
 use sql::expr::{ArithmeticOp, Expr, ExprKind};
 use types::decimal::DecimalOverflow;
 use types::{Decimal, Value};
@@ -22,6 +22,14 @@ pub(crate) fn eval<'a>(env: &Env<'a>, node: &'a Expr, op: ArithmeticOp, left: &'
         let Some(y) = env.decimal_operand(right)? else { return Ok(Value::Null) };
         return decimals(env, node, op, &x, &y);
     }
+    if kind == Kind::Double {
+        // Both are looked at, also where one is NULL: they may be texts that are no numbers.
+        let (x, y) = (double(env, left)?, double(env, right)?);
+        return match (x, y) {
+            (Some(x), Some(y)) => doubles(env, node, op, x, y),
+            _ => Ok(Value::Null),
+        };
+    }
     let (a, _) = env.operand(left)?;
     if matches!(a, Value::Null) {
         return Ok(Value::Null);
@@ -30,12 +38,13 @@ pub(crate) fn eval<'a>(env: &Env<'a>, node: &'a Expr, op: ArithmeticOp, left: &'
     if matches!(b, Value::Null) {
         return Ok(Value::Null);
     }
-    match kind {
-        Kind::Integer => integers(env, node, op, &a, &b),
-        _ => {
-            let (x, y) = (env.as_double(&a)?, env.as_double(&b)?);
-            doubles(env, node, op, x, y)
-        }
+    integers(env, node, op, &a, &b)
+}
+
+fn double<'a>(env: &Env<'a>, operand: &'a Expr) -> Step<Option<f64>> {
+    match env.operand(operand)?.0 {
+        Value::Null => Ok(None),
+        value => env.as_double(&value).map(Some),
     }
 }
 

@@ -202,7 +202,7 @@ fn decimal<'a>(env: &Env<'a>, value: &Value<'a>, node: &'a Expr) -> Evaluated<'a
         Ok(rounded) if rounded.fits(precision, scale) => Ok(Value::Decimal(rounded)),
         _ => {
             // As in MySQL, where only what is selected has a name.
-            let column = match env.shared.strict {
+            let column = match env.shared.is_strict() {
                 true => "(null)".to_owned(),
                 false => format!("cast({} as decimal({precision},{scale}))", env.print(node)),
             };

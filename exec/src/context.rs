@@ -72,6 +72,8 @@ pub struct Call<'c> {
     pub session: &'c SessionVars,
     pub function: &'c FunctionCall,
     pub args: &'c [Value<'static>],
+    /// An argument that does not fit its parameter is an error.
+    pub strict: bool,
 }
 
 /// A row that triggers read: a column's value, as expressions see it.

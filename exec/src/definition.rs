@@ -90,7 +90,7 @@ struct Writing<'t> {
 impl table::ddl::RowRules for Writing<'_> {
     fn complete(&mut self, values: &mut [Value<'static>]) -> table::Result<()> {
         self.row += 1;
-        let shared = Shared { strict: self.session.sql_mode.strict, ..Shared::new(&self.session, &[], &NoHost) };
+        let shared = Shared::change(&self.session, &[], &NoHost, self.session.sql_mode.strict);
         for (column, expr) in &self.added {
             values[*column] = crate::dml::computed(&shared, self.table, values, *column, expr, self.row).map_err(told)?;
         }

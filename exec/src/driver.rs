@@ -10,7 +10,7 @@ use crate::packed;
 use crate::prepared::{Prepared, simple_scan};
 use crate::run::{Run, Slice, check_killed, sources_of};
 use crate::scratch::Scratch;
-use crate::sink::{NullSink, RowSink};
+use crate::sink::{NullSink, RowSink, Strictness};
 use crate::wait;
 use sql::explain::Measures;
 use sql::expr::{Expr, ExprKind};
@@ -269,6 +269,10 @@ impl<'p> Rows<'p> {
 
     /// Writes the current row.
     fn write<S: RowSink>(&self, run: &Run<'p>, columns: &[OutputColumn], sink: &mut S) -> Step<()> {
+        if !sink.takes() {
+            sink.end_row();
+            return Ok(());
+        }
         sink.begin_row();
         match self {
             Rows::Scan(_, exprs) => write_exprs(run, &[], exprs, columns, sink)?,
@@ -287,9 +291,10 @@ impl<'p> Rows<'p> {
 
 fn write_exprs<S: RowSink>(run: &Run<'_>, slots: &[u8], exprs: &[Expr], columns: &[OutputColumn], sink: &mut S) -> Step<()> {
     let env = run.env(slots);
-    for (expr, column) in exprs.iter().zip(columns) {
+    for (n, (expr, column)) in exprs.iter().zip(columns).enumerate() {
         let value = match expr.kind {
             ExprKind::Column { source, column } => env.column(source, column)?,
+            _ if sink.is_strict(n) => run.shared.strictly(run.shared.session.sql_mode.strict, || env.eval(expr))?,
             _ => env.eval(expr)?,
         };
         sink.value(&env.finish(value, &expr.ty, &column.ty)?, &column.ty);
@@ -327,6 +332,10 @@ async fn query<S: RowSink>(
     sink.start(&plan.columns);
     let lock = locks(plan, cx);
     let mut run = start_run(cx, prepared, &plan.parts, lock);
+    match sink.strictness() {
+        Strictness::Nowhere => run.shared.calls_strictly = false,
+        strictness => drop(run.shared.set_strict(strictness.is_full(run.shared.session))),
+    }
     let is_limited = lock.is_some() && matches!(plan.root, Node::Limit { .. } | Node::Trim { .. });
     let builder = Builder { tables: &prepared.sources, lock, is_limited, exclusive: None, keeps_order: true, measures: None };
     let mut rows = match simple_scan(&plan.root) {
@@ -345,7 +354,7 @@ async fn query<S: RowSink>(
     }
     // A LIMIT in the statement counts more than sql_select_limit.
     let limited = matches!(plan.root, Node::Limit { .. } | Node::Sort { limit: Some(_), .. } | Node::Trim { .. });
-    let rows_max = if limited { u64::MAX } else { run.shared.session.select_limit };
+    let rows_max = if limited { u64::MAX } else { run.shared.session.select_limit }.min(sink.rows_max());
     let result = pump(&mut rows, &mut run, &plan.columns, sink, rows_max).await;
     run.count_rest();
     match &mut rows {

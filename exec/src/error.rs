@@ -248,7 +248,7 @@ pub struct Raised {
     pub number: u16,
     pub state: [u8; 5],
     pub message: String,
-    pub is_error: bool,
+    pub level: crate::session::Level,
     /// What SIGNAL set besides.
     pub items: Vec<(sql::routine::SignalItem, String)>,
 }

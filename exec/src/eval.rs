@@ -81,8 +81,11 @@ pub(crate) struct Shared<'a> {
     pub session: &'a SessionVars,
     pub params: &'a [Value<'a>],
     pub host: &'a dyn Host,
-    /// Truncation and division by zero are errors: a data change in strict mode, without IGNORE.
-    pub strict: bool,
+    /// Truncation and division by zero are errors: a data change in strict mode, without IGNORE; what a variable of a program takes; what a
+    /// stored function is called with.
+    strict: Cell<bool>,
+    /// The arguments of stored functions are computed so.
+    pub calls_strictly: bool,
     /// See [`Self::rare`]; most executions never ask for it.
     pub rare: OnceCell<Box<Rare>>,
 }
@@ -100,7 +103,37 @@ pub(crate) struct Rare {
 
 impl<'a> Shared<'a> {
     pub fn new(session: &'a SessionVars, params: &'a [Value<'a>], host: &'a dyn Host) -> Self {
-        Self { session, params, host, strict: false, rare: OnceCell::new() }
+        Self { session, params, host, strict: Cell::new(false), calls_strictly: session.sql_mode.strict, rare: OnceCell::new() }
+    }
+
+    /// As [`Self::new`], where all is strict, or nothing.
+    pub fn change(session: &'a SessionVars, params: &'a [Value<'a>], host: &'a dyn Host, strict: bool) -> Self {
+        Self { strict: Cell::new(strict), calls_strictly: strict, ..Self::new(session, params, host) }
+    }
+
+    /// The same for rows of another kind.
+    pub fn alike(&self) -> Self {
+        Self { calls_strictly: self.calls_strictly, ..Self::change(self.session, self.params, self.host, self.is_strict()) }
+    }
+
+    #[inline]
+    pub fn is_strict(&self) -> bool {
+        self.strict.get()
+    }
+
+    /// Evaluates with another strictness.
+    #[inline]
+    pub fn strictly<T>(&self, strict: bool, evaluate: impl FnOnce() -> T) -> T {
+        let around = self.set_strict(strict);
+        let outcome = evaluate();
+        self.set_strict(around);
+        outcome
+    }
+
+    /// Returns what was so before.
+    #[inline]
+    pub fn set_strict(&self, strict: bool) -> bool {
+        self.strict.replace(strict)
     }
 
     pub fn rare(&self) -> &Rare {
@@ -270,7 +303,7 @@ impl<'a> Env<'a> {
     /// A condition that is an error for a strict data change, and else a warning.
     #[cold]
     pub fn problem(&self, error: Error) -> Step<()> {
-        if self.shared.strict {
+        if self.shared.is_strict() {
             return Err(error.into());
         }
         self.session().warn(error);

@@ -52,7 +52,7 @@ pub use estimate::Constants;
 pub use function::pico_time;
 pub use prepared::Prepared;
 pub use session::{BlockEncryption, BlockMode, Level, SessionVars, UserVariable, Warning, Warnings, kill};
-pub use sink::{NullSink, RowSink};
+pub use sink::{NullSink, RowSink, Strictness};
 pub use spill::kept::{KeptRecords, KeptRows};
 pub use spill::{Temporary, TemporaryFigures};
 pub use types::temporal::TimeZone;

@@ -197,6 +197,17 @@ impl Prepared {
         self.calls_programs
     }
 
+    /// Is it a data change without IGNORE, for which strict mode makes errors of warnings?
+    pub fn may_be_strict(&self) -> bool {
+        match &*self.plan {
+            Plan::Query(_) => false,
+            Plan::Insert(insert) => !insert.ignore,
+            Plan::Update(update) => !update.ignore,
+            Plan::Delete(delete) => !delete.ignore,
+            Plan::Change(change) => !change.ignore,
+        }
+    }
+
     /// Does the statement itself read or change the table? Not for its foreign keys' sake.
     pub fn uses(&self, id: TableId) -> bool {
         let read = self.sources.iter().chain(&self.duplicate_sources).flatten();

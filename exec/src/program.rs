@@ -13,7 +13,7 @@ use types::{ColumnType, TypeKind, Value, convert};
 /// Computes an expression of a stored program, whose variables are `params`. `None`: it waits for something, so it must be run as a query.
 /// `strict`: conditions that a strict data change takes for errors are errors.
 pub fn evaluate(expr: &Expr, session: &SessionVars, params: &[Value<'_>], strict: bool) -> Result<Option<Value<'static>>> {
-    let shared = Shared { strict, ..Shared::new(session, params, &NoHost) };
+    let shared = Shared::change(session, params, &NoHost, strict);
     let env = Env { sources: &[], slots: &[], insert: &[], overlay: &[], shared: &shared };
     told(&shared, env.eval(expr).map(Value::into_owned))
 }
@@ -28,8 +28,8 @@ pub fn constant_text(expr: &Expr, session: &SessionVars) -> Option<Vec<u8>> {
 }
 
 /// As [`evaluate`], of a condition: is it true?
-pub fn is_true(expr: &Expr, session: &SessionVars, params: &[Value<'_>]) -> Result<Option<bool>> {
-    let shared = Shared::new(session, params, &NoHost);
+pub fn is_true(expr: &Expr, session: &SessionVars, params: &[Value<'_>], strict: bool) -> Result<Option<bool>> {
+    let shared = Shared::change(session, params, &NoHost, strict);
     let env = Env { sources: &[], slots: &[], insert: &[], overlay: &[], shared: &shared };
     told(&shared, env.is_true(expr))
 }
@@ -58,20 +58,34 @@ pub fn assign(
     to: &ColumnType,
     name: &str,
 ) -> Result<Value<'static>> {
+    assign_as(session, session.sql_mode.strict, value, from, to, name)
+}
+
+/// As [`assign`]; the caller says what is strict.
+#[inline]
+pub fn assign_as(
+    session: &SessionVars,
+    strict: bool,
+    value: Value<'static>,
+    from: &ColumnType,
+    to: &ColumnType,
+    name: &str,
+) -> Result<Value<'static>> {
     if value.is_null() || convert::fits_as_it_is(&value, from, to) {
         return Ok(value);
     }
-    assign_converted(session, &value, from, to, name)
+    assign_converted(session, strict, &value, from, to, name)
 }
 
 fn assign_converted(
     session: &SessionVars,
+    strict: bool,
     value: &Value<'_>,
     from: &ColumnType,
     to: &ColumnType,
     name: &str,
 ) -> Result<Value<'static>> {
-    let stored = convert_to(session, session.sql_mode.strict, value, from, to, name, 1)?;
+    let stored = convert_to(session, strict, value, from, to, name, 1)?;
     Ok(match stored {
         Value::DateTime(utc) if matches!(to.kind, TypeKind::Timestamp { .. }) => {
             Value::DateTime(session.time_zone.from_stored(utc))

@@ -300,13 +300,15 @@ pub struct Warnings {
     list: Vec<Warning>,
     count: u64,
     errors: u64,
+    /// How often there was something to clear.
+    cleared: u32,
     /// max_error_count
     pub kept_max: usize,
 }
 
 impl Default for Warnings {
     fn default() -> Self {
-        Self { list: Vec::new(), count: 0, errors: 0, kept_max: 1024 }
+        Self { list: Vec::new(), count: 0, errors: 0, cleared: 0, kept_max: 1024 }
     }
 }
 
@@ -330,6 +332,18 @@ impl Warnings {
         self.count = self.count.saturating_sub(number.into());
         let kept = usize::try_from(self.count).unwrap_or(usize::MAX);
         self.list.truncate(kept);
+    }
+
+    /// Forgets the first few.
+    pub fn drop_first(&mut self, number: usize) {
+        let number = number.min(self.list.len());
+        self.count = self.count.saturating_sub(number as u64);
+        let errors = self.list.drain(..number).filter(|warning| warning.level == Level::Error).count();
+        self.errors = self.errors.saturating_sub(errors as u64);
+    }
+
+    pub fn cleared(&self) -> u32 {
+        self.cleared
     }
 
     /// Changes those that came behind the first few.
@@ -361,6 +375,7 @@ impl Warnings {
             self.list.clear();
             self.count = 0;
             self.errors = 0;
+            self.cleared = self.cleared.wrapping_add(1);
         }
     }
 }

@@ -2,6 +2,7 @@
 //! tests implement it over a vector. Used generically, so that a value is encoded without a virtual call.
 
 use crate::error::Result;
+use crate::session::SessionVars;
 use sql::plan::OutputColumn;
 use std::task::{Context, Poll};
 use types::{ColumnType, Value};
@@ -29,6 +30,48 @@ pub trait RowSink {
 
     /// Sends what is buffered. `Err(Error::ClientGone)` when nobody reads any more.
     fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>>;
+
+    /// Does it want the values of the next row? Else the row is counted only.
+    #[inline]
+    fn takes(&self) -> bool {
+        true
+    }
+
+    /// After so many rows it needs no more.
+    fn rows_max(&self) -> u64 {
+        u64::MAX
+    }
+
+    /// What is an error while the query runs, in strict mode.
+    fn strictness(&self) -> Strictness {
+        Strictness::Arguments
+    }
+
+    /// Is also what goes wrong with the value of this column of a row?
+    #[inline]
+    fn is_strict(&self, _column: usize) -> bool {
+        false
+    }
+}
+
+/// Where a query of a strict session takes for an error what else is a warning: what is divided by zero, or cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strictness {
+    /// Nowhere: DO.
+    Nowhere,
+    /// In the arguments of stored functions.
+    #[default]
+    Arguments,
+    /// Everywhere: the value is for a variable of a stored program.
+    Everywhere,
+}
+
+impl Strictness {
+    /// Is all that goes wrong an error in this session?
+    #[inline]
+    pub fn is_full(self, session: &SessionVars) -> bool {
+        session.sql_mode.strict && self == Self::Everywhere
+    }
 }
 
 /// Counts rows and drops them: for statements whose result nobody wants.

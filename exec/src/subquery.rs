@@ -42,6 +42,8 @@ struct Known {
     outcomes: Vec<Outcome>,
     /// The arguments that evaluation looks for.
     wanted: Vec<u8>,
+    /// It looks for them where problems are errors.
+    strict: bool,
     bytes: usize,
     /// What forgotten outcomes were accounted with.
     released: usize,
@@ -177,14 +179,20 @@ fn find(env: &Env<'_>, subquery: &Subquery) -> Step<usize> {
         let known = &mut all.borrow_mut()[subquery.id];
         if known.outcomes.is_empty() {
             known.wanted.clear();
+            known.strict = env.shared.is_strict();
             return Err(Pause::Subquery(subquery.id));
         }
         return Ok(0);
     }
     let mut wanted = std::mem::take(&mut all.borrow_mut()[subquery.id].wanted);
-    let packed = pack(env, &subquery.args, &mut wanted);
+    let strict = match subquery.test {
+        SubqueryTest::Call { .. } => env.shared.calls_strictly,
+        _ => env.shared.is_strict(),
+    };
+    let packed = env.shared.strictly(strict, || pack(env, &subquery.args, &mut wanted));
     let known = &mut all.borrow_mut()[subquery.id];
     known.wanted = wanted;
+    known.strict = env.shared.is_strict();
     packed?;
     known.arguments.find(&known.wanted).ok_or(Pause::Subquery(subquery.id))
 }
@@ -332,7 +340,10 @@ impl<'a> Run<'a> {
             plan.resets.iter().for_each(|store| self.stores[*store].clear());
             // Q2
             let around = self.shared.set_row_aside();
+            let strict = self.shared.rare().subqueries.known.borrow()[id].strict;
+            let strict = self.shared.set_strict(strict);
             let outcome = self.gather(plan, &mut operator).await;
+            self.shared.set_strict(strict);
             self.shared.take_row_back(around);
             let released = self.shared.rare().subqueries.keep(id, outcome?);
             self.release(released);
@@ -351,8 +362,8 @@ impl<'a> Run<'a> {
             let wanted = &known[id].wanted;
             (0..function.args.len()).map(|n| packed::get(wanted, n).into_owned()).collect()
         };
-        let Shared { host, session, .. } = self.shared;
-        let value = host.call(Call { txn: self.txn, session, function, args: &args }).await?;
+        let Shared { host, session, calls_strictly: strict, .. } = self.shared;
+        let value = host.call(Call { txn: self.txn, session, function, args: &args, strict }).await?;
         let mut row = Vec::new();
         Packer::new(&mut row, 1).push(&value);
         let released = self.shared.rare().subqueries.keep(id, Outcome::Row(row));

@@ -91,6 +91,13 @@ pub enum Error {
         name: String,
         clause: Clause,
     },
+    /// 1109 "Unknown table '{table}' in {clause}"
+    NoSuchTable {
+        table: String,
+        /// The whole name.
+        column: String,
+        clause: Clause,
+    },
     /// 1052 "Column '{name}' in {clause} is ambiguous"
     AmbiguousColumn {
         name: String,

@@ -122,6 +122,10 @@ impl<'p> Assigner<'p> {
     fn evaluate_in_sequence<'e>(&'e self, env: &Env<'e>, row: u64, raw: &mut Vec<Value<'e>>) -> Step<()> {
         let mut set: Vec<(usize, Value<'static>)> = Vec::with_capacity(self.assignments.len());
         for (n, assignment) in self.assignments.iter().enumerate() {
+            raw.push(Value::Null);
+            if self.is_computed_anyway(n) {
+                continue;
+            }
             let value = {
                 let env = Env { overlay: &set, ..*env };
                 let value = match self.expr(n) {
@@ -132,7 +136,6 @@ impl<'p> Assigner<'p> {
             };
             set.retain(|(column, _)| *column != assignment.column);
             set.push((assignment.column, value));
-            raw.push(Value::Null);
         }
         // Of two assignments to one column the last counts.
         for (n, assignment) in self.assignments.iter().enumerate() {
@@ -141,6 +144,11 @@ impl<'p> Assigner<'p> {
             }
         }
         Ok(())
+    }
+
+    /// DEFAULT of a generated column.
+    fn is_computed_anyway(&self, n: usize) -> bool {
+        self.defaults[n].is_some() && self.def.columns[self.assignments[n].column].generated.is_some()
     }
 
     fn convert<'v>(&'v self, shared: &Shared<'_>, n: usize, value: &'v Value<'_>, row: u64) -> Result<Value<'v>> {
@@ -153,7 +161,7 @@ impl<'p> Assigner<'p> {
             (None, None) => Value::Null,
         };
         match stored.is_null() && !column.nullable && !self.defers_nulls {
-            true => store::not_null(shared, column, shared.strict),
+            true => store::not_null(shared, column, shared.is_strict()),
             false => Ok(stored),
         }
     }
@@ -184,8 +192,7 @@ impl<'p> Assigner<'p> {
     ) -> Result<()> {
         changes.clear();
         for (n, assignment) in self.assignments.iter().enumerate() {
-            // DEFAULT of a generated column: it is computed anyway.
-            if self.defaults[n].is_some() && self.def.columns[assignment.column].generated.is_some() {
+            if self.is_computed_anyway(n) {
                 continue;
             }
             let value = if self.sequential { raw[n].borrowed() } else { self.convert(shared, n, &raw[n], row)? };

@@ -59,7 +59,7 @@ pub(super) fn value<'d>(shared: &Shared<'_>, default: &'d Default, column: &Colu
         Default::Expression(_) => Ok(Value::Null),
         Default::Missing => {
             let error = Error::NoDefault { column: column.name.clone() };
-            if shared.strict {
+            if shared.is_strict() {
                 return Err(error);
             }
             if tell {

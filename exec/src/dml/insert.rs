@@ -44,7 +44,7 @@ pub(crate) async fn insert(
 ) -> Result<DmlDone> {
     let (table, _) = prepared.target.as_ref().expect("an INSERT has a target");
     let strict = is_strict(cx.session, plan.ignore);
-    let shared = Shared { strict, ..Shared::new(cx.session, cx.params, cx.host) };
+    let shared = Shared::change(cx.session, cx.params, cx.host, strict);
     let mut insert = Inserting::new(plan, prepared, scratch, changes)?;
     insert.checker = Checker::new(prepared.foreign_keys.as_deref(), table, &shared, plan.ignore);
     let mut found = None;
@@ -221,7 +221,7 @@ impl<'p> Inserting<'p> {
         self.single_row = rows.len() == 1;
         self.rows_known = Some(rows.len() as u64);
         let sources = sources_of(&prepared.sources);
-        let own = Shared { strict: shared.strict, ..Shared::new(shared.session, shared.params, shared.host) };
+        let own = shared.alike();
         let lock = subquery_lock(txn);
         let mut run = Run::new(worker, txn, own, sources, Slice::new(Duration::ZERO));
         run.set_parts(&self.plan.parts, &prepared.sources, lock);
@@ -276,7 +276,7 @@ impl<'p> Inserting<'p> {
             root.walk_scans(&mut |scan| reads_target |= !scan.table.is_virtual && scan.table.id == self.table.id());
         }
         let sources = sources_of(&prepared.sources);
-        let own = Shared { strict: shared.strict, ..Shared::new(shared.session, shared.params, shared.host) };
+        let own = shared.alike();
         // What the new rows are made of stays so until they are committed, where the isolation level promises that.
         let lock = subquery_lock(txn);
         let mut run = Run::new(worker, txn, own, sources, Slice::new(Duration::ZERO));
@@ -439,7 +439,7 @@ impl<'p> Inserting<'p> {
     {
         let columns: &'p [types::schema::ColumnDef] = &self.table.def().columns;
         let defaults: &'p [Default] = &self.shape.defaults;
-        let strict = shared.strict || self.single_row && !self.plan.ignore;
+        let strict = shared.is_strict() || self.single_row && !self.plan.ignore;
         values.resize(columns.len(), Value::Null);
         let is_auto = |column: usize| self.auto.as_ref().is_some_and(|a| a.column == column);
         let mut generate = self.auto.as_ref().is_some_and(|a| self.shape.given[a.column].is_none());
@@ -763,7 +763,7 @@ impl<'p> Inserting<'p> {
         shared.row_done();
         let mut sources = sources_of(self.duplicate_sources);
         (sources[0].state, sources[0].row) = (SourceState::Stored, row);
-        let own = Shared { strict: shared.strict, ..Shared::new(shared.session, shared.params, shared.host) };
+        let own = shared.alike();
         let lock = subquery_lock(txn);
         let mut run = Run::new(worker, txn, own, sources, Slice::new(Duration::ZERO));
         run.set_parts(&self.plan.duplicate_parts, self.duplicate_sources, lock);

@@ -42,12 +42,12 @@ pub(crate) async fn load(
     let InsertSource::File(file) = &plan.source else { panic!("load runs plans of LOAD DATA only") };
     let (table, shape) = prepared.target.as_ref().expect("a LOAD DATA has a target");
     let strict = is_strict(cx.session, plan.ignore);
-    let shared = Shared { strict, ..Shared::new(cx.session, cx.params, cx.host) };
+    let shared = Shared::change(cx.session, cx.params, cx.host, strict);
     let mut insert = Inserting::new(plan, prepared, scratch, changes)?;
     insert.checker = Checker::new(prepared.foreign_keys.as_deref(), table, &shared, plan.ignore);
 
     let sources = sources_of(&prepared.sources);
-    let own = Shared { strict, ..Shared::new(cx.session, cx.params, cx.host) };
+    let own = Shared::change(cx.session, cx.params, cx.host, strict);
     let lock = subquery_lock(cx.txn);
     let mut run = Run::new(cx.worker, cx.txn, own, sources, Slice::new(Duration::ZERO));
     run.set_parts(&plan.parts, &prepared.sources, lock);
@@ -234,7 +234,7 @@ impl<'p> Loading<'p> {
         }
         match column.nullable || column.auto_increment {
             true => Ok(Value::Null),
-            false => Ok(store::not_null(env.shared, column, env.shared.strict)?),
+            false => Ok(store::not_null(env.shared, column, env.shared.is_strict())?),
         }
     }
 
@@ -272,7 +272,7 @@ fn text_type(charset: Charset) -> ColumnType {
 
 /// An error in strict mode, else a warning.
 fn problem(shared: &Shared<'_>, error: Error) -> Result<()> {
-    if shared.strict {
+    if shared.is_strict() {
         return Err(error);
     }
     shared.session.warn(error);

@@ -336,9 +336,9 @@ fn stored(shared: &Shared<'_>, value: &Value<'_>, expr: &Expr, table: &Table, co
     let column = &table.def().columns[column];
     let stored = match value.is_null() {
         true if column.nullable => Value::Null,
-        true => store::not_null(shared, column, shared.strict)?,
+        true => store::not_null(shared, column, shared.is_strict())?,
         false => match store::convert(shared, value, &expr.ty, column, row)? {
-            Value::Null if !column.nullable => store::not_null(shared, column, shared.strict)?,
+            Value::Null if !column.nullable => store::not_null(shared, column, shared.is_strict())?,
             stored => stored,
         },
     };

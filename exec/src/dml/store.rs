@@ -16,7 +16,7 @@ pub(super) fn convert<'v>(
     column: &'v ColumnDef,
     row: u64,
 ) -> Result<Value<'v>> {
-    convert_to(shared.session, shared.strict, value, from, &column.ty, &column.name, row)
+    convert_to(shared.session, shared.is_strict(), value, from, &column.ty, &column.name, row)
 }
 
 /// As [`convert`], to a type under a name.

@@ -93,7 +93,7 @@ impl<'p> InsertTriggers<'p> {
             }
             values[number] = match (&row.shape.defaults[number], row.shape.given[number]) {
                 (default @ Default::Missing, None) => defaults::value(shared, default, column, row.number == 1)?.into_owned(),
-                _ => store::not_null(shared, column, shared.strict || row.strict)?,
+                _ => store::not_null(shared, column, shared.is_strict() || row.strict)?,
             };
         }
         Ok(generate)
@@ -172,7 +172,7 @@ impl<'p> Triggers<'p> {
         }
         for (column, value) in changes.iter_mut() {
             if value.is_null() && !columns[*column].nullable {
-                *value = store::not_null(shared, &columns[*column], shared.strict)?;
+                *value = store::not_null(shared, &columns[*column], shared.is_strict())?;
             }
         }
         Ok(())

@@ -104,7 +104,7 @@ pub(super) fn target(prepared: &Prepared) -> &Arc<Table> {
 /// The state of a run over the plan's tables.
 pub(super) fn start_run<'a>(cx: &'a mut ExecContext<'_>, prepared: &'a Prepared, parts: &'a Parts, ignore: bool) -> Run<'a> {
     let strict = is_strict(cx.session, ignore);
-    let shared = Shared { strict, ..Shared::new(cx.session, cx.params, cx.host) };
+    let shared = Shared::change(cx.session, cx.params, cx.host, strict);
     let sources = sources_of(&prepared.sources);
     let lock = subquery_lock(cx.txn);
     let mut run = Run::new(cx.worker, cx.txn, shared, sources, Slice::new(Duration::ZERO));

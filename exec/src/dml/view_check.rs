@@ -8,7 +8,7 @@ use super::foreign::Writer;
 use super::rules::whole;
 use super::update::{new_row, subquery_lock};
 use crate::error::{Error, Result};
-use crate::eval::{Env, Shared};
+use crate::eval::Env;
 use crate::run::{Run, Slice, sources_of};
 use sql::plan::ViewCheck;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ impl ViewJudge {
         // What the row has told so far stays told, though the condition is evaluated again.
         shared.row_done();
         let sources = sources_of(&self.tables);
-        let own = Shared { strict: shared.strict, ..Shared::new(shared.session, shared.params, shared.host) };
+        let own = shared.alike();
         let lock = subquery_lock(txn);
         let mut run = Run::new(worker, txn, own, sources, Slice::new(Duration::ZERO));
         run.set_parts(&self.check.parts, &self.tables, lock);

@@ -394,7 +394,12 @@ fn date_add<'a>(
         let Some(interval) = interval()? else { return Ok(Value::Null) };
         return t.add_interval(&interval).map_or_else(|| overflow(env, "time"), |sum| Ok(Value::Time(sum)));
     }
-    let Some(d) = env.as_datetime(&value)? else { return Ok(Value::Null) };
+    let whole = DateRules { no_zero_date: true, no_zero_in_date: true, ..coerce::date_rules(env.session()) };
+    let moment = match &value {
+        Value::Date(_) | Value::DateTime(_) | Value::Time(_) => env.as_datetime(&value)?.filter(|d| !d.date.has_zero_part()),
+        value => env.read_datetime(value, whole)?,
+    };
+    let Some(d) = moment else { return Ok(Value::Null) };
     let Some(interval) = interval()? else { return Ok(Value::Null) };
     let Some(sum) = d.add_interval(&interval) else { return overflow(env, "datetime") };
     // What is no date stays a date where it was one and the unit counts days.

@@ -87,7 +87,7 @@ fn interval(state: &mut State, amount: &Expr<'_>, unit: IntervalUnit) -> Result<
 /// 1235: MySQL computes no queries here either.
 fn value(state: &mut State, expr: &Expr<'_>) -> Result<(Value<'static>, ColumnType)> {
     const QUERIES: &str = "Event schedule expressions which contain subqueries or stored function calls";
-    routine::computed(state, expr, &[], false)?.ok_or_else(|| Error::NotSupported(QUERIES.to_owned()))
+    routine::computed(state, expr, &[], exec::Strictness::Arguments)?.ok_or_else(|| Error::NotSupported(QUERIES.to_owned()))
 }
 
 /// 1525

@@ -7,6 +7,7 @@ use super::Routine;
 use super::call::{Arguments, call_with};
 use crate::error::Result;
 use crate::session::{Answer, Client, State};
+use exec::Strictness;
 use protocol::RowFormat;
 use sql::ast::{CallProcedure, SetItem, SetValue, Statement};
 use sql::routine::{Action, NewValue};
@@ -30,7 +31,7 @@ pub async fn act(
         }
         Action::SetUser { name, value } => {
             state.begin_other(&Statement::Set(&[])).await?;
-            let (value, ty) = routine.value(state, value, false).await?;
+            let (value, ty) = routine.value(state, value, Strictness::Arguments).await?;
             state.set_user(name, value, ty);
         }
         Action::SetSystem { scope, name, value } => {
@@ -40,14 +41,14 @@ pub async fn act(
             let value = match value {
                 NewValue::Default => None,
                 NewValue::Text(text) => Some(Value::Bytes(text.to_vec().into())),
-                NewValue::Computed(code) => Some(routine.value(state, code, false).await?.0),
+                NewValue::Computed(code) => Some(routine.value(state, code, Strictness::Arguments).await?.0),
             };
             Box::pin(state.set_system(*scope, to, value)).await?;
         }
         Action::Do(values) => {
             state.begin_other(&Statement::Do(&[])).await?;
             for value in values {
-                routine.value(state, value, false).await?;
+                routine.value(state, value, Strictness::Nowhere).await?;
             }
         }
     }

@@ -7,7 +7,7 @@ use crate::plan_cache::definition_of;
 use crate::session::{Acting, Answer, Binder, Client, IDS, State};
 use crate::show::{Columns, result};
 use crate::variables::Setting;
-use exec::{UserVariable, Warnings};
+use exec::{Strictness, UserVariable, Warnings};
 use protocol::{RowEncoder, RowFormat, Status};
 use sql::ast::{CallProcedure, Expr, Literal, ObjectName};
 use sql::param::ParamKind;
@@ -74,9 +74,9 @@ impl Arguments<'_> {
                 Expr::Literal(Literal::Int(number)) if let Ok(number) = i64::try_from(number) => {
                     Ok((Value::Int(number), ColumnType::new(TypeKind::BigInt)))
                 }
-                _ => argument(state, &exprs[n], given.values, state.settings.mode.strict).await,
+                _ => argument(state, &exprs[n], given.values, Strictness::Everywhere).await,
             },
-            Self::Bound { routine, args } => routine.value(state, &args[n].value, state.settings.mode.strict).await,
+            Self::Bound { routine, args } => routine.value(state, &args[n].value, Strictness::Everywhere).await,
         }
     }
 }
@@ -204,12 +204,13 @@ pub async fn run_framed(
     Ok(frame)
 }
 
-/// Calls a stored function from inside of a statement.
+/// Calls a stored function from inside of a statement. `strict`: an argument that does not fit its parameter is an error.
 pub async fn call_function(
     state: &mut State,
     client: &mut Client,
     call: &FunctionCall,
     args: &[Value<'static>],
+    strict: bool,
 ) -> Result<Value<'static>> {
     let def = &call.function;
     if !call.by_view {
@@ -220,7 +221,8 @@ pub async fn call_function(
     let mut values = Vec::with_capacity(routine.program().slots.len());
     for (n, (value, arg)) in args.iter().zip(&call.args).enumerate() {
         let to = &routine.types.borrow()[n];
-        values.push(exec::program::assign(&state.vars, value.clone(), &arg.ty, to, routine.program().slots[n].name)?);
+        let name = routine.program().slots[n].name;
+        values.push(exec::program::assign_as(&state.vars, strict, value.clone(), &arg.ty, to, name)?);
     }
     let entry = Entry::given(state, values, depth);
     let frame = run_framed(state, client, &routine, entry, RowFormat::Text).await?;
@@ -317,21 +319,20 @@ fn not_a_variable(number: usize, routine: String) -> Error {
     Error::Other { number: 1414, message }
 }
 
-/// The value of an argument of CALL, or of what SET assigns, in which the variables of the program that runs may stand. `strict`: what a
-/// strict data change takes for an error is one.
+/// The value of an argument of CALL, or of what SET assigns, in which the variables of the program that runs may stand.
 pub async fn argument(
     state: &mut State,
     arg: &Expr<'_>,
     params: &[Value<'_>],
-    strict: bool,
+    strictness: Strictness,
 ) -> Result<(Value<'static>, ColumnType)> {
     if let Some(value) = as_given(arg, params) {
         return Ok(value);
     }
-    if let Some(value) = computed(state, arg, params, strict)? {
+    if let Some(value) = computed(state, arg, params, strictness)? {
         return Ok(value);
     }
-    state.evaluate_over(arg, params).await
+    state.evaluate_over(arg, params, strictness).await
 }
 
 /// The value of an expression over the parameters of a prepared statement, or, where there are none, over the variables of the program that
@@ -340,7 +341,7 @@ pub fn computed(
     state: &mut State,
     expr: &Expr<'_>,
     params: &[Value<'_>],
-    strict: bool,
+    strictness: Strictness,
 ) -> Result<Option<(Value<'static>, ColumnType)>> {
     let schema = state.schema();
     let Some(expr) = sql::bind_value(expr, &Binder::new(state, &schema, params))? else { return Ok(None) };
@@ -348,7 +349,7 @@ pub fn computed(
         Some(frame) if params.is_empty() => frame.values(),
         _ => params,
     };
-    let value = exec::program::evaluate(&expr, &state.vars, locals, strict)?;
+    let value = exec::program::evaluate(&expr, &state.vars, locals, strictness.is_full(&state.vars))?;
     state.vars.settle_variables();
     Ok(value.map(|value| (value, expr.ty)))
 }

@@ -5,6 +5,7 @@ use crate::accounts::Name;
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
 use crate::session::{Binder, Bound, KeptPlan, PLAN_ATTEMPTS_MAX, Planned, State};
+use exec::Strictness;
 use sql::ast::DataType;
 use sql::plan::StoredFunction;
 use sql::routine::{Condition, ExprCode, KeptProgram, ProgramKind, RoutineError, SlotType, StatementCode};
@@ -154,9 +155,14 @@ impl Routine {
         Ok(self.keep_plan(state, code.id, planned))
     }
 
-    /// Computes an expression. `strict`: what a strict data change takes for an error is one.
-    pub async fn value(&self, state: &mut State, code: &ExprCode<'_>, strict: bool) -> Result<(Value<'static>, ColumnType)> {
-        if let Some(done) = self.kept_value(state, code, strict, |_, value, ty| Ok((value, ty.clone()))) {
+    /// Computes an expression.
+    pub async fn value(
+        &self,
+        state: &mut State,
+        code: &ExprCode<'_>,
+        strictness: Strictness,
+    ) -> Result<(Value<'static>, ColumnType)> {
+        if let Some(done) = self.kept_value(state, code, strictness, |_, value, ty| Ok((value, ty.clone()))) {
             return done;
         }
         let is_query = matches!(*self.works[code.id as usize].borrow(), Some(Work::Plan(_) | Work::Query));
@@ -164,7 +170,7 @@ impl Routine {
             if self.kept_expression(state, code.id).is_none()
                 && let Some((bound, is_volatile)) = Self::bind(state, code)?
             {
-                let value = compute(state, &bound.what, strict);
+                let value = compute(state, &bound.what, strictness);
                 let ty = bound.what.ty.clone();
                 if !is_volatile {
                     self.keep(code.id, Work::Expression(bound));
@@ -176,7 +182,7 @@ impl Routine {
             // It waits, or reads tables.
             self.keep(code.id, Work::Query);
         }
-        self.query_value(state, code).await
+        self.query_value(state, code, strictness).await
     }
 
     fn kept_expression(&self, state: &State, id: u32) -> Option<Ref<'_, Bound<sql::expr::Expr>>> {
@@ -192,11 +198,11 @@ impl Routine {
         &self,
         state: &mut State,
         code: &ExprCode<'_>,
-        strict: bool,
+        strictness: Strictness,
         take: impl FnOnce(&mut State, Value<'static>, &ColumnType) -> Result<T>,
     ) -> Option<Result<T>> {
         let bound = self.kept_expression(state, code.id)?;
-        let value = compute(state, &bound.what, strict).transpose()?;
+        let value = compute(state, &bound.what, strictness).transpose()?;
         Some(value.and_then(|value| take(state, value, &bound.what.ty)))
     }
 
@@ -204,7 +210,8 @@ impl Routine {
     pub fn kept_truth(&self, state: &mut State, code: &ExprCode<'_>) -> Option<Result<bool>> {
         let bound = self.kept_expression(state, code.id)?;
         let frame = state.frame.as_ref().expect("F1");
-        let answer = exec::program::is_true(&bound.what, &state.vars, &frame.values);
+        let strict = condition_strictness(state).is_full(&state.vars);
+        let answer = exec::program::is_true(&bound.what, &state.vars, &frame.values, strict);
         state.vars.settle_variables();
         answer.map_err(Error::from).transpose()
     }
@@ -214,9 +221,10 @@ impl Routine {
         if let Some(answer) = self.kept_truth(state, code) {
             return answer;
         }
-        let (value, ty) = self.value(state, code, false).await?;
+        let strictness = condition_strictness(state);
+        let (value, ty) = self.value(state, code, strictness).await?;
         let expr = sql::expr::Expr { kind: sql::expr::ExprKind::Literal(value), ty, nullable: true };
-        Ok(exec::program::is_true(&expr, &state.vars, &[])?.unwrap_or(false))
+        Ok(exec::program::is_true(&expr, &state.vars, &[], strictness.is_full(&state.vars))?.unwrap_or(false))
     }
 
     /// Binds an expression; also says whether it holds for one execution only. `None`: it needs a plan.
@@ -228,7 +236,12 @@ impl Routine {
     }
 
     /// The value of an expression that must be run as a query.
-    async fn query_value(&self, state: &mut State, code: &ExprCode<'_>) -> Result<(Value<'static>, ColumnType)> {
+    async fn query_value(
+        &self,
+        state: &mut State,
+        code: &ExprCode<'_>,
+        strictness: Strictness,
+    ) -> Result<(Value<'static>, ColumnType)> {
         for _ in 0..PLAN_ATTEMPTS_MAX {
             let entry = match self.kept_plan(state, code.id) {
                 Some(entry) => entry,
@@ -237,7 +250,7 @@ impl Routine {
                     self.keep_plan(state, code.id, planned)
                 }
             };
-            match state.collect_value(&entry, &[]).await {
+            match state.collect_value(&entry, &[], strictness).await {
                 Err(Error::Exec(exec::Error::TableChanged { .. })) => {}
                 outcome => return outcome,
             }
@@ -251,14 +264,19 @@ pub fn check_event(def: &Arc<RoutineDef>) -> Result<()> {
     Routine::compile_event(def)?.check()
 }
 
+/// Conditions are only compared, but within a strict data change everything is strict.
+fn condition_strictness(state: &State) -> Strictness {
+    if state.is_inside_change() { Strictness::Everywhere } else { Strictness::Arguments }
+}
+
 fn unknown_field(column: &str, new: bool) -> Error {
     let row = if new { "NEW" } else { "OLD" };
     Error::Other { number: 1054, message: format!("Unknown column '{column}' in '{row}'") }
 }
 
-fn compute(state: &mut State, expr: &sql::expr::Expr, strict: bool) -> Result<Option<Value<'static>>> {
+fn compute(state: &mut State, expr: &sql::expr::Expr, strictness: Strictness) -> Result<Option<Value<'static>>> {
     let frame = state.frame.as_ref().expect("F1");
-    let value = exec::program::evaluate(expr, &state.vars, &frame.values, strict)?;
+    let value = exec::program::evaluate(expr, &state.vars, &frame.values, strictness.is_full(&state.vars))?;
     state.vars.settle_variables();
     Ok(value)
 }

@@ -6,7 +6,7 @@
 use super::Routine;
 use crate::error::{Description, Error, Result};
 use crate::session::State;
-use exec::{Level, Raised, Warning};
+use exec::{Level, Raised, Strictness, Warning};
 use sql::routine::{Condition, Diagnostics, DiagnosticsOf, Handler, Place, Program, Signal, SignalItem};
 use std::rc::Rc;
 use types::{ColumnType, TypeKind, Value};
@@ -14,21 +14,21 @@ use types::{ColumnType, TypeKind, Value};
 /// The condition that an error is.
 pub fn raised(error: &Error) -> Raised {
     match error {
-        Error::Exec(error) => condition(error, true),
-        error => of_description(error.describe(), true),
+        Error::Exec(error) => condition(error, Level::Error),
+        error => of_description(error.describe(), Level::Error),
     }
 }
 
-fn condition(error: &exec::Error, is_error: bool) -> Raised {
+fn condition(error: &exec::Error, level: Level) -> Raised {
     match error {
         exec::Error::Raised(raised) => Raised::clone(raised),
-        error => of_description(Error::describe_exec(error), is_error),
+        error => of_description(Error::describe_exec(error), level),
     }
 }
 
-fn of_description(described: Description, is_error: bool) -> Raised {
+fn of_description(described: Description, level: Level) -> Raised {
     let Description { number, state, message } = described;
-    Raised { number, state, message, is_error, items: Vec::new() }
+    Raised { number, state, message, level, items: Vec::new() }
 }
 
 /// How well a handler's condition fits: more is better, 0 is not at all.
@@ -38,9 +38,9 @@ fn fit(raised: &Raised, condition: Condition) -> u8 {
         Condition::Number(number) if number == raised.number => 3,
         Condition::State(state) if state == raised.state => 2,
         // What SELECT ... INTO without a row leaves is a warning and NOT FOUND.
-        Condition::Warning if class == b"01" || !raised.is_error => 1,
+        Condition::Warning if class == b"01" || raised.level == Level::Warning => 1,
         Condition::NotFound if class == b"02" => 1,
-        Condition::Exception if raised.is_error && !matches!(class, b"00" | b"01" | b"02") => 1,
+        Condition::Exception if raised.level == Level::Error && !matches!(class, b"00" | b"01" | b"02") => 1,
         _ => 0,
     }
 }
@@ -76,8 +76,20 @@ pub struct Handling {
     pub raised: Raised,
     /// All that its statement has left, for GET STACKED DIAGNOSTICS.
     pub conditions: Vec<Raised>,
+    /// How often the list of conditions had been cleared when it began.
+    pub cleared: u32,
     /// Where CONTINUE goes on.
     pub resume: usize,
+}
+
+impl Handling {
+    /// The body is done: what was handled is gone, what the body's last statement has left stays.
+    pub fn end(&self, state: &mut State) {
+        let conditions = state.vars.warnings.get_mut();
+        if conditions.cleared() == self.cleared {
+            conditions.drop_first(self.conditions.len());
+        }
+    }
 }
 
 /// The handler of a condition that the code of `block` raises, and the block that it is of.
@@ -114,21 +126,21 @@ pub async fn signal(routine: &Rc<Routine>, state: &mut State, signal: &Signal<'_
             return Err(Error::Other { number: 1645, message: "RESIGNAL when handler not active".to_owned() });
         }
         (true, Some(handled)) => handled.raised.clone(),
-        (false, _) => Raised { number: 0, state: *b"45000", message: String::new(), is_error: true, items: Vec::new() },
+        (false, _) => Raised { number: 0, state: *b"45000", message: String::new(), level: Level::Error, items: Vec::new() },
     };
     if let Some(state) = signal.state {
         raised.state = state;
         if !signal.resignal {
-            let (number, message, is_error) = match &state[..2] {
-                b"01" => (1642, "Unhandled user-defined warning condition", false),
-                b"02" => (1643, "Unhandled user-defined not found condition", true),
-                _ => (1644, "Unhandled user-defined exception condition", true),
+            let (number, message, level) = match &state[..2] {
+                b"01" => (1642, "Unhandled user-defined warning condition", Level::Warning),
+                b"02" => (1643, "Unhandled user-defined not found condition", Level::Error),
+                _ => (1644, "Unhandled user-defined exception condition", Level::Error),
             };
-            (raised.number, raised.message, raised.is_error) = (number, message.to_owned(), is_error);
+            (raised.number, raised.message, raised.level) = (number, message.to_owned(), level);
         }
     }
     for (item, code) in &signal.items {
-        let (value, _) = routine.value(state, code, false).await?;
+        let (value, _) = routine.value(state, code, Strictness::Arguments).await?;
         if value.is_null() {
             let message = format!("Variable '{}' can't be set to the value of 'NULL'", item.name());
             return Err(Error::Other { number: 1231, message });
@@ -149,11 +161,17 @@ pub async fn signal(routine: &Rc<Routine>, state: &mut State, signal: &Signal<'_
             }
         }
     }
-    if raised.is_error {
+    if raised.level == Level::Error {
         return Err(exec::Error::Raised(Box::new(raised)).into());
     }
     state.clear_warnings();
-    state.note(Level::Warning, exec::Error::Raised(Box::new(raised)));
+    if let (true, Some(handled)) = (signal.resignal, handled) {
+        // It takes the place of the one that is handled, behind the others of its statement.
+        let own = handled.conditions.iter().rposition(|condition| *condition == handled.raised);
+        let others = handled.conditions.iter().enumerate().filter(|(n, _)| Some(*n) != own);
+        others.for_each(|(_, condition)| state.note(condition.level, exec::Error::Raised(Box::new(condition.clone()))));
+    }
+    state.note(raised.level, exec::Error::Raised(Box::new(raised)));
     Ok(())
 }
 
@@ -171,16 +189,15 @@ pub fn conditions(state: &State) -> Vec<Raised> {
     state.vars.warnings.borrow().list().iter().map(condition_of).collect()
 }
 
-/// The last warning of them that is `wanted`, but for the first `skip` conditions. Of notes no handler hears, nor of an error that has not
-/// ended its statement.
+/// The last of them that is `wanted`, but for the first `skip` conditions. Of an error that has not ended its statement no handler hears.
 pub fn last_condition(state: &State, skip: usize, wanted: impl Fn(&Raised) -> bool) -> Option<Raised> {
     let warnings = state.vars.warnings.borrow();
-    let heard = warnings.list().iter().skip(skip).rev().filter(|warning| warning.level == Level::Warning);
+    let heard = warnings.list().iter().skip(skip).rev().filter(|warning| warning.level != Level::Error);
     heard.map(condition_of).find(wanted)
 }
 
 fn condition_of(warning: &Warning) -> Raised {
-    condition(&warning.error, warning.level == Level::Error)
+    condition(&warning.error, warning.level)
 }
 
 /// GET DIAGNOSTICS: the values for places.
@@ -209,7 +226,7 @@ pub async fn diagnostics(
             })
             .collect()),
         DiagnosticsOf::Condition(code, items) => {
-            let (value, _) = routine.value(state, code, false).await?;
+            let (value, _) = routine.value(state, code, Strictness::Arguments).await?;
             let index = match value {
                 Value::Int(n) => usize::try_from(n).ok(),
                 Value::UInt(n) => usize::try_from(n).ok(),

@@ -77,8 +77,8 @@ pub struct Frame {
     routine: Rc<Routine>,
     values: Vec<Value<'static>>,
     cursors: Vec<Option<OpenCursor>>,
-    /// What SELECT ... INTO has read for variables: the slot, the column of the result, its value.
-    pub fetched: Vec<(u32, usize, Value<'static>)>,
+    /// What SELECT ... INTO has read for variables, the first of which may be set only when it is done.
+    pub fetched: Vec<Value<'static>>,
     /// What RETURN has given.
     returned: Option<Value<'static>>,
     /// Calls around this one.

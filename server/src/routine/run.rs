@@ -5,9 +5,9 @@
 use super::handler::{self, Handling};
 use super::{Frame, OpenCursor, Routine, action};
 use crate::error::{Error, Result};
-use crate::plan_cache::PlanEntry;
+use crate::plan_cache::{PlanEntry, ResultTarget};
 use crate::session::{Client, Destination, PLAN_ATTEMPTS_MAX, Ran, State};
-use exec::{KeptRows, Raised, UserVariable};
+use exec::{KeptRows, Raised, Strictness, UserVariable};
 use protocol::{Capabilities, RowFormat};
 use sql::routine::{Instr, Place, RoutineError, SlotType, StatementCode};
 use std::rc::Rc;
@@ -41,7 +41,7 @@ pub async fn run(state: &mut State, client: &mut Client, routine: &Rc<Routine>, 
                 let Some(done) = handling.pop() else {
                     return Err(Error::Internal("a handler ends that did not begin".to_owned()));
                 };
-                state.clear_warnings();
+                done.end(state);
                 match exits {
                     Some(block) => {
                         while handling.last().is_some_and(|h| handler::is_within(program, h.block, *block)) {
@@ -85,8 +85,8 @@ pub async fn run(state: &mut State, client: &mut Client, routine: &Rc<Routine>, 
         let Some((block, handler)) = handler::find(program, program.block_of[at], &raised) else {
             return Err(Error::Internal("a handler was lost".to_owned()));
         };
-        let conditions = handler::conditions(state);
-        handling.push(Handling { block, raised, conditions, resume: after(instr, at) });
+        let (conditions, cleared) = (handler::conditions(state), state.vars.warnings.get_mut().cleared());
+        handling.push(Handling { block, raised, conditions, cleared, resume: after(instr, at) });
         at = handler.entry as usize;
     }
     Ok(())
@@ -131,8 +131,9 @@ fn frame(state: &mut State) -> &mut Frame {
 fn step_now(state: &mut State, routine: &Routine, at: usize, instr: &Instr<'_>) -> Option<Result<usize>> {
     match instr {
         Instr::Set { slot, value, .. } => {
-            let strict = sets_strictly(state, routine, *slot);
-            let outcome = routine.kept_value(state, value, strict, |state, value, ty| set(state, routine, *slot, value, ty))?;
+            let strictness = strictness(routine, *slot);
+            let outcome =
+                routine.kept_value(state, value, strictness, |state, value, ty| set(state, routine, *slot, value, ty))?;
             if outcome.is_err() {
                 forget(state, routine, *slot);
             }
@@ -151,9 +152,12 @@ fn step_now(state: &mut State, routine: &Routine, at: usize, instr: &Instr<'_>) 
     }
 }
 
-/// Is what a strict data change takes for an error one where this variable is set? The operand of a CASE is only compared.
-fn sets_strictly(state: &State, routine: &Routine, slot: u32) -> bool {
-    state.settings.mode.strict && routine.program().slots[slot as usize].ty != SlotType::Operand
+/// Of what a variable is set to. The operand of a CASE is only compared.
+fn strictness(routine: &Routine, slot: u32) -> Strictness {
+    match routine.program().slots[slot as usize].ty {
+        SlotType::Operand => Strictness::Arguments,
+        _ => Strictness::Everywhere,
+    }
 }
 
 /// A variable that could not be set is NULL for the handler of that, as in MySQL.
@@ -161,6 +165,11 @@ fn forget(state: &mut State, routine: &Routine, slot: u32) {
     if matches!(routine.program().slots[slot as usize].ty, SlotType::Written(_)) {
         frame(state).values[slot as usize] = Value::Null;
     }
+}
+
+/// Gives a variable a value that was read for it.
+fn assign_or_forget(state: &mut State, routine: &Routine, slot: u32, value: Value<'static>, from: &ColumnType) -> Result<()> {
+    assign(state, slot, value, from).inspect_err(|_| forget(state, routine, slot))
 }
 
 /// SET of a variable, whose value is known. The operand of a CASE takes the type too.
@@ -187,8 +196,8 @@ async fn step(
         Instr::Run(code) => statement(state, client, routine, code, format).await?,
         Instr::Act(action) => action::act(state, client, routine, action, format).await?,
         Instr::Set { slot, value, .. } => {
-            let strict = sets_strictly(state, routine, *slot);
-            let computed = routine.value(state, value, strict).await;
+            let strictness = strictness(routine, *slot);
+            let computed = routine.value(state, value, strictness).await;
             let outcome = computed.and_then(|(value, ty)| set(state, routine, *slot, value, &ty));
             if outcome.is_err() {
                 forget(state, routine, *slot);
@@ -204,7 +213,7 @@ async fn step(
             return Err(Error::Other { number: 1339, message: "Case not found for CASE statement".to_owned() });
         }
         Instr::Open(cursor) => open(state, client, routine, *cursor as usize).await?,
-        Instr::Fetch { cursor, into } => fetch(state, *cursor as usize, into).await?,
+        Instr::Fetch { cursor, into } => fetch(state, routine, *cursor as usize, into).await?,
         Instr::Close(cursor) => {
             if frame(state).cursors[*cursor as usize].take().is_none() {
                 return Err(not_open());
@@ -219,8 +228,7 @@ async fn step(
             state.clear_warnings();
             // A function whose RETURN has failed, and a handler goes on, gives NULL.
             frame(state).returned = Some(Value::Null);
-            let strict = state.settings.mode.strict;
-            let (value, ty) = routine.value(state, value, strict).await?;
+            let (value, ty) = routine.value(state, value, Strictness::Everywhere).await?;
             let Some(to) = &routine.returns else {
                 return Err(Error::Internal("RETURN of a procedure".to_owned()));
             };
@@ -297,10 +305,10 @@ async fn statement(
         state.clear_warnings();
         match lend(state, client, &entry, &mut Destination::Client(format)).await {
             Ok(Ran::Stale) => {}
-            Ok(Ran::Done) => return store_fetched(state, &entry),
+            Ok(Ran::Done) => return store_fetched(state, routine, &entry),
             Err(error) => {
                 // Of several rows the first has been read before the second was found to be too many.
-                store_fetched(state, &entry)?;
+                store_fetched(state, routine, &entry)?;
                 return Err(error);
             }
         }
@@ -316,14 +324,18 @@ async fn lend(state: &mut State, client: &mut Client, entry: &Rc<PlanEntry>, to:
     outcome
 }
 
-/// What SELECT ... INTO has read goes to its variables.
-fn store_fetched(state: &mut State, entry: &PlanEntry) -> Result<()> {
-    if frame(state).fetched.is_empty() {
-        return Ok(());
-    }
-    let columns = entry.prepared.columns();
+/// What SELECT ... INTO has read goes to its variables, one after the other.
+fn store_fetched(state: &mut State, routine: &Routine, entry: &PlanEntry) -> Result<()> {
     let mut fetched = std::mem::take(&mut frame(state).fetched);
-    let outcome = fetched.drain(..).try_for_each(|(slot, column, value)| assign(state, slot, value, &columns[column].ty));
+    let Some(ResultTarget::Variables(places)) = &entry.into else { return Ok(()) };
+    let targets = places.iter().zip(entry.prepared.columns());
+    let outcome = fetched.drain(..).zip(targets).try_for_each(|(value, (place, column))| match place {
+        Place::Local(slot) => assign_or_forget(state, routine, *slot, value, &column.ty),
+        Place::User(name) => {
+            state.vars.set_user_variable(name, UserVariable::new(value, column.ty.clone()));
+            Ok(())
+        }
+    });
     frame(state).fetched = fetched;
     outcome
 }
@@ -354,7 +366,7 @@ fn not_open() -> Error {
     Error::Other { number: 1326, message: "Cursor is not open".to_owned() }
 }
 
-async fn fetch(state: &mut State, cursor: usize, into: &[u32]) -> Result<()> {
+async fn fetch(state: &mut State, routine: &Routine, cursor: usize, into: &[u32]) -> Result<()> {
     let Some(mut open) = frame(state).cursors[cursor].take() else { return Err(not_open()) };
     let outcome = match open.types.len() == into.len() {
         false => Err(Error::Other { number: 1328, message: "Incorrect number of FETCH variables".to_owned() }),
@@ -366,7 +378,8 @@ async fn fetch(state: &mut State, cursor: usize, into: &[u32]) -> Result<()> {
             }
             Ok(true) => {
                 let mut targets = into.iter().enumerate().zip(&open.types);
-                targets.try_for_each(|((n, slot), ty)| assign(state, *slot, open.rows.value(n).into_owned(), ty))
+                targets
+                    .try_for_each(|((n, slot), ty)| assign_or_forget(state, routine, *slot, open.rows.value(n).into_owned(), ty))
             }
         },
     };

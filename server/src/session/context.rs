@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
 use crate::plan_cache::ResultTarget;
 use crate::variables::{self, Kind, Scope, VariableId};
-use exec::{Constants, Prepared};
+use exec::{Constants, Prepared, Strictness};
 use sql::Parsed;
 use sql::ast::{DataType, Expr, IntoTarget, Query, QueryBody, Select, SelectInto, SelectItem, Statement};
 use sql::expr::ExprKind;
@@ -444,14 +444,19 @@ impl State {
 
     /// Computes an expression without tables: the right side of SET, the argument of KILL.
     pub async fn evaluate(&mut self, expr: &Expr<'_>) -> Result<(Value<'static>, ColumnType)> {
-        self.evaluate_over(expr, &[]).await
+        self.evaluate_over(expr, &[], Strictness::Arguments).await
     }
 
     /// As [`Self::evaluate`], with the parameters of a prepared statement.
-    pub async fn evaluate_over(&mut self, expr: &Expr<'_>, params: &[Value<'_>]) -> Result<(Value<'static>, ColumnType)> {
+    pub async fn evaluate_over(
+        &mut self,
+        expr: &Expr<'_>,
+        params: &[Value<'_>],
+        strictness: Strictness,
+    ) -> Result<(Value<'static>, ColumnType)> {
         let planned = self.plan_value(expr, params)?;
         // Boxed: most values are computed without it.
-        Box::pin(self.collect_value(&planned.entry, params)).await
+        Box::pin(self.collect_value(&planned.entry, params, strictness)).await
     }
 
     /// The plan of an expression, as a query of one row and column.
@@ -491,10 +496,15 @@ impl State {
     }
 
     /// The value of such a plan.
-    pub async fn collect_value(&mut self, plan: &Rc<PlanEntry>, params: &[Value<'_>]) -> Result<(Value<'static>, ColumnType)> {
+    pub async fn collect_value(
+        &mut self,
+        plan: &Rc<PlanEntry>,
+        params: &[Value<'_>],
+        strictness: Strictness,
+    ) -> Result<(Value<'static>, ColumnType)> {
         let [column] = plan.prepared.columns() else { return Err(sql::Error::OperandColumns(1).into()) };
         let ty = column.ty.clone();
-        let mut rows = self.collect_over(plan, params).await?;
+        let mut rows = self.collect_over(plan, params, strictness).await?;
         if rows.len() > 1 {
             return Err(exec::Error::SubqueryMoreThanOneRow.into());
         }

@@ -182,10 +182,10 @@ impl exec::Host for ProgramHost<'_, '_> {
 
     fn call<'c>(&'c self, call: exec::Call<'c>) -> LocalFuture<'c, exec::Result<Value<'static>>> {
         Box::pin(async move {
-            let exec::Call { txn, session, function, args } = call;
+            let exec::Call { txn, session, function, args, strict } = call;
             let mut inside = Inside::enter(self.state, txn, session)?;
             let mut client = Client::nobody(self.server.worker).map_err(raised)?;
-            crate::routine::call_function(inside.state(), &mut client, function, args).await.map_err(raised)
+            crate::routine::call_function(inside.state(), &mut client, function, args, strict).await.map_err(raised)
         })
     }
 
@@ -212,6 +212,11 @@ impl State {
     /// Does a program run in a statement? Then it is a part of that statement.
     pub fn is_inside(&self) -> bool {
         !self.inside.is_empty()
+    }
+
+    /// Is one of the statements in which the program runs a data change without IGNORE?
+    pub fn is_inside_change(&self) -> bool {
+        self.inside.iter().any(|around| around.prepared.may_be_strict())
     }
 
     /// G4: 1442

@@ -20,7 +20,7 @@ use crate::latin1::Narrow;
 use crate::plan_cache::{PlanEntry, ResultTarget, StatementKind, definition_of};
 use crate::show::Gathered;
 use exec::load::ByteSource;
-use exec::{DmlDone, ExecContext, KeptRecords, KeptRows, Level, Prepared, QueryDone, RowSink, UserVariable, kill};
+use exec::{DmlDone, ExecContext, KeptRecords, KeptRows, Level, Prepared, QueryDone, RowSink, Strictness, UserVariable, kill};
 use protocol::{Capabilities, EncodedHead, OkPacket, RowEncoder, RowFormat, Status};
 use sql::ast::{LoadData, Statement};
 use sql::plan::OutputColumn;
@@ -300,14 +300,18 @@ impl State {
             return Err(Error::Sql(sql::Error::SetColumns));
         }
         let columns = plan.prepared.columns();
-        let mut sink = FirstRow { values: Vec::with_capacity(places.len()), rows: 0 };
+        let is_for_program = places.iter().any(|place| matches!(place, Place::Local(_)));
+        let kept = if is_for_program { self.frame.as_mut().map(|frame| std::mem::take(&mut frame.fetched)) } else { None };
+        let mut sink = FirstRow { places, values: kept.unwrap_or_default(), rows: 0 };
         let done = execute_query(self, plan, params, gathered, &mut sink).await?;
-        for (n, (place, value)) in places.iter().zip(sink.values).enumerate() {
-            match (place, &mut self.frame) {
-                (Place::Local(slot), Some(frame)) => frame.fetched.push((*slot, n, value)),
-                (Place::Local(_), None) => return Err(Error::Internal("a variable without its program".to_owned())),
-                (Place::User(name), _) => {
-                    self.vars.set_user_variable(name, UserVariable::new(value, columns[n].ty.clone()));
+        match (is_for_program, &mut self.frame) {
+            (true, Some(frame)) => frame.fetched = sink.values,
+            (true, None) => return Err(Error::Internal("a variable without its program".to_owned())),
+            (false, _) => {
+                for ((place, value), column) in places.iter().zip(sink.values).zip(columns) {
+                    if let Place::User(name) = place {
+                        self.vars.set_user_variable(name, UserVariable::new(value, column.ty.clone()));
+                    }
                 }
             }
         }
@@ -480,17 +484,22 @@ impl State {
 
     /// Runs a query plan and returns its rows; for SHOW ... WHERE and SET x = (SELECT ...).
     pub async fn collect(&mut self, plan: &Rc<PlanEntry>) -> Result<Vec<Vec<Value<'static>>>> {
-        self.collect_over(plan, &[]).await
+        self.collect_over(plan, &[], Strictness::Arguments).await
     }
 
     /// As [`Self::collect`], with the parameters of a prepared statement, which sees no variables of a program.
-    pub async fn collect_over(&mut self, plan: &Rc<PlanEntry>, params: &[Value<'_>]) -> Result<Vec<Vec<Value<'static>>>> {
+    pub async fn collect_over(
+        &mut self,
+        plan: &Rc<PlanEntry>,
+        params: &[Value<'_>],
+        strictness: Strictness,
+    ) -> Result<Vec<Vec<Value<'static>>>> {
         let was_open = self.transaction.is_open();
         let lasting = self.is_in_transaction();
         let gathered = self.begin_inner(plan, lasting).await?;
         let mark = self.transaction.mark();
         let row_count = self.vars.row_count;
-        let mut sink = AllRows::default();
+        let mut sink = AllRows { strictness, ..AllRows::default() };
         let values = if params.is_empty() { self.lend_locals() } else { None };
         let outcome = execute_query(self, plan, values.as_deref().unwrap_or(params), gathered.as_ref(), &mut sink).await;
         self.return_locals(values);
@@ -640,20 +649,19 @@ impl RowSink for ClientSink<'_> {
 }
 
 /// Keeps the first row.
-struct FirstRow {
+struct FirstRow<'a> {
+    places: &'a [Place],
     values: Vec<Value<'static>>,
     rows: u64,
 }
 
-impl RowSink for FirstRow {
+impl RowSink for FirstRow<'_> {
     fn start(&mut self, _columns: &[OutputColumn]) {}
 
     fn begin_row(&mut self) {}
 
     fn value(&mut self, value: &Value<'_>, _ty: &ColumnType) {
-        if self.rows == 0 {
-            self.values.push(owned(value));
-        }
+        self.values.push(owned(value));
     }
 
     fn end_row(&mut self) {
@@ -661,9 +669,7 @@ impl RowSink for FirstRow {
     }
 
     fn cancel_row(&mut self) {
-        if self.rows == 0 {
-            self.values.clear();
-        }
+        self.values.clear();
     }
 
     fn is_full(&self) -> bool {
@@ -673,6 +679,19 @@ impl RowSink for FirstRow {
     fn poll_drain(&mut self, _cx: &mut Context<'_>) -> Poll<exec::Result<()>> {
         Poll::Ready(Ok(()))
     }
+
+    fn takes(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// The second says that there are too many.
+    fn rows_max(&self) -> u64 {
+        2
+    }
+
+    fn is_strict(&self, column: usize) -> bool {
+        matches!(self.places.get(column), Some(Place::Local(_)))
+    }
 }
 
 /// Keeps all rows.
@@ -680,6 +699,7 @@ impl RowSink for FirstRow {
 pub struct AllRows {
     pub rows: Vec<Vec<Value<'static>>>,
     row: Vec<Value<'static>>,
+    strictness: Strictness,
 }
 
 impl RowSink for AllRows {
@@ -707,6 +727,10 @@ impl RowSink for AllRows {
 
     fn poll_drain(&mut self, _cx: &mut Context<'_>) -> Poll<exec::Result<()>> {
         Poll::Ready(Ok(()))
+    }
+
+    fn strictness(&self) -> Strictness {
+        self.strictness
     }
 }
 

@@ -10,7 +10,7 @@ use crate::charset::{self, Charset, Collation};
 use crate::error::{Error, Result};
 use crate::variables::persisted::{Entries, Entry, Metadata};
 use crate::variables::{self, Scope, Setting, VariableId, companion};
-use exec::{Level, UserVariable};
+use exec::{Level, Strictness, UserVariable};
 use sql::ast::{Expr, Isolation, SetItem, SetValue, VariableScope};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -120,7 +120,7 @@ impl State {
     }
 
     async fn set_value(&mut self, expr: &Expr<'_>, params: &[Value<'_>]) -> Result<(Value<'static>, ColumnType)> {
-        crate::routine::argument(self, expr, params, false).await
+        crate::routine::argument(self, expr, params, Strictness::Arguments).await
     }
 
     /// The variable, where it can be set so.

@@ -8,7 +8,7 @@ use crate::counters::Command;
 use crate::ddl;
 use crate::error::{Error, Result};
 use crate::show;
-use exec::Level;
+use exec::{Level, Strictness};
 use protocol::RowFormat;
 use sql::ast::{Histogram, Maintenance, ObjectName, Show, Statement, StatementInfo, TransactionEnd};
 use std::rc::Rc;
@@ -35,7 +35,7 @@ impl State {
             }
             Statement::Do(exprs) => {
                 for expr in *exprs {
-                    self.evaluate_over(expr, given).await?;
+                    self.evaluate_over(expr, given, Strictness::Nowhere).await?;
                 }
             }
             _ => return Err(Error::NotSupported("parameters in this kind of statement".to_owned())),
@@ -118,7 +118,7 @@ impl State {
             Statement::Kill { query, id } => return self.kill_statement(client, *query, id).await,
             Statement::Do(exprs) => {
                 for expr in *exprs {
-                    self.evaluate(expr).await?;
+                    self.evaluate_over(expr, &[], Strictness::Nowhere).await?;
                 }
             }
             Statement::Prepare { name, source } => {

@@ -62,7 +62,10 @@ impl Binder<'_> {
             E::JsonValue(call) => self.json_value(call),
             E::AtTimeZone { arg, target } => self.at_time_zone(arg, target),
             E::Subquery(query) => match bare_value(query) {
-                Some(value) => self.expr(value),
+                Some(value) => self.expr(value).map_err(|error| match error {
+                    Error::NoSuchTable { column: name, clause, .. } => Error::UnknownColumn { name, clause },
+                    error => error,
+                }),
                 None => self.scalar_subquery(query),
             },
             E::Exists(query) => self.exists(query, false),

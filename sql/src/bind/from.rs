@@ -487,7 +487,16 @@ impl Binder<'_> {
     }
 
     fn unknown(&self, name: &ColumnName<'_>) -> Error {
-        Error::UnknownColumn { name: dotted(name), clause: self.scope.clause }
+        let clause = self.scope.clause;
+        // Where there is no table at all, that is what is missing.
+        if let Some(table) = name.table
+            && self.scope.visible.is_empty()
+            && self.levels.iter().all(|level| matches!(level.kind, LevelKind::Derived | LevelKind::View))
+            && clause != Clause::TableFunction
+        {
+            return Error::NoSuchTable { table: table.to_owned(), column: dotted(name), clause };
+        }
+        Error::UnknownColumn { name: dotted(name), clause }
     }
 
     /// `VALUES(col)`: the value that would have been inserted.

@@ -211,6 +211,7 @@ fn says_invalid(error: &Error) -> bool {
     matches!(
         error,
         Error::UnknownColumn { .. }
+            | Error::NoSuchTable { .. }
             | Error::UnknownTable { .. }
             | Error::UnknownDatabase(_)
             | Error::UnknownTableAll(_)
