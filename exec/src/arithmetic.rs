@@ -42,9 +42,9 @@ pub(crate) fn eval<'a>(env: &Env<'a>, node: &'a Expr, op: ArithmeticOp, left: &'
 }
 
 fn double<'a>(env: &Env<'a>, operand: &'a Expr) -> Step<Option<f64>> {
-    match env.operand(operand)?.0 {
-        Value::Null => Ok(None),
-        value => env.as_double(&value).map(Some),
+    match env.operand(operand)? {
+        (Value::Null, _) => Ok(None),
+        (value, chosen) => env.converting(chosen, &value, || env.as_double(&value)).map(Some),
     }
 }
 

@@ -586,7 +586,7 @@ impl<'a> Env<'a> {
                 match expr.ty.kind {
                     types::TypeKind::Enum { .. } => Ok(Some(types::row::enum_ordinal(&expr.ty, &value).is_some_and(|n| n != 0))),
                     types::TypeKind::Set { .. } => Ok(Some(types::row::set_bits(&expr.ty, &value).is_some_and(|bits| bits != 0))),
-                    _ => self.value_truth(&value),
+                    _ => self.converting(expr, &value, || self.value_truth(&value)),
                 }
             }
         }
@@ -685,9 +685,21 @@ impl<'a> Env<'a> {
         let b = self.eval(right)?;
         let null = (matches!(a, Value::Null), matches!(b, Value::Null));
         if null != (false, false) {
+            if by == CompareAs::Double && matches!(a, Value::Bytes(_)) && !matches!(right.kind, ExprKind::Literal(_)) {
+                // It is made a number before the other side is found to be NULL.
+                self.converting(left, &a, || self.as_double(&a))?;
+            }
             return Ok((op == CompareOp::NullSafeEqual).then_some(null == (true, true)));
         }
-        let order = self.compare_values(by, &a, &left.ty, &b, &right.ty)?;
+        let order = match (&left.kind, &right.kind) {
+            (ExprKind::Subquery(_), _) if by == CompareAs::Double => {
+                self.converting(left, &a, || self.compare_values(by, &a, &left.ty, &b, &right.ty))?
+            }
+            (_, ExprKind::Subquery(_)) if by == CompareAs::Double => {
+                self.converting(right, &b, || self.compare_values(by, &a, &left.ty, &b, &right.ty))?
+            }
+            _ => self.compare_values(by, &a, &left.ty, &b, &right.ty)?,
+        };
         Ok(match order {
             Some(order) => Some(holds(op, order)),
             None if coerce::is_unread_date(&a, &left.ty) || coerce::is_unread_date(&b, &right.ty) => {
@@ -839,6 +851,12 @@ impl<'a> Env<'a> {
             Value::Null => Ok(None),
             Value::Bytes(s) if !coerce::is_document(&expr.ty) => Ok(Some(s)),
             value => {
+                if let (Value::Double(x), ExprKind::Column { .. }, None) = (&value, &expr.kind, expr.ty.float_decimals)
+                    && expr.ty.kind == types::TypeKind::Double
+                {
+                    // A column's digits are all shown.
+                    return Ok(Some(Cow::Owned(coerce::double_text(*x).into_bytes())));
+                }
                 let value = crate::function::moved_time_as_text(value, expr);
                 Ok(Some(self.as_text(value, &expr.ty)?))
             }

@@ -6,10 +6,16 @@
 use crate::coerce;
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Step};
-use sql::expr::{Expr, ExprKind, UnaryOp};
+use sql::expr::{Expr, ExprKind, SubqueryTest, UnaryOp};
 use sql::func::Function;
 use std::borrow::Cow;
 use types::{ColumnType, TypeKind, Value};
+
+/// Is it the text of a subquery? That becomes a number without a warning, as in MySQL, which has it in a cache.
+#[inline]
+fn is_cached_text(expr: &Expr, value: &Value<'_>) -> bool {
+    matches!((value, &expr.kind), (Value::Bytes(_), ExprKind::Subquery(subquery)) if matches!(subquery.test, SubqueryTest::Value { .. }))
+}
 
 impl<'a> Env<'a> {
     /// What IF and CASE choose, down to what does not choose; `None`: a CASE chooses nothing.
@@ -48,6 +54,22 @@ impl<'a> Env<'a> {
         })
     }
 
+    /// Converts a value of `expr` to a number.
+    #[inline]
+    pub fn converting<T>(&self, expr: &Expr, value: &Value<'_>, convert: impl FnOnce() -> Step<T>) -> Step<T> {
+        if is_cached_text(expr, value) { self.quietly(convert) } else { convert() }
+    }
+
+    #[cold]
+    fn quietly<T>(&self, convert: impl FnOnce() -> Step<T>) -> Step<T> {
+        let session = self.session();
+        let before = session.row_warnings.get();
+        let converted = self.shared.strictly(false, convert);
+        let new = session.row_warnings.replace(before) - before;
+        session.warnings.borrow_mut().drop_last(new);
+        converted
+    }
+
     /// As an integer, rounded; texts are read up to the first character that is no digit, with a warning.
     pub fn integer(&self, expr: &'a Expr) -> Step<Option<i128>> {
         let (value, expr) = self.operand(expr)?;
@@ -60,7 +82,10 @@ impl<'a> Env<'a> {
                 self.check_bigint(expr, x)?;
                 self.as_integer(&Value::Double(x)).map(Some)
             }
-            other => self.as_integer(&self.plain_number(other, &expr.ty)?).map(Some),
+            other => {
+                let other = self.plain_number(other, &expr.ty)?;
+                self.converting(expr, &other, || self.as_integer(&other)).map(Some)
+            }
         }
     }
 
@@ -83,7 +108,10 @@ impl<'a> Env<'a> {
         let (value, expr) = self.operand(expr)?;
         match value {
             Value::Null => Ok(None),
-            other => self.as_double(&self.plain_number(other, &expr.ty)?).map(Some),
+            other => {
+                let other = self.plain_number(other, &expr.ty)?;
+                self.converting(expr, &other, || self.as_double(&other)).map(Some)
+            }
         }
     }
 
@@ -92,7 +120,10 @@ impl<'a> Env<'a> {
         match value {
             Value::Null => Ok(None),
             Value::Decimal(number) => Ok(Some(number)),
-            other => self.as_decimal(&self.plain_number(other, &expr.ty)?).map(Some),
+            other => {
+                let other = self.plain_number(other, &expr.ty)?;
+                self.converting(expr, &other, || self.as_decimal(&other)).map(Some)
+            }
         }
     }
 
@@ -108,7 +139,7 @@ impl<'a> Env<'a> {
             TypeKind::Decimal { scale, .. } if !std::ptr::eq(declared, expr) => scale,
             _ => 0,
         };
-        let number = self.as_decimal(&value)?;
+        let number = self.converting(expr, &value, || self.as_decimal(&value))?;
         Ok(Some(if number.scale() < digits { number.rescale(digits).unwrap_or(number) } else { number }))
     }
 
@@ -117,7 +148,10 @@ impl<'a> Env<'a> {
     pub fn number(&self, expr: &'a Expr) -> Evaluated<'a> {
         let (value, expr) = self.operand(expr)?;
         let value = self.plain_number(value, &expr.ty)?;
-        self.as_number(value)
+        match is_cached_text(expr, &value) {
+            true => self.quietly(|| self.as_number(value)),
+            false => self.as_number(value),
+        }
     }
 
     /// A document as the number or text that it is, 0 with a warning where it is neither; other values stay.
@@ -145,7 +179,10 @@ impl<'a> Env<'a> {
                 self.check_bigint(expr, x)?;
                 Some(self.as_bits(&Value::Double(x))?)
             }
-            other => Some(self.as_bits(&self.plain_number(other, &expr.ty)?)?),
+            other => {
+                let other = self.plain_number(other, &expr.ty)?;
+                Some(self.converting(expr, &other, || self.as_bits(&other))?)
+            }
         })
     }
 

@@ -342,6 +342,13 @@ impl Warnings {
         self.errors = self.errors.saturating_sub(errors as u64);
     }
 
+    /// Takes back those whose conditions are such.
+    pub fn remove(&mut self, is_such: impl Fn(&Error) -> bool) {
+        let before = self.list.len();
+        self.list.retain(|warning| !is_such(&warning.error));
+        self.count = self.count.saturating_sub((before - self.list.len()) as u64);
+    }
+
     pub fn cleared(&self) -> u32 {
         self.cleared
     }

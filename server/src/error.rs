@@ -281,6 +281,9 @@ fn sql_error(error: &Sql) -> (u16, String) {
             _ => (1271, format!("Illegal mix of collations for operation '{}'", mix.operation)),
         },
         Sql::UnknownColumn { name, clause } => (1054, format!("Unknown column '{name}' in '{}'", clause.name())),
+        Sql::NoSuchTable { column, clause, nested: true, .. } => {
+            (1054, format!("Unknown column '{column}' in '{}'", clause.name()))
+        }
         Sql::NoSuchTable { table, clause, .. } => (1109, format!("Unknown table '{table}' in {}", clause.name())),
         Sql::AmbiguousColumn { name, clause } => (1052, format!("Column '{name}' in {} is ambiguous", clause.name())),
         Sql::UnknownTable { database, table } => (1146, format!("Table '{database}.{table}' doesn't exist")),

@@ -97,6 +97,8 @@ pub enum Error {
         /// The whole name.
         column: String,
         clause: Clause,
+        /// In a subquery of a query, where the column is what is unknown: 1054.
+        nested: bool,
     },
     /// 1052 "Column '{name}' in {clause} is ambiguous"
     AmbiguousColumn {

@@ -9,7 +9,7 @@
 //! R3: pieces of code are numbered from 0; those that are the same piece have the same number.
 
 use crate::arena::Arena;
-use crate::ast::{DataType, Expr, ObjectName, VariableScope};
+use crate::ast::{BinaryOp, DataType, Expr, ObjectName, VariableScope};
 use crate::error::Result;
 use crate::parser::{Parsed, read_program};
 use crate::plan::SqlMode;
@@ -144,6 +144,16 @@ pub struct Code<'a, T> {
 }
 
 pub type ExprCode<'a> = Code<'a, Expr<'a>>;
+
+impl ExprCode<'_> {
+    /// The slot of the operand of whose CASE it is the WHEN: a variable without a name.
+    pub fn operand(&self) -> Option<u32> {
+        match self.tree {
+            Expr::Binary { op: BinaryOp::Equal, left: Expr::Local { name: "", slot }, .. } => Some(*slot),
+            _ => None,
+        }
+    }
+}
 pub type StatementCode<'a> = Code<'a, &'a Parsed<'a>>;
 
 /// BEGIN ... END, and the body of a handler.

@@ -165,8 +165,7 @@ impl Routine {
         if let Some(done) = self.kept_value(state, code, strictness, |_, value, ty| Ok((value, ty.clone()))) {
             return done;
         }
-        let is_query = matches!(*self.works[code.id as usize].borrow(), Some(Work::Plan(_) | Work::Query));
-        if !is_query {
+        if !self.is_query(code.id) {
             if self.kept_expression(state, code.id).is_none()
                 && let Some((bound, is_volatile)) = Self::bind(state, code)?
             {
@@ -183,6 +182,10 @@ impl Routine {
             self.keep(code.id, Work::Query);
         }
         self.query_value(state, code, strictness).await
+    }
+
+    fn is_query(&self, id: u32) -> bool {
+        matches!(*self.works[id as usize].borrow(), Some(Work::Plan(_) | Work::Query))
     }
 
     fn kept_expression(&self, state: &State, id: u32) -> Option<Ref<'_, Bound<sql::expr::Expr>>> {
@@ -210,8 +213,11 @@ impl Routine {
     pub fn kept_truth(&self, state: &mut State, code: &ExprCode<'_>) -> Option<Result<bool>> {
         let bound = self.kept_expression(state, code.id)?;
         let frame = state.frame.as_ref().expect("F1");
-        let strict = condition_strictness(state).is_full(&state.vars);
+        let strict = condition_strictness(state, code).is_full(&state.vars);
         let answer = exec::program::is_true(&bound.what, &state.vars, &frame.values, strict);
+        if let (Some(slot), true) = (code.operand(), state.warning_count() > 0) {
+            forget_cached_text(state, &frame.values[slot as usize]);
+        }
         state.vars.settle_variables();
         answer.map_err(Error::from).transpose()
     }
@@ -221,10 +227,18 @@ impl Routine {
         if let Some(answer) = self.kept_truth(state, code) {
             return answer;
         }
-        let strictness = condition_strictness(state);
+        let strictness = condition_strictness(state, code);
         let (value, ty) = self.value(state, code, strictness).await?;
+        let is_cached = self.is_query(code.id) && matches!(code.tree, sql::ast::Expr::Subquery(_));
+        let strict = !is_cached && strictness.is_full(&state.vars);
         let expr = sql::expr::Expr { kind: sql::expr::ExprKind::Literal(value), ty, nullable: true };
-        Ok(exec::program::is_true(&expr, &state.vars, &[], strictness.is_full(&state.vars))?.unwrap_or(false))
+        let answer = exec::program::is_true(&expr, &state.vars, &[], strict)?.unwrap_or(false);
+        match (code.operand(), &expr.kind, &state.frame) {
+            (Some(slot), _, Some(frame)) => forget_cached_text(state, &frame.values[slot as usize]),
+            (None, sql::expr::ExprKind::Literal(value), _) if is_cached => forget_cached_text(state, value),
+            _ => {}
+        }
+        Ok(answer)
     }
 
     /// Binds an expression; also says whether it holds for one execution only. `None`: it needs a plan.
@@ -264,9 +278,21 @@ pub fn check_event(def: &Arc<RoutineDef>) -> Result<()> {
     Routine::compile_event(def)?.check()
 }
 
-/// Conditions are only compared, but within a strict data change everything is strict.
-fn condition_strictness(state: &State) -> Strictness {
-    if state.is_inside_change() { Strictness::Everywhere } else { Strictness::Arguments }
+/// The operand of a CASE, and what a subquery gives, becomes a number without a warning: see `exec::operand`.
+#[cold]
+fn forget_cached_text(state: &State, value: &Value<'_>) {
+    let Value::Bytes(text) = value else { return };
+    let text = String::from_utf8_lossy(text);
+    let is_of_it = |error: &exec::Error| matches!(error, exec::Error::TruncatedWrongValue { value, .. } if *value == text);
+    state.vars.warnings.borrow_mut().remove(is_of_it);
+}
+
+/// Conditions are only looked at, but within a strict data change they are strict, unless they are the WHEN of an operand.
+fn condition_strictness(state: &State, code: &ExprCode<'_>) -> Strictness {
+    match state.is_inside_change() && code.operand().is_none() {
+        true => Strictness::Everywhere,
+        false => Strictness::Arguments,
+    }
 }
 
 fn unknown_field(column: &str, new: bool) -> Error {

@@ -161,9 +161,6 @@ pub async fn signal(routine: &Rc<Routine>, state: &mut State, signal: &Signal<'_
             }
         }
     }
-    if raised.level == Level::Error {
-        return Err(exec::Error::Raised(Box::new(raised)).into());
-    }
     state.clear_warnings();
     if let (true, Some(handled)) = (signal.resignal, handled) {
         // It takes the place of the one that is handled, behind the others of its statement.
@@ -171,7 +168,11 @@ pub async fn signal(routine: &Rc<Routine>, state: &mut State, signal: &Signal<'_
         let others = handled.conditions.iter().enumerate().filter(|(n, _)| Some(*n) != own);
         others.for_each(|(_, condition)| state.note(condition.level, exec::Error::Raised(Box::new(condition.clone()))));
     }
-    state.note(raised.level, exec::Error::Raised(Box::new(raised)));
+    let (level, raised) = (raised.level, exec::Error::Raised(Box::new(raised)));
+    if level == Level::Error {
+        return Err(raised.into());
+    }
+    state.note(level, raised);
     Ok(())
 }
 

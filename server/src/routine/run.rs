@@ -117,7 +117,8 @@ fn last_handled(state: &State, routine: &Routine, at: usize, instr: &Instr<'_>, 
     if !clears && state.warning_count() == before {
         return None;
     }
-    let skip = if clears { 0 } else { before.into() };
+    // What GET DIAGNOSTICS says of itself brings up the others again.
+    let skip = if clears || matches!(instr, Instr::Diagnostics(_)) { 0 } else { before.into() };
     let block = routine.program().block_of[at];
     let handled = |raised: &Raised| handler::find(routine.program(), block, raised).is_some();
     handler::last_condition(state, skip, handled)
@@ -291,6 +292,7 @@ async fn statement(
     if !statement.info().plannable {
         return action::run_other(state, client, statement, format).await;
     }
+    state.clear_warnings();
     for _ in 0..PLAN_ATTEMPTS_MAX {
         let frame = state.frame.as_ref().expect("F1");
         let entry = routine.plan(state, frame, code)?;
@@ -345,6 +347,7 @@ async fn open(state: &mut State, client: &mut Client, routine: &Rc<Routine>, cur
         return Err(Error::Other { number: 1325, message: "Cursor is already open".to_owned() });
     }
     state.begin_inner_statement();
+    state.clear_warnings();
     let row_count = state.vars.row_count;
     for _ in 0..PLAN_ATTEMPTS_MAX {
         let frame_ = state.frame.as_ref().expect("F1");

@@ -302,8 +302,16 @@ impl State {
         let columns = plan.prepared.columns();
         let is_for_program = places.iter().any(|place| matches!(place, Place::Local(_)));
         let kept = if is_for_program { self.frame.as_mut().map(|frame| std::mem::take(&mut frame.fetched)) } else { None };
-        let mut sink = FirstRow { places, values: kept.unwrap_or_default(), rows: 0 };
-        let done = execute_query(self, plan, params, gathered, &mut sink).await?;
+        let mut sink = FirstRow { places, values: kept.unwrap_or_default(), rows: 0, is_open: false };
+        let done = match execute_query(self, plan, params, gathered, &mut sink).await {
+            Ok(done) => done,
+            Err(error) => {
+                if let (true, Some(frame)) = (is_for_program && sink.is_open, &mut self.frame) {
+                    frame.fetched = sink.until_failure();
+                }
+                return Err(error);
+            }
+        };
         match (is_for_program, &mut self.frame) {
             (true, Some(frame)) => frame.fetched = sink.values,
             (true, None) => return Err(Error::Internal("a variable without its program".to_owned())),
@@ -653,12 +661,27 @@ struct FirstRow<'a> {
     places: &'a [Place],
     values: Vec<Value<'static>>,
     rows: u64,
+    /// Its values are being computed.
+    is_open: bool,
+}
+
+impl FirstRow<'_> {
+    /// The values before one that could not be computed, and NULL for a program's variable in its place.
+    fn until_failure(mut self) -> Vec<Value<'static>> {
+        if let Some(Place::Local(_)) = self.places.get(self.values.len()) {
+            self.values.push(Value::Null);
+        }
+        self.values
+    }
 }
 
 impl RowSink for FirstRow<'_> {
     fn start(&mut self, _columns: &[OutputColumn]) {}
 
-    fn begin_row(&mut self) {}
+    fn begin_row(&mut self) {
+        self.values.clear();
+        self.is_open = true;
+    }
 
     fn value(&mut self, value: &Value<'_>, _ty: &ColumnType) {
         self.values.push(owned(value));
@@ -666,11 +689,11 @@ impl RowSink for FirstRow<'_> {
 
     fn end_row(&mut self) {
         self.rows += 1;
+        self.is_open = false;
     }
 
-    fn cancel_row(&mut self) {
-        self.values.clear();
-    }
+    /// What it has is kept: it may be an error that ends it.
+    fn cancel_row(&mut self) {}
 
     fn is_full(&self) -> bool {
         false

@@ -63,7 +63,9 @@ impl Binder<'_> {
             E::AtTimeZone { arg, target } => self.at_time_zone(arg, target),
             E::Subquery(query) => match bare_value(query) {
                 Some(value) => self.expr(value).map_err(|error| match error {
-                    Error::NoSuchTable { column: name, clause, .. } => Error::UnknownColumn { name, clause },
+                    Error::NoSuchTable { table, column, clause, .. } => {
+                        Error::NoSuchTable { table, column, clause, nested: true }
+                    }
                     error => error,
                 }),
                 None => self.scalar_subquery(query),

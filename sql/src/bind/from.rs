@@ -494,7 +494,7 @@ impl Binder<'_> {
             && self.levels.iter().all(|level| matches!(level.kind, LevelKind::Derived | LevelKind::View))
             && clause != Clause::TableFunction
         {
-            return Error::NoSuchTable { table: table.to_owned(), column: dotted(name), clause };
+            return Error::NoSuchTable { table: table.to_owned(), column: dotted(name), clause, nested: false };
         }
         Error::UnknownColumn { name: dotted(name), clause }
     }

@@ -94,7 +94,10 @@ pub fn bind_constant(expr: &crate::ast::Expr<'_>, context: &dyn BindContext) -> 
 /// Binds an expression that reads no table, of a stored program; `None`: it has subqueries, so it needs a plan.
 pub fn bind_value(expr: &crate::ast::Expr<'_>, context: &dyn BindContext) -> Result<Option<Expr>> {
     let mut binder = Binder::new(context, 0, 0);
-    let bound = binder.value(expr)?;
+    let bound = binder.value(expr).map_err(|error| match error {
+        Error::NoSuchTable { table, column, clause, .. } => Error::NoSuchTable { table, column, clause, nested: false },
+        error => error,
+    })?;
     let stands_alone = binder.subqueries.is_empty() && binder.stores.is_empty() && binder.sources.is_empty();
     Ok(stands_alone.then_some(bound))
 }

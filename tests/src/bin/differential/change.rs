@@ -51,7 +51,7 @@ fn word(maker: &mut Maker, ignore: usize) -> &'static str {
 /// Rows of constant expressions.
 fn rows(maker: &mut Maker, table: &Table) -> Piece {
     let scope = Scope::default();
-    let rows = (0..maker.dice.between(1, 4))
+    let rows = (0..if maker.in_program { 1 } else { maker.dice.between(1, 4) })
         .map(|_| {
             let id = maker.dice.between(1, 20);
             let mut cells = vec![Piece::from(format!("{id}"))];
@@ -83,7 +83,7 @@ fn on_duplicate(maker: &mut Maker, table: &Table) -> Piece {
         .iter()
         .map(|c| {
             let value = match maker.dice.below(3) {
-                0 => Piece::from(format!("VALUES({})", c.name)),
+                0 if !maker.in_program => Piece::from(format!("VALUES({})", c.name)),
                 1 => maker.literal(c.kind),
                 _ => maker.expression(&scope, c.kind, 1),
             };
@@ -131,7 +131,7 @@ fn insert_or_update(maker: &mut Maker, table: &Table) -> Piece {
         .iter()
         .map(|c| {
             let value = match maker.dice.below(3) {
-                0 | 1 => Piece::from(format!("VALUES({})", c.name)),
+                0 | 1 if !maker.in_program => Piece::from(format!("VALUES({})", c.name)),
                 _ => maker.expression(&scope, c.kind, 1),
             };
             seq![format!("{} = ", c.name), value.expr()]

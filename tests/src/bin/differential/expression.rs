@@ -44,11 +44,23 @@ pub struct Maker<'a> {
     pub given: Given,
     /// The values of the user variables `@p0`, `@p1`, ...
     pub variables: Vec<&'static str>,
+    /// Changes are for a stored program: handlers hear of deprecated forms, and what a statement of a function has changed before it fails stays in
+    /// MySQL.
+    pub in_program: bool,
 }
 
 impl<'a> Maker<'a> {
     pub fn new(dice: &'a mut Dice, schema: &'a Schema) -> Self {
-        Self { dice, schema, alias: 0, common: Vec::new(), nesting: 0, given: Given::Literals, variables: Vec::new() }
+        Self {
+            dice,
+            schema,
+            alias: 0,
+            common: Vec::new(),
+            nesting: 0,
+            given: Given::Literals,
+            variables: Vec::new(),
+            in_program: false,
+        }
     }
 
     pub fn fresh(&mut self, prefix: &str) -> String {

@@ -65,6 +65,7 @@ struct Place {
 
 /// A program, and what runs it.
 pub fn case(maker: &mut Maker, rules: Rules) -> Case {
+    maker.in_program = true;
     let parts = match maker.dice.below(10) {
         0..=5 => procedure(maker),
         6 | 7 => function(maker),
