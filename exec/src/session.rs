@@ -334,9 +334,11 @@ impl Warnings {
         self.list.truncate(kept);
     }
 
-    /// Forgets the first few.
+    /// Forgets the first few; where there are no others, also those that were not kept.
     pub fn drop_first(&mut self, number: usize) {
-        let number = number.min(self.list.len());
+        if number >= self.list.len() {
+            return self.clear();
+        }
         self.count = self.count.saturating_sub(number as u64);
         let errors = self.list.drain(..number).filter(|warning| warning.level == Level::Error).count();
         self.errors = self.errors.saturating_sub(errors as u64);
@@ -384,5 +386,22 @@ impl Warnings {
             self.errors = 0;
             self.cleared = self.cleared.wrapping_add(1);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_conditions_are_forgotten_with_those_that_were_not_kept() {
+        let mut warnings = Warnings { kept_max: 2, ..Warnings::default() };
+        let condition = |number| Error::Other { number, message: String::new() };
+        (1..=3).for_each(|number| warnings.push(Level::Warning, condition(number)));
+        assert_eq!((warnings.count(), warnings.list().len()), (3, 2));
+        warnings.drop_first(1);
+        assert_eq!((warnings.count(), warnings.list().len()), (2, 1));
+        warnings.drop_first(1);
+        assert_eq!((warnings.count(), warnings.list().len()), (0, 0));
     }
 }

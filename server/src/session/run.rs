@@ -302,7 +302,9 @@ impl State {
         let columns = plan.prepared.columns();
         let is_for_program = places.iter().any(|place| matches!(place, Place::Local(_)));
         let kept = if is_for_program { self.frame.as_mut().map(|frame| std::mem::take(&mut frame.fetched)) } else { None };
-        let mut sink = FirstRow { places, values: kept.unwrap_or_default(), rows: 0, is_open: false };
+        let mut values = kept.unwrap_or_default();
+        values.reserve_exact(places.len());
+        let mut sink = FirstRow { places, values, rows: 0, is_open: false };
         let done = match execute_query(self, plan, params, gathered, &mut sink).await {
             Ok(done) => done,
             Err(error) => {
