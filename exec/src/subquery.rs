@@ -355,7 +355,7 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// Calls a stored function with the arguments that are wanted; its value is good for the current row.
+    /// Calls a stored function with the arguments that are wanted; unless it is called once, its value is good for the current row.
     async fn call_function(&mut self, id: usize, function: &'a FunctionCall) -> Result<()> {
         let args: Vec<Value<'static>> = {
             let known = self.shared.rare().subqueries.known.borrow();
@@ -368,7 +368,9 @@ impl<'a> Run<'a> {
         Packer::new(&mut row, 1).push(&value);
         let released = self.shared.rare().subqueries.keep(id, Outcome::Row(row));
         self.release(released);
-        self.shared.note_volatile(id);
+        if self.parts.subqueries[id].volatile {
+            self.shared.note_volatile(id);
+        }
         Ok(())
     }
 

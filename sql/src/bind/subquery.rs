@@ -133,12 +133,15 @@ impl Binder<'_> {
             adopt_place(self.context, &mut arg, ty);
             bound.push(arg);
         }
-        // Calls that are alike are one, so that GROUP BY knows them again; of a function that may say something else, each is its own.
+        // Of a function that says the same each time, a call of a condition that no row has a part in is made once.
+        let once = def.deterministic && matches!(self.scope.clause, Clause::Where | Clause::On) && !bound.iter().any(varies);
+        // Each place makes a call of its own, but GROUP BY, HAVING and ORDER BY know again what is selected.
         let by_view = self.rights != crate::plan::Rights::default();
         let is_this = |call: &FunctionCall| Arc::ptr_eq(&call.function, &def) && call.args == bound && call.by_view == by_view;
-        let is_it = |plan: &SubqueryPlan| plan.call.as_ref().is_some_and(is_this);
+        let is_it = |plan: &SubqueryPlan| plan.volatile != once && plan.call.as_ref().is_some_and(is_this);
         let test = SubqueryTest::Call { name: def.name.as_str().into(), deterministic: def.deterministic };
-        let known = if def.deterministic { self.subqueries.iter().position(is_it) } else { None };
+        let names_again = self.scope.has_keys || matches!(self.scope.clause, Clause::GroupBy | Clause::Having | Clause::OrderBy);
+        let known = if def.deterministic && names_again { self.subqueries.iter().position(is_it) } else { None };
         let args = bound.clone();
         let plan = SubqueryPlan {
             root: Node::OneRow,
@@ -146,7 +149,7 @@ impl Binder<'_> {
             args: None,
             args_table: None,
             keep: SubqueryKeep::Row,
-            volatile: true,
+            volatile: !once,
             resets: Vec::new(),
             call: Some(FunctionCall { function: def, args, by_view }),
         };
@@ -432,6 +435,16 @@ impl Binder<'_> {
         *tree = Some(JoinTree::Left { left, right: Box::new(right_tree), on, kind });
         Ok(())
     }
+}
+
+/// May the expression have another value for each row?
+fn varies(expr: &Expr) -> bool {
+    use ExprKind as K;
+    let here = |e: &Expr| {
+        matches!(e.kind, K::Column { .. } | K::ColumnOrdinal { .. } | K::Slot(_) | K::Subquery(_) | K::InsertValue { .. })
+            || matches!(e.kind, K::UserVariable(_) | K::AssignVariable { .. })
+    };
+    is_volatile(expr) || expr.any(&here)
 }
 
 /// Are values of both types equal exactly when their representations are?
