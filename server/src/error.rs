@@ -243,7 +243,7 @@ fn sql_error(error: &Sql) -> (u16, String) {
         Sql::TooManyColumns => (1117, "Too many columns".into()),
         Sql::TooManyTables => (1116, "Too many tables; MySQL can only use 61 tables in a join".into()),
         Sql::TooManyParams => (1390, "Prepared statement contains too many placeholders".into()),
-        Sql::IdentifierTooLong(name) => (1059, format!("Identifier name '{name}' is too long")),
+        Sql::IdentifierTooLong(name) => (1059, too_long(name)),
         Sql::AccountNameTooLong { name, what, most } => {
             (1470, format!("String '{name}' is too long for {what} (should be no longer than {most})"))
         }
@@ -373,6 +373,9 @@ fn sql_error(error: &Sql) -> (u16, String) {
         Sql::WrongArguments(what) => (1210, format!("Incorrect arguments to {what}")),
         Sql::CursorInto => (1323, "Cursor SELECT must not have INTO".into()),
         Sql::Routine(error) => crate::routine::message(error),
+        Sql::NoInteger { name, near, line } => {
+            (1064, format!("The variable \"{name}\" has a non-integer based type near '{near}' at line {line}"))
+        }
         Sql::Undeclared(name) => (1327, format!("Undeclared variable: {name}")),
         Sql::UnknownWindow(name) => (3579, format!("Window name '{name}' is not defined.")),
         Sql::UnknownKey { key, table } => (1176, format!("Key '{key}' doesn't exist in table '{table}'")),
@@ -702,7 +705,7 @@ fn table_error(error: &Table) -> (u16, String) {
         Table::BlobKeyWithoutLength { column } => (1170, blob_key(column)),
         Table::NullablePrimaryKey => (1171, PRIMARY_NULLABLE.into()),
         Table::WrongIndexName { index } => (1280, format!("Incorrect index name '{index}'")),
-        Table::NameTooLong { name } => (1059, format!("Identifier name '{name}' is too long")),
+        Table::NameTooLong { name } => (1059, too_long(name)),
         Table::WrongName { what, name } => match what {
             NameOf::Database => (1102, format!("Incorrect database name '{name}'")),
             NameOf::Table => (1103, format!("Incorrect table name '{name}'")),
@@ -894,6 +897,11 @@ fn protocol_error(error: &protocol::Error) -> (u16, String) {
         P::ParameterRange { what, parameter } => (1292, format!("Incorrect {what} value for parameter {}", parameter + 1)),
         P::ParameterNumber { .. } => (1210, "Incorrect arguments to mysql_stmt_send_long_data".into()),
     }
+}
+
+/// Of 1059, as far as MySQL shows a name.
+fn too_long(name: &str) -> String {
+    format!("Identifier name '{}' is too long", name.chars().take(100).collect::<String>())
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ mod routine;
 mod session;
 mod shared;
 mod show;
+mod stack;
 mod user_lock;
 mod variables;
 mod worker;
@@ -38,10 +39,6 @@ use worker::{Acceptor, EventLoop, Listeners, Message, Worker};
 
 /// What clients read as VERSION(): the dialect's version, then ours.
 pub const VERSION: &str = concat!("8.4.0-heddle-", env!("CARGO_PKG_VERSION"));
-
-/// Stack of a thread that parses or runs statements, reserved and not touched before it is needed. As deep as statements (`sql::DEPTH_MAX`) and
-/// calls of programs may nest they take less than 2 MiB, and more where the compiler does not optimize.
-pub(crate) const STACK_BYTES: usize = 8 << 20;
 
 /// How the server runs.
 #[derive(Clone, Debug)]
@@ -160,7 +157,14 @@ pub fn start(config: Config, database: Arc<table::Database>, engine: Arc<txn::En
 
 impl ServerHandle {
     fn spawn(&mut self, name: String, run: impl FnOnce() + Send + 'static) -> Result<(), StartError> {
-        let thread = std::thread::Builder::new().name(name).stack_size(STACK_BYTES).spawn(run).map_err(StartError::Resource)?;
+        let thread = std::thread::Builder::new()
+            .name(name)
+            .stack_size(stack::BYTES)
+            .spawn(move || {
+                stack::begin();
+                run();
+            })
+            .map_err(StartError::Resource)?;
         self.threads.push(thread);
         Ok(())
     }

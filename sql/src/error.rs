@@ -220,6 +220,12 @@ pub enum Error {
     CursorInto,
     /// What is wrong with a stored routine; see [`RoutineError`].
     Routine(RoutineError),
+    /// 1064: a variable in LIMIT that is no integer
+    NoInteger {
+        name: String,
+        near: String,
+        line: u32,
+    },
     /// 1327 "Undeclared variable: {0}" for LIMIT
     Undeclared(String),
     /// 3579 "Window name '{0}' is not defined"

@@ -49,4 +49,4 @@ pub use parser::{DEPTH_MAX, HEIGHT_MAX, Parsed, Repeated, parse, parse_expressio
 pub use partition::{bind_partition, partition_expr};
 pub use planner::{estimated_cost, is_volatile};
 pub use row_expr::{RowExprUse, bind_row_expr, check_row_exprs, row_expr};
-pub use view::{NewView, define_view, view_columns, view_definition};
+pub use view::{NewView, check_view, define_view, view_columns, view_definition};

@@ -370,6 +370,8 @@ pub enum RoutineError {
     ResultSet(&'static str),
     /// 1422
     CommitInside,
+    /// 1445
+    AutocommitInside,
     /// 1314
     NotAllowed(&'static str),
     /// 1318, of a function with its database

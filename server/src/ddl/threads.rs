@@ -140,7 +140,7 @@ enum Does {
 
 fn spawn(pool: &Arc<Pool>, name: String, does: Does, worker: txn::Worker) -> std::io::Result<JoinHandle<()>> {
     let pool = Arc::clone(pool);
-    std::thread::Builder::new().name(name).stack_size(crate::STACK_BYTES).spawn(move || match does {
+    std::thread::Builder::new().name(name).stack_size(crate::stack::BYTES).spawn(move || match does {
         Does::ShortJobs => serve_short(&pool, &worker),
         _ => serve(&pool, does == Does::HouseAndAll, worker),
     })

@@ -4,7 +4,7 @@ use super::zone_of;
 use crate::accounts::Access;
 use crate::accounts::privilege::Privileges;
 use crate::error::{Error, Result};
-use crate::routine::{Charsets, charset_values, quoted_definer};
+use crate::routine::{Charsets, charset_values, quoted, quoted_definer};
 use crate::session::{ResultSet, State};
 use crate::show::{Columns, Source, datetime, number, optional, result, text};
 use crate::variables;
@@ -12,7 +12,7 @@ use sql::ast::ObjectName;
 use std::sync::Arc;
 use types::event::{EventDef, Schedule};
 use types::schema::Schema;
-use types::show_create::{quoted_name, quoted_text};
+use types::show_create::quoted_text;
 use types::temporal::MICROS_PER_SECOND;
 use types::{ColumnType, DateTime, TypeKind, Value};
 
@@ -45,7 +45,7 @@ fn quoted_time(event: &EventDef, seconds: i64) -> String {
 /// The statement that makes the event.
 fn statement(event: &EventDef) -> String {
     let program = &event.program;
-    let mut out = format!("CREATE DEFINER={} EVENT {} ON SCHEDULE ", quoted_definer(program), quoted_name(&program.name));
+    let mut out = format!("CREATE DEFINER={} EVENT {} ON SCHEDULE ", quoted_definer(program), quoted(program, &program.name));
     match event.schedule {
         Schedule::At(at) => out.push_str(&format!("AT {}", quoted_time(event, at))),
         Schedule::Every { every, starts, ends } => {

@@ -120,11 +120,23 @@ pub async fn call_with(
         outs.push(out);
     }
     let entry = Entry::given(state, values, depth);
-    let frame = run_framed(state, client, &routine, entry, format).await?;
-    give_back(state, client, &frame, outs)?;
+    let limit = state.vars.select_limit;
+    set_select_limit(state, u64::MAX);
+    let outcome = run_framed(state, client, &routine, entry, format).await;
+    set_select_limit(state, limit);
+    give_back(state, client, &*outcome?, outs)?;
     let affected = u64::try_from(state.vars.row_count).unwrap_or(0);
+    state.vars.row_count = affected as i64;
     state.write_ok(client, &Answer { affected, ..Answer::default() });
     Ok(())
+}
+
+/// A procedure begins without sql_select_limit, and what it makes of it ends with the procedure.
+fn set_select_limit(state: &mut State, limit: u64) {
+    if state.vars.select_limit != limit {
+        state.variables.set(IDS.sql_select_limit, Setting::UInt(limit));
+        state.refresh();
+    }
 }
 
 /// The procedure of a CALL with so many arguments.
@@ -287,6 +299,12 @@ pub fn check_depth(state: &State, routine: &Rc<Routine>) -> Result<u32> {
     }
     if depth > DEPTH_MAX {
         let message = format!("Thread stack overrun:  procedures call each other more than {DEPTH_MAX} levels deep");
+        return Err(Error::Other { number: 1436, message });
+    }
+    let used = crate::stack::used();
+    let (whole, needed) = (crate::stack::BYTES, crate::stack::RESERVED);
+    if used > whole - needed {
+        let message = format!("Thread stack overrun:  {used} bytes used of a {whole} byte stack, and {needed} bytes needed.");
         return Err(Error::Other { number: 1436, message });
     }
     Ok(depth)
@@ -467,7 +485,9 @@ impl Around {
         }
         state.variables.set(IDS.sql_mode, Setting::UInt(self.mode));
         if let Some(others) = self.others {
-            state.vars.database = others.database;
+            // The routine may have dropped it.
+            let schema = state.schema();
+            state.vars.database = others.database.filter(|name| schema.databases.contains_key(name));
             state.variables.set(IDS.collation_connection, others.collation);
             state.variables.set(IDS.character_set_connection, others.charset);
         }

@@ -23,6 +23,7 @@ pub fn message(error: &E) -> (u16, String) {
         E::ExecuteDenied(message) => (1370, message.clone()),
         E::ResultSet(place) => (1415, format!("Not allowed to return a result set from a {place}")),
         E::CommitInside => (1422, "Explicit or implicit commit is not allowed in stored function or trigger.".to_owned()),
+        E::AutocommitInside => (1445, "Not allowed to set autocommit from a stored function or trigger".to_owned()),
         E::NoCondition(name) => (1319, format!("Undefined CONDITION: {name}")),
         E::NoCursor(name) => (1324, format!("Undefined CURSOR: {name}")),
         E::ParameterTwice(name) => (1330, format!("Duplicate parameter: {name}")),

@@ -10,22 +10,29 @@ use crate::variables;
 use sql::ast::ObjectName;
 use std::sync::Arc;
 use types::schema::{RoutineDef, Schema, routine_kind};
-use types::{ColumnType, Value, show_create};
+use types::{ColumnType, TypeKind, Value, show_create};
 
 /// `root@%` as it is written.
 pub fn quoted_definer(def: &RoutineDef) -> String {
     let (user, host) = def.definer.rsplit_once('@').unwrap_or((&def.definer, "%"));
-    format!("`{user}`@`{host}`")
+    format!("{}@{}", quoted(def, user), quoted(def, host))
+}
+
+/// A name in the quotes that the program's own mode has.
+pub fn quoted(def: &RoutineDef, name: &str) -> String {
+    let quote = if variables::bits_to_mode(def.sql_mode).ansi_quotes { '"' } else { '`' };
+    let name = name.replace(quote, &format!("{quote}{quote}"));
+    format!("{quote}{name}{quote}")
 }
 
 /// The statement that makes the routine.
 fn statement(def: &Arc<RoutineDef>) -> String {
-    let name = def.name.replace('`', "``");
-    let mut out = format!("CREATE DEFINER={} {} `{name}`({})", quoted_definer(def), def.kind(), def.parameters);
+    let mut out = format!("CREATE DEFINER={} {} {}({})", quoted_definer(def), def.kind(), quoted(def, &def.name), def.parameters);
     if let Some(returns) = returned(def) {
         out.push_str(" RETURNS ");
         out.push_str(&show_create::type_text(&returns));
-        if returns.is_string() && !returns.is_binary_string() {
+        let has_charset = returns.is_string() || matches!(returns.kind, TypeKind::Enum { .. } | TypeKind::Set { .. });
+        if has_charset && !returns.is_binary_string() {
             let charset = returns.collation.charset();
             out.push_str(&format!(" CHARSET {charset}"));
             let usual = charset::charset(charset).map(|charset| charset::default_collation(charset).id);

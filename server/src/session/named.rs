@@ -22,6 +22,8 @@ pub struct NamedStatement {
     text: Rc<[u8]>,
     parameters: usize,
     plan: Option<KeptPlan>,
+    /// It is being executed: neither may it be executed again within itself, nor go.
+    runs: bool,
 }
 
 impl State {
@@ -29,7 +31,7 @@ impl State {
     pub fn prepare_named(&mut self, client: &mut Client, name: &str, source: &PrepareSource<'_>) -> Result<()> {
         let key = name.to_lowercase();
         // As in MySQL, a failing PREPARE leaves no statement of that name.
-        self.forget_named(&key);
+        self.forget_named(&key)?;
         let limit = self.worker.shared.globals().get(IDS.max_prepared_stmt_count).as_u64();
         if self.named.len() as u64 >= limit {
             return Err(Error::TooManyStatements { limit });
@@ -59,11 +61,12 @@ impl State {
                 plan = self.plan(&parsed)?.kept(self);
             }
             Statement::Call(call) => crate::routine::check_call(self, call, parsed.params)?,
+            Statement::CreateView(view) => sql::check_view(view)?,
             _ => {}
         }
         let parameters = parsed.params as usize;
         drop(arena);
-        self.named.insert(key, NamedStatement { text, parameters, plan });
+        self.named.insert(key, NamedStatement { text, parameters, plan, runs: false });
         self.info.prepared.set(self.info.prepared.get() + 1);
         let info = "Statement prepared";
         self.write_ok(client, &Answer { info, ..Answer::default() });
@@ -73,9 +76,20 @@ impl State {
     /// EXECUTE name USING @a, ...
     pub async fn execute_named(&mut self, client: &mut Client, name: &str, using: &[&str], format: RowFormat) -> Result<()> {
         let key = name.to_lowercase();
-        let Some(statement) = self.named.get(&key) else {
+        let Some(statement) = self.named.get_mut(&key) else {
             return Err(Error::UnknownStatement { handler: name.to_owned(), given_to: "EXECUTE" });
         };
+        refuse_running(statement)?;
+        statement.runs = true;
+        let outcome = self.execute_found(client, &key, using, format).await;
+        if let Some(statement) = self.named.get_mut(&key) {
+            statement.runs = false;
+        }
+        outcome
+    }
+
+    async fn execute_found(&mut self, client: &mut Client, key: &str, using: &[&str], format: RowFormat) -> Result<()> {
+        let statement = &self.named[key];
         if statement.parameters != using.len() {
             return Err(Error::WrongArguments("EXECUTE"));
         }
@@ -114,7 +128,7 @@ impl State {
             let planned = self.plan_given(&parsed, &values)?;
             let entry = Rc::clone(&planned.entry);
             let plan = planned.kept(self);
-            if let Some(statement) = self.named.get_mut(&key) {
+            if let Some(statement) = self.named.get_mut(key) {
                 statement.plan = plan;
             }
             self.clear_warnings();
@@ -126,20 +140,30 @@ impl State {
         Err(Error::Exec(exec::Error::TableChanged { table: String::new() }))
     }
 
-    fn forget_named(&mut self, key: &str) -> bool {
+    fn forget_named(&mut self, key: &str) -> Result<bool> {
+        self.named.get(key).map_or(Ok(()), refuse_running)?;
         let found = self.named.remove(key).is_some();
         if found {
             self.info.prepared.set(self.info.prepared.get() - 1);
         }
-        found
+        Ok(found)
     }
 
     /// DEALLOCATE PREPARE name
     pub fn deallocate_named(&mut self, client: &mut Client, name: &str) -> Result<()> {
-        if !self.forget_named(&name.to_lowercase()) {
+        if !self.forget_named(&name.to_lowercase())? {
             return Err(Error::UnknownStatement { handler: name.to_owned(), given_to: "DEALLOCATE PREPARE" });
         }
         self.write_ok(client, &Answer::default());
         Ok(())
     }
+}
+
+fn refuse_running(statement: &NamedStatement) -> Result<()> {
+    if !statement.runs {
+        return Ok(());
+    }
+    let message = "The prepared statement contains a stored routine call that refers to that same statement. It's not allowed to execute \
+                   a prepared statement in such a recursive manner";
+    Err(Error::Other { number: 1444, message: message.to_owned() })
 }

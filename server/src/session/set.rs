@@ -143,6 +143,9 @@ impl State {
             }
             (VariableScope::Any | VariableScope::Session, _) => false,
         };
+        if id == IDS.autocommit && !global && self.is_inside() {
+            return Err(sql::Error::from(sql::routine::RoutineError::AutocommitInside).into());
+        }
         if !global && GLOBAL_IN_EFFECT.contains(&definition.name) {
             let message = format!("SESSION variable '{owned_name}' is read-only. Use SET GLOBAL to assign the value");
             return Err(Error::Other { number: 1621, message });

@@ -526,7 +526,13 @@ impl Binder<'_> {
 
     /// HAVING sees the group keys and the select list.
     fn having_name(&mut self, name: &ColumnName<'_>) -> Result<Option<Expr>> {
-        let column = self.find_column(name)?;
+        let column = match self.find_column(name) {
+            // Several tables have it, but one is selected.
+            Err(error @ Error::AmbiguousColumn { .. }) if name.table.is_none() => {
+                return self.find_alias(name.name)?.map(Some).ok_or(error);
+            }
+            found => found?,
+        };
         if let Some((source, column)) = column {
             let expr = self.column(source, column);
             let selected = self.scope.select.iter().any(|s| s.expr == expr);

@@ -556,7 +556,7 @@ impl Binder<'_> {
         for item in items {
             let key = match &item.expr {
                 AstExpr::Literal(Literal::Int(position)) => self.positional(*position, Clause::GroupBy)?,
-                expr => self.value(expr).map_err(|error| match error {
+                expr => self.value(expr).or_else(|error| self.selected_instead(expr, error)).map_err(|error| match error {
                     Error::InvalidGroupUse => Error::WrongGroupField(expr.to_string()),
                     error => error,
                 })?,
@@ -579,6 +579,16 @@ impl Binder<'_> {
         self.scope.aggregates = aggregates;
         self.scope.windows = windows;
         Ok(keys)
+    }
+
+    /// A bare name that several tables have means the one that is selected.
+    fn selected_instead(&mut self, written: &AstExpr<'_>, error: Error) -> Result<Expr> {
+        match (written, error) {
+            (AstExpr::Column(column), error @ Error::AmbiguousColumn { .. }) if column.table.is_none() => {
+                self.find_alias(column.name)?.ok_or(error)
+            }
+            (_, error) => Err(error),
+        }
     }
 
     /// The first entry of the select list that GROUP BY names, by its place or its name.

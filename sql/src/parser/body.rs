@@ -5,7 +5,7 @@
 //! B2: a jump forward is written when its target is known; none is left open at the end of what it belongs to.
 
 use super::{Parsed, Parser, QUERY_DEPTH, Repeated, uppercase};
-use crate::ast::{BinaryOp, DataType, Expr, Statement};
+use crate::ast::{BinaryOp, DataType, Expr, Statement, TypeName, ViewForm};
 use crate::error::{Error, Result};
 use crate::keyword::Keyword as K;
 use crate::lexer::Token;
@@ -33,6 +33,14 @@ impl<'a> Names<'a> {
             Names::None => None,
             Names::Building(builder) => builder.find_from(0, name),
         }
+    }
+
+    /// Is the type of a variable one of integers, as LIMIT wants it?
+    pub fn is_integer(&self, slot: u32) -> bool {
+        let Names::Building(builder) = self else { return false };
+        let SlotType::Written(ty) = &builder.program.slots[slot as usize].ty else { return false };
+        use TypeName as T;
+        matches!(ty.name, T::TinyInt(_) | T::SmallInt(_) | T::MediumInt(_) | T::Int(_) | T::BigInt(_))
     }
 
     /// The variable of `NEW.name` or `OLD.name`; `None`: `row` is none of a trigger's.
@@ -242,6 +250,10 @@ impl<'a> Parser<'a> {
         let statement = self.statement()?;
         match statement {
             Statement::Unsupported { what } => return Err(Error::NotSupported(what.to_owned())),
+            Statement::CreateView(view) if view.form == ViewForm::Alter => {
+                return Err(RoutineError::NotAllowed("ALTER VIEW").into());
+            }
+            Statement::CreateView(view) => crate::view::check_view(view)?,
             Statement::DropRoutine { function, .. } | Statement::AlterRoutine { function, .. } => {
                 return Err(RoutineError::NestedDrop(types::schema::routine_kind(function)).into());
             }
@@ -521,8 +533,9 @@ impl<'a> Parser<'a> {
             };
         }
         match u16::try_from(self.number()?) {
-            Ok(number) if number > 0 => Ok(Condition::Number(number)),
-            _ => Err(self.error()),
+            Ok(0) => Err(Error::WrongLiteral { kind: "CONDITION", value: "0".to_owned() }),
+            Ok(number) => Ok(Condition::Number(number)),
+            Err(_) => Err(self.error()),
         }
     }
 

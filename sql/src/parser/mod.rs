@@ -314,11 +314,19 @@ impl<'a> Parser<'a> {
     /// A syntax error at the next token.
     #[cold]
     fn error(&self) -> Error {
-        let rest = &self.text[self.start.min(self.text.len())..];
-        let near: String =
-            String::from_utf8_lossy(&rest[..rest.len().min(NEAR_CHARS_MAX * 4)]).chars().take(NEAR_CHARS_MAX).collect();
-        let line = 1 + self.text[..self.start.min(self.text.len())].iter().filter(|&&b| b == b'\n').count();
-        Error::Syntax { near, line: u32::try_from(line).unwrap_or(u32::MAX) }
+        Error::Syntax { near: self.near_of(self.start), line: self.line_of(self.start) }
+    }
+
+    /// What an error shows of the text from `start` on.
+    fn near_of(&self, start: usize) -> String {
+        let rest = &self.text[start.min(self.text.len())..];
+        String::from_utf8_lossy(&rest[..rest.len().min(NEAR_CHARS_MAX * 4)]).chars().take(NEAR_CHARS_MAX).collect()
+    }
+
+    /// The line of the text, from 1 on.
+    fn line_of(&self, start: usize) -> u32 {
+        let line = 1 + self.text[..start.min(self.text.len())].iter().filter(|&&b| b == b'\n').count();
+        u32::try_from(line).unwrap_or(u32::MAX)
     }
 
     fn enter(&mut self, depth: u32) -> Result<()> {

@@ -363,8 +363,12 @@ impl<'a> Parser<'a> {
         match self.token {
             Token::Param => self.simple_expr(),
             Token::Word(_) | Token::Quoted { .. } => {
+                let from = self.start;
                 let name = self.ident()?;
                 let slot = self.names.find(name).ok_or_else(|| Error::Undeclared(name.to_owned()))?;
+                if !self.names.is_integer(slot) {
+                    return Err(Error::NoInteger { name: name.to_owned(), near: self.near_of(from), line: self.line_of(from) });
+                }
                 Ok(Expr::Local { slot, name })
             }
             _ => Ok(Expr::Literal(Literal::Int(self.number()?))),

@@ -98,11 +98,11 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The text of the one statement that a body is.
+    /// The text of the one statement that a body is, with the comments behind it.
     pub(super) fn body(&mut self) -> Result<&'a str> {
         let from = self.start;
         self.body_statement()?;
-        self.utf8(&self.text[from..self.previous_end])
+        self.utf8(self.text[from..self.start].trim_ascii_end())
     }
 
     /// CREATE TRIGGER, from the second word on.

@@ -89,6 +89,16 @@ pub fn define_view(create: &CreateView<'_>, database: &str, context: &dyn BindCo
     Ok(NewView { text: printed, columns, algorithm, merge_refused, updatable, tables })
 }
 
+/// What no view may have, before names are looked up: variables, parameters, INTO.
+///
+/// # Errors
+/// 1350, 1351.
+pub fn check_view(create: &CreateView<'_>) -> Result<()> {
+    let collation = CollationId::UTF8MB4_0900_AI_CI;
+    let text = Text { notes: None, database: None, omitted: None, collation, name: create.name.name };
+    print(create.query, &text).map(drop)
+}
+
 /// The columns that a view has now.
 ///
 /// # Errors

@@ -60,7 +60,11 @@ impl Printer<'_> {
     /// Prints what only queries have; `false`: it is something else.
     pub fn view_expr(&mut self, expr: &Expr<'_>) -> Result<bool> {
         match expr {
-            Expr::UserVariable(_) | Expr::SystemVariable { .. } | Expr::AssignVariable { .. } | Expr::Param(_) => {
+            Expr::UserVariable(_)
+            | Expr::SystemVariable { .. }
+            | Expr::AssignVariable { .. }
+            | Expr::Param(_)
+            | Expr::Local { .. } => {
                 let view = self.view().map_or("", |view| view.name);
                 return Err(Error::View { why: ViewProblem::Variable, view: view.to_owned() });
             }

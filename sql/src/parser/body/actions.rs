@@ -4,8 +4,9 @@ use super::super::Parser;
 use super::{Names, ProgramKind};
 use crate::ast::{Expr, Literal, SetItem, SetValue, Statement};
 use crate::error::{Error, Result};
+use crate::keyword::Keyword as K;
 use crate::lexer::Token;
-use crate::routine::{Action, Argument, Instr, NewValue, Place};
+use crate::routine::{Action, Argument, Instr, NewValue, Place, RoutineError};
 
 impl<'a> Parser<'a> {
     /// SET: variables of the program, and whatever else SET sets.
@@ -14,6 +15,9 @@ impl<'a> Parser<'a> {
         loop {
             match self.assigned_local()? {
                 Some(slot) => {
+                    if self.at_kw(K::Default) && self.peek() != Token::LeftParen {
+                        return Err(self.error());
+                    }
                     let value = self.expression()?;
                     self.builder().emit(Instr::Set { slot, value, after: None });
                 }
@@ -76,6 +80,9 @@ impl<'a> Parser<'a> {
             SetItem::Unsupported(what) => return Err(Error::NotSupported(what.to_owned())),
             SetItem::User { name, value } => Action::SetUser { name: name.to_lowercase().into(), value: self.code(value, from)? },
             SetItem::System { scope, name, value } => {
+                if name.eq_ignore_ascii_case("autocommit") && self.builder().kind().inner_name().is_some() {
+                    return Err(RoutineError::AutocommitInside.into());
+                }
                 self.builder().program.variables.push(name);
                 let value = match value {
                     SetValue::Default => NewValue::Default,
