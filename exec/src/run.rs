@@ -352,14 +352,22 @@ impl<'a> Run<'a> {
     where
         'a: 'e,
     {
+        let truth = self.all_true(predicates)?;
+        self.row_done();
+        Ok(truth)
+    }
+
+    /// The same in the middle of a row, which goes on.
+    pub fn all_true<'e>(&'e self, predicates: &'e [Expr]) -> std::result::Result<bool, Pause>
+    where
+        'a: 'e,
+    {
         let env = self.env(&[]);
         for predicate in predicates {
             if !env.is_true(predicate)? {
-                self.row_done();
                 return Ok(false);
             }
         }
-        self.row_done();
         Ok(true)
     }
 

@@ -44,7 +44,7 @@ impl<'p> StoredConditions<'p> {
         let Some(Made { tests, tested, rest }) = &self.made else { return run.judge(&[], filter) };
         let row = run.sources[source].row.row(run.sources[source].stored_table());
         let passes = tests.iter().all(|test| row.meets(test));
-        debug_assert_eq!(passes, run.judge_each(tested)?, "{tested:?}");
+        debug_assert_eq!(passes, run.all_true(tested)?, "{tested:?}");
         Ok(passes && (rest.is_empty() || run.judge_each(rest)?))
     }
 }
