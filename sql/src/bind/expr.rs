@@ -62,12 +62,17 @@ impl Binder<'_> {
             E::JsonValue(call) => self.json_value(call),
             E::AtTimeZone { arg, target } => self.at_time_zone(arg, target),
             E::Subquery(query) => match bare_value(query) {
-                Some(value) => self.expr(value).map_err(|error| match error {
-                    Error::NoSuchTable { table, column, clause, .. } => {
-                        Error::NoSuchTable { table, column, clause, nested: true }
-                    }
-                    error => error,
-                }),
+                Some(value) => {
+                    let around = std::mem::replace(&mut self.scope.in_bare_subquery, true);
+                    let value = self.expr(value);
+                    self.scope.in_bare_subquery = around;
+                    value.map_err(|error| match error {
+                        Error::NoSuchTable { table, column, clause, .. } => {
+                            Error::NoSuchTable { table, column, clause, nested: true }
+                        }
+                        error => error,
+                    })
+                }
                 None => self.scalar_subquery(query),
             },
             E::Exists(query) => self.exists(query, false),

@@ -425,6 +425,11 @@ impl Binder<'_> {
 
     /// What a name means here or in the blocks around; `None`: nothing.
     fn find_name(&mut self, name: &ColumnName<'_>) -> Result<Option<Expr>> {
+        self.find_name_of(name, false)
+    }
+
+    /// The same of a name that stands here, or in a subquery of this block (`within`): one of the select list may name an entry before it.
+    fn find_name_of(&mut self, name: &ColumnName<'_>, within: bool) -> Result<Option<Expr>> {
         if let Some(row) = &self.scope.insert_row {
             // A bare name means the table's own column first.
             let by_alias = row.alias.is_some() && row.alias.as_deref() == name.table;
@@ -451,9 +456,12 @@ impl Binder<'_> {
         if let Some(found) = self.query_column(name)? {
             return Ok(Some(found));
         }
-        if self.scope.aliases == AliasRule::AfterColumns
+        let in_list =
+            (within || self.scope.in_bare_subquery) && matches!(self.scope.clause, Clause::FieldList | Clause::InsertList);
+        if (self.scope.aliases == AliasRule::AfterColumns || in_list)
             && name.table.is_none()
             && let Some(found) = self.find_alias(name.name)?
+            && !(in_list && super::query::windows_in(&found))
         {
             return Ok(Some(found));
         }
@@ -464,7 +472,8 @@ impl Binder<'_> {
     fn outer_name(&mut self, name: &ColumnName<'_>) -> Result<Option<Expr>> {
         self.in_outer_block(|binder, kind| match kind {
             LevelKind::Derived => binder.outer_name(name),
-            LevelKind::Subquery | LevelKind::Lateral => binder.find_name(name),
+            LevelKind::Subquery => binder.find_name_of(name, true),
+            LevelKind::Lateral => binder.find_name(name),
             LevelKind::View => Ok(None),
         })
     }

@@ -168,6 +168,8 @@ pub(crate) struct Scope {
     pub rollup: bool,
     /// GROUP BY has keys.
     pub has_keys: bool,
+    /// What is bound stands in a subquery without tables, which is its value.
+    pub in_bare_subquery: bool,
     /// ON DUPLICATE KEY UPDATE: the names of the row that would have been inserted.
     pub insert_row: Option<InsertRow>,
     /// ON DUPLICATE KEY UPDATE: the query that gives the rows, whose columns may be named.
@@ -261,6 +263,7 @@ impl Scope {
             window_names: Vec::new(),
             rollup: false,
             has_keys: false,
+            in_bare_subquery: false,
             insert_row: None,
             query_row: None,
             view_order: Vec::new(),

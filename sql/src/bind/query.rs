@@ -774,7 +774,7 @@ fn holds_aggregate(expr: &Expr) -> bool {
         || children(expr).into_iter().any(holds_aggregate)
 }
 
-fn windows_in(expr: &Expr) -> bool {
+pub(super) fn windows_in(expr: &Expr) -> bool {
     expr.any(&|e| matches!(e.kind, ExprKind::Slot(n) if n >= WINDOW_SLOT))
 }
 

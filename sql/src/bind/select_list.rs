@@ -24,7 +24,11 @@ impl Binder<'_> {
                     self.note_star(item);
                 }
                 SelectItem::Expr { expr, alias, text } => {
-                    let mut bound = self.value(expr)?;
+                    // Its subqueries may name what stands before it.
+                    self.scope.select = select;
+                    let bound = self.value(expr);
+                    select = std::mem::take(&mut self.scope.select);
+                    let mut bound = bound?;
                     let derivation = self.derivation;
                     if matches!(bound.kind, ExprKind::Param(_)) {
                         super::adopt::adopt_for_now(self.context, &mut bound, &typing::string(16_383, self.literal_collation()));
