@@ -204,7 +204,14 @@ pub async fn run_framed(
     let frame = Frame { routine: Rc::clone(routine), values, cursors, fetched: Vec::new(), returned: None, depth, caller };
     let announced = std::mem::replace(&mut state.more_results, true);
     state.frame = Some(Box::new(frame));
+    let has_level = routine.program().kind.inner_name().is_some();
+    if has_level {
+        state.transaction.begin_savepoint_level();
+    }
     let outcome = run::run(state, client, routine, format).await;
+    if has_level {
+        state.transaction.end_savepoint_level();
+    }
     let mut frame = state.frame.take().ok_or_else(|| Error::Internal("a frame was lost".to_owned()))?;
     state.frame = frame.caller.take();
     state.more_results = announced;

@@ -199,7 +199,7 @@ impl State {
         let ok = OkPacket {
             last_insert_id: done.last_insert_id,
             status: self.status().with(more),
-            warnings: self.warning_count(),
+            warnings: self.own_warning_count(),
             ..OkPacket::default()
         };
         protocol::put_rows_end(&mut client.output.writer, self.capabilities, &ok);

@@ -37,6 +37,8 @@ pub struct State {
     pub changes: Vec<Change>,
     /// Another result follows the one that is being written.
     pub more_results: bool,
+    /// The conditions that were there before a statement that reads them.
+    pub warned_before: u16,
     /// What is left of a text, from a statement on that needs the client's input.
     pub deferred: Option<Box<[u8]>>,
     pub multi_statements: bool,
@@ -114,6 +116,7 @@ impl State {
             transaction: Transaction::of_session(info),
             changes: Vec::new(),
             more_results: false,
+            warned_before: 0,
             deferred: None,
             multi_statements: login.capabilities.has(Capabilities::MULTI_STATEMENTS),
             closing: false,
@@ -288,6 +291,12 @@ impl State {
     /// Forgets the diagnostics of the statement before.
     pub fn clear_warnings(&mut self) {
         self.vars.warnings.get_mut().clear();
+        self.warned_before = 0;
+    }
+
+    /// How many conditions the statement itself has raised, as its answer tells.
+    pub fn own_warning_count(&self) -> u16 {
+        self.warning_count().saturating_sub(self.warned_before)
     }
 
     pub fn warn(&self, level: Level, number: u16, message: impl Into<String>) {
@@ -317,7 +326,7 @@ impl State {
     /// Writes the answer of a statement without rows.
     pub fn write_ok(&mut self, client: &mut Client, answer: &Answer<'_>) {
         let status = self.status();
-        let warnings = self.warning_count();
+        let warnings = self.own_warning_count();
         self.note_transaction();
         // The statements of a stored program have no answers of their own.
         if self.frame.is_some() {

@@ -65,8 +65,9 @@ impl State {
         if let Some(seat) = self.seat.as_ref().filter(|seat| seat.counts()) {
             seat.count(info.writes)?;
         }
-        if !is_diagnostic(statement) {
-            self.clear_warnings();
+        match is_diagnostic(statement) {
+            true => self.warned_before = self.warning_count(),
+            false => self.clear_warnings(),
         }
         if info.implicit_commit && self.transaction.is_open() {
             self.transaction.commit(&worker).await;

@@ -46,6 +46,8 @@ pub struct Transaction {
     /// Of the next transaction only.
     next: Characteristics,
     savepoints: Vec<(Box<str>, Savepoint)>,
+    /// Of the statements around the functions and triggers that run, the outermost first.
+    outer_savepoints: Vec<Vec<(Box<str>, Savepoint)>>,
     held: Rc<HeldTables>,
     locks: SessionLocks,
     /// Something was read or changed, for the client that tracks transaction state.
@@ -315,6 +317,7 @@ impl Transaction {
         self.isolation = None;
         self.wrote = false;
         self.savepoints.clear();
+        self.outer_savepoints.clear();
         self.held.give_back(worker);
     }
 
@@ -327,6 +330,16 @@ impl Transaction {
         let place = self.ensure(worker, settings, true).savepoint();
         self.savepoints.retain(|(existing, _)| !existing.eq_ignore_ascii_case(name));
         self.savepoints.push((name.into(), place));
+    }
+
+    /// A function or trigger begins: it has savepoints of its own, and none of those around it.
+    pub fn begin_savepoint_level(&mut self) {
+        self.outer_savepoints.push(std::mem::take(&mut self.savepoints));
+    }
+
+    /// It ends; if the transaction has ended, so have all savepoints.
+    pub fn end_savepoint_level(&mut self) {
+        self.savepoints = self.outer_savepoints.pop().unwrap_or_default();
     }
 
     /// ROLLBACK TO SAVEPOINT name

@@ -143,7 +143,6 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn drop_trigger(&mut self) -> Result<Statement<'a>> {
-        self.refuse_nested("TRIGGER")?;
         self.bump();
         let if_exists = self.if_exists()?;
         Ok(Statement::DropTrigger { name: self.object_name()?, if_exists })
