@@ -129,23 +129,33 @@ pub async fn signal(routine: &Rc<Routine>, state: &mut State, signal: &Signal<'_
         (false, _) => Raised { number: 0, state: *b"45000", message: String::new(), level: Level::Error, items: Vec::new() },
     };
     if let Some(state) = signal.state {
-        raised.state = state;
+        let (number, message, level) = match &state[..2] {
+            b"01" => (1642, "Unhandled user-defined warning condition", Level::Warning),
+            b"02" => (1643, "Unhandled user-defined not found condition", Level::Error),
+            _ => (1644, "Unhandled user-defined exception condition", Level::Error),
+        };
+        (raised.state, raised.level) = (state, level);
         if !signal.resignal {
-            let (number, message, level) = match &state[..2] {
-                b"01" => (1642, "Unhandled user-defined warning condition", Level::Warning),
-                b"02" => (1643, "Unhandled user-defined not found condition", Level::Error),
-                _ => (1644, "Unhandled user-defined exception condition", Level::Error),
-            };
-            (raised.number, raised.message, raised.level) = (number, message.to_owned(), level);
+            (raised.number, raised.message) = (number, message.to_owned());
         }
     }
+    let mut cut = Vec::new();
     for (item, code) in &signal.items {
         let (value, _) = routine.value(state, code, Strictness::Arguments).await?;
         if value.is_null() {
             let message = format!("Variable '{}' can't be set to the value of 'NULL'", item.name());
             return Err(Error::Other { number: 1231, message });
         }
-        let text = text_of(state, &value)?;
+        let mut text = text_of(state, &value)?;
+        let chars_max = if *item == SignalItem::MessageText { 128 } else { 64 };
+        if let Some((end, _)) = text.char_indices().nth(chars_max) {
+            if Strictness::Everywhere.is_full(&state.vars) {
+                let message = format!("Data too long for condition item '{}'", item.name());
+                return Err(Error::Other { number: 1648, message });
+            }
+            text.truncate(end);
+            cut.push(item.name());
+        }
         match item {
             SignalItem::MysqlErrno => match text.parse::<u16>() {
                 Ok(number) if number > 0 => raised.number = number,
@@ -154,7 +164,7 @@ pub async fn signal(routine: &Rc<Routine>, state: &mut State, signal: &Signal<'_
                     return Err(Error::Other { number: 1231, message });
                 }
             },
-            SignalItem::MessageText => raised.message = text.chars().take(128).collect(),
+            SignalItem::MessageText => raised.message = text,
             item => {
                 raised.items.retain(|(known, _)| known != item);
                 raised.items.push((*item, text));
@@ -163,10 +173,14 @@ pub async fn signal(routine: &Rc<Routine>, state: &mut State, signal: &Signal<'_
     }
     state.clear_warnings();
     if let (true, Some(handled)) = (signal.resignal, handled) {
-        // It takes the place of the one that is handled, behind the others of its statement.
-        let own = handled.conditions.iter().rposition(|condition| *condition == handled.raised);
+        // It stands behind the conditions of the statement. Unless it is one of its own, it takes the place of the one that is handled.
+        let is_handled = |condition: &Raised| signal.state.is_none() && *condition == handled.raised;
+        let own = handled.conditions.iter().rposition(is_handled);
         let others = handled.conditions.iter().enumerate().filter(|(n, _)| Some(*n) != own);
         others.for_each(|(_, condition)| state.note(condition.level, exec::Error::Raised(Box::new(condition.clone()))));
+    }
+    for item in cut {
+        state.warn(Level::Warning, 1647, format!("Data truncated for condition item '{item}'"));
     }
     let (level, raised) = (raised.level, exec::Error::Raised(Box::new(raised)));
     if level == Level::Error {

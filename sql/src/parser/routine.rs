@@ -102,7 +102,9 @@ impl<'a> Parser<'a> {
     pub(super) fn body(&mut self) -> Result<&'a str> {
         let from = self.start;
         self.body_statement()?;
-        self.utf8(self.text[from..self.start].trim_ascii_end())
+        let behind = self.text[self.previous_end..self.start].trim_ascii_end();
+        let end = self.previous_end + if is_comments(behind) { behind.len() } else { 0 };
+        self.utf8(&self.text[from..end])
     }
 
     /// CREATE TRIGGER, from the second word on.
@@ -124,6 +126,8 @@ impl<'a> Parser<'a> {
         self.bump();
         self.expect_kw(K::On)?;
         let table = self.object_name()?;
+        // A bare name is one of the trigger's database.
+        let table = ObjectName { database: table.database.or(name.database), ..table };
         self.expect_kw(K::For)?;
         self.expect_kw(K::Each)?;
         self.expect_kw(K::Row)?;
@@ -266,4 +270,13 @@ impl<'a> Parser<'a> {
             Names::None => unreachable!("bodies are parsed with a builder only"),
         }
     }
+}
+
+/// Whole comments, none of which is a statement's (`/*!`); not the end of one that is around.
+fn is_comments(text: &[u8]) -> bool {
+    let count = |mark: &[u8; 2]| text.windows(2).filter(|pair| pair == mark).count();
+    text.trim_ascii_start().starts_with(b"/*")
+        && count(b"/*") == count(b"*/")
+        && count(b"/*") == 1
+        && !text.windows(3).any(|w| w == b"/*!")
 }
