@@ -1,8 +1,14 @@
 //! A plan made ready to run: tables resolved, the way to run it chosen. Immutable and shared by executions.
+//!
+//! P1: a plan addresses columns and indexes by position, so each handle ([`Table`]) here has the very definition that the plan was made
+//!     with: not one of the same table that was published since.
+//! P2: there is one handle for each table. Who runs the plan holds a share of its metadata lock and looks then whether the handle is
+//!     still the published one (`server::session::transaction`); so rows are read and written by the layout that the plan knows.
 
 use crate::dml::{ColumnDefaultValue, ForeignKeys, RowRules, ViewJudge, default_of_column, foreign_keys_of_plan};
 use crate::error::{Error, Result};
 use sql::plan::{ChangeTarget, InsertPlan, InsertSource, Locking, Node, OutputColumn, Parts, Plan, Scan, ViewCheck};
+use std::cell::RefCell;
 use std::sync::Arc;
 use table::{Table, TableUse};
 use types::schema::{TableDef, TableId};
@@ -30,10 +36,19 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Resolves the plan's tables. [`Error::TableChanged`]: one is gone, bind and plan again.
+    /// Resolves the plan's tables. [`Error::TableChanged`]: one is gone or has another definition by now, bind and plan again.
     pub fn new(database: &table::Database, plan: Arc<Plan>) -> Result<Prepared> {
+        // Each table once, so that the statement has one handle of it (P2), even if it is opened anew meanwhile.
+        let resolved = RefCell::new(Vec::<Arc<Table>>::new());
         let resolve = |def: &TableDef| {
-            database.table(def.id).ok_or_else(|| Error::TableChanged { table: format!("{}.{}", def.database, def.name) })
+            let mut resolved = resolved.borrow_mut();
+            let known = resolved.iter().find(|table| table.id() == def.id);
+            let found = known.cloned().or_else(|| database.table(def.id)).filter(|table| std::ptr::eq(&**table.def(), def));
+            let table = found.ok_or_else(|| Error::TableChanged { table: format!("{}.{}", def.database, def.name) })?;
+            if known.is_none() {
+                resolved.push(Arc::clone(&table));
+            }
+            Ok(table)
         };
         let mut prepared = Prepared {
             plan: plan.clone(),
@@ -89,10 +104,6 @@ impl Prepared {
         // Views are held as tables are: a plan is made of their queries, too.
         for named in plan.named().flatten().filter(|named| named.table.view.is_some()) {
             let view = resolve(&named.table)?;
-            // Another definition was published meanwhile.
-            if !Arc::ptr_eq(view.def(), &named.table) {
-                return Err(Error::TableChanged { table: format!("{}.{}", named.table.database, named.table.name) });
-            }
             if !prepared.tables.iter().any(|t| t.id() == view.id()) {
                 prepared.tables.push(view);
             }

@@ -112,7 +112,14 @@ impl Database {
         self.published.load().schema.clone()
     }
 
-    /// The open table of this id, while it exists. Once per plan, not per statement.
+    /// The open table of exactly this definition (the same value in memory, not an equal one); `None`: another definition was published
+    /// since, or the table is gone. Whoever addresses columns or indexes by position gets the table here, so that the positions and the
+    /// rows' layout are of one version. Once per plan, not per statement.
+    pub fn table_of(&self, def: &TableDef) -> Option<Arc<Table>> {
+        self.table(def.id).filter(|table| std::ptr::eq(&**table.def(), def))
+    }
+
+    /// The open table of this id in its present version, whatever its columns are: for what belongs to the table as a whole.
     pub fn table(&self, id: TableId) -> Option<Arc<Table>> {
         self.published.load().tables.get(&id).cloned()
     }

@@ -508,8 +508,11 @@ async fn insert_rows(
         row_alias: None,
         on_duplicate: &[],
     };
-    let planned = state.plan(&without_parameters(Statement::Insert(&insert)))?;
-    let done = state.run_alone(&planned.entry, lasting).await?;
+    let inserted = state.until_current(async |state| {
+        let planned = state.plan(&without_parameters(Statement::Insert(&insert)))?;
+        state.run_alone(&planned.entry, lasting).await
+    });
+    let done = inserted.await?;
     Ok(Done { affected: done.affected, info: format!("Records: {}  Duplicates: 0  Warnings: 0", done.affected) })
 }
 

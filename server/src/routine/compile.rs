@@ -4,7 +4,7 @@ use super::{Frame, Routine};
 use crate::accounts::Name;
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
-use crate::session::{Binder, Bound, KeptPlan, PLAN_ATTEMPTS_MAX, Planned, State};
+use crate::session::{Binder, Bound, KeptPlan, Planned, State};
 use exec::Strictness;
 use sql::ast::DataType;
 use sql::plan::StoredFunction;
@@ -256,7 +256,7 @@ impl Routine {
         code: &ExprCode<'_>,
         strictness: Strictness,
     ) -> Result<(Value<'static>, ColumnType)> {
-        for _ in 0..PLAN_ATTEMPTS_MAX {
+        let current = state.until_current(async |state| {
             let entry = match self.kept_plan(state, code.id) {
                 Some(entry) => entry,
                 None => {
@@ -264,12 +264,9 @@ impl Routine {
                     self.keep_plan(state, code.id, planned)
                 }
             };
-            match state.collect_value(&entry, &[], strictness).await {
-                Err(Error::Exec(exec::Error::TableChanged { .. })) => {}
-                outcome => return outcome,
-            }
-        }
-        Err(Error::Exec(exec::Error::TableChanged { table: String::new() }))
+            state.collect_value(&entry, &[], strictness).await
+        });
+        current.await
     }
 }
 

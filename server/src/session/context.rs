@@ -233,12 +233,13 @@ impl BindContext for Binder<'_> {
     }
 
     fn statistics(&self, table: &TableDef) -> Option<Arc<TableStatistics>> {
-        self.state.worker.shared.database.table(table.id)?.statistics()
+        self.state.worker.shared.database.table_of(table)?.statistics()
     }
 
     fn rows_in_range(&self, table: &TableDef, index: usize, range: &KeyRange) -> Option<f64> {
         let worker = &self.state.worker;
-        let table = worker.shared.database.table(table.id)?;
+        // Of this very definition: the index is a position.
+        let table = worker.shared.database.table_of(table)?;
         let ends = range.low.iter().chain(&range.high).map(|(expr, _)| expr);
         self.note_sniffed(range.prefix.iter().chain(ends));
         match self.constants().range(&table, index, range)? {
@@ -249,7 +250,7 @@ impl BindContext for Binder<'_> {
     }
 
     fn statistics_key(&self, table: &TableDef, column: usize, value: &sql::expr::Expr) -> Option<Vec<u8>> {
-        let table = self.state.worker.shared.database.table(table.id)?;
+        let table = self.state.worker.shared.database.table_of(table)?;
         self.note_sniffed(std::iter::once(value));
         self.constants().statistics_key(&table, column, value)
     }
@@ -399,6 +400,16 @@ impl State {
     }
 
     fn plan_with(&self, parsed: &Parsed<'_>, params: &[Value<'_>], given: &[Value<'_>]) -> Result<Planned> {
+        loop {
+            if let Some(planned) = self.try_plan(parsed, params, given)? {
+                return Ok(planned);
+            }
+            self.worker.renew_schema();
+        }
+    }
+
+    /// `None`: a definition of one of the tables was published since the schema was looked at.
+    fn try_plan(&self, parsed: &Parsed<'_>, params: &[Value<'_>], given: &[Value<'_>]) -> Result<Option<Planned>> {
         let into = match &parsed.statement {
             Statement::Query(query) => into(query)?,
             _ => None,
@@ -411,9 +422,8 @@ impl State {
         }
         let is_for_one = binder.is_sniffed.get() && sql::estimated_cost(&plan) > KEPT_COST_MAX;
         let prepared = match Prepared::new(&self.worker.shared.database, Arc::new(plan)) {
-            // A definition was published since the schema was looked at.
-            Err(exec::Error::TableChanged { .. }) if self.worker.shared.database.schema_version() != schema.version => {
-                return self.plan_with(parsed, params, given);
+            Err(exec::Error::TableChanged { .. }) if self.worker.shared.database.schema().version != schema.version => {
+                return Ok(None);
             }
             prepared => prepared?,
         };
@@ -426,7 +436,7 @@ impl State {
         let entry = PlanEntry::new(schema.version, prepared, command, into, binder.needs.take(global), binder.noted.take());
         self.check_locked(&entry)?;
         let is_for_one = binder.is_volatile() || is_for_one;
-        Ok(Planned { entry, is_for_one, is_blind: binder.is_blind.get(), assumed: binder.take_assumed() })
+        Ok(Some(Planned { entry, is_for_one, is_blind: binder.is_blind.get(), assumed: binder.take_assumed() }))
     }
 
     /// Makes a plan that the server built itself ready to run.
@@ -454,9 +464,12 @@ impl State {
         params: &[Value<'_>],
         strictness: Strictness,
     ) -> Result<(Value<'static>, ColumnType)> {
-        let planned = self.plan_value(expr, params)?;
         // Boxed: most values are computed without it.
-        Box::pin(self.collect_value(&planned.entry, params, strictness)).await
+        Box::pin(self.until_current(async |state| {
+            let planned = state.plan_value(expr, params)?;
+            state.collect_value(&planned.entry, params, strictness).await
+        }))
+        .await
     }
 
     /// The plan of an expression, as a query of one row and column.

@@ -396,6 +396,17 @@ impl State {
         }
     }
 
+    /// Makes a plan and runs it by `attempt`; again, where a definition of its tables was published in between. Nothing has run then.
+    pub async fn until_current<T>(&mut self, mut attempt: impl AsyncFnMut(&mut Self) -> Result<T>) -> Result<T> {
+        for _ in 1..PLAN_ATTEMPTS_MAX {
+            match attempt(self).await {
+                Err(Error::Exec(exec::Error::TableChanged { .. })) => {}
+                outcome => return outcome,
+            }
+        }
+        attempt(self).await
+    }
+
     /// Readies the session for a plan that is no client's statement by itself: its tables are held and a transaction is there.
     async fn begin_inner(&mut self, plan: &Rc<PlanEntry>, lasting: bool) -> Result<Option<Gathered>> {
         plan.needs.check(&self.access, &self.worker)?;

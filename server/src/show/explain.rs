@@ -15,10 +15,14 @@ pub async fn explain(state: &mut State, format: ExplainFormat, analyze: bool, st
     if !statement.info().plannable {
         return Err(Error::NotSupported("EXPLAIN of this statement".to_owned()));
     }
-    let planned = state.plan(&without_parameters(*statement))?;
     if analyze {
-        return run_and_show(state, format, &planned.entry).await;
+        let measured = async |state: &mut State| {
+            let planned = state.plan(&without_parameters(*statement))?;
+            run_and_show(state, format, &planned.entry).await
+        };
+        return state.until_current(measured).await;
     }
+    let planned = state.plan(&without_parameters(*statement))?;
     let plan = planned.entry.prepared.plan();
     match format {
         ExplainFormat::Tree => Ok(one_text(&sql::explain_tree(plan))),
@@ -30,7 +34,7 @@ pub async fn explain(state: &mut State, format: ExplainFormat, analyze: bool, st
 /// The partitions in which a scan can find rows.
 fn partitions(state: &State, scan: &Scan) -> Option<String> {
     let partitioning = scan.table.partitioning.as_deref()?;
-    let open = state.worker.shared.database.table(scan.table.id)?;
+    let open = state.worker.shared.database.table_of(&scan.table)?;
     let constants = exec::Constants { session: &state.vars, params: &[] };
     let numbers = constants.partitions(&open, scan)?;
     let names: Vec<String> = numbers.iter().map(|number| partitioning.name_of(*number)).collect();

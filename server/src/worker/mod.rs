@@ -142,6 +142,11 @@ impl Worker {
         schema
     }
 
+    /// Lets the next [`Self::schema`] fetch the published schema: a definition stands there shortly before its version does.
+    pub fn renew_schema(&self) {
+        *self.schema.borrow_mut() = None;
+    }
+
     /// Microseconds since the epoch as of this turn. The system's clock is read about once a second, the turns' clock counts on.
     pub fn wall_clock_us(&self) -> i64 {
         let (since, base) = self.wall_clock.get();
