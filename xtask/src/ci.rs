@@ -3,8 +3,8 @@
 //! 1. What the clients need installs in the background while the compiler works.
 //! 2. format, tidy, and one build of everything, which lints too: the server that the clients meet is made of the libraries of the unit tests,
 //!    so every assertion holds there too.
-//! 3. Three lines beside each other: unit tests, the simulator's known cases; SQL scripts, every client, Miri; isolation, bad input, events and
-//!    crashes, which wait more than they compute, then new seeds of the simulator and models.
+//! 3. Three lines beside each other: unit tests, the simulator's known cases; SQL scripts, every client, Miri; isolation, definitions beside changes,
+//!    bad input, events and crashes, which wait more than they compute, then new seeds of the simulator and models.
 //!
 //! A step that cannot run because its build failed is not counted as passed.
 
@@ -28,7 +28,8 @@ pub fn run(root: &Path, may_install: bool, only: &[String]) -> Result<bool, Stri
     let wanted = |name: &str| only.is_empty() || only.iter().any(|n| n == name);
     let needs_server = only.is_empty()
         || only.iter().any(|n| {
-            ["sql", "isolation", "abuse", "events", "larger", "migrations", "clients", "crash", "tpcc"].contains(&n.as_str())
+            ["sql", "isolation", "definitions", "abuse", "events", "larger", "migrations", "clients", "crash", "tpcc"]
+                .contains(&n.as_str())
         });
     if may_install {
         install::components()?;
@@ -144,6 +145,9 @@ fn server_checks(root: &Path, steps: &Steps, wanted: &dyn Fn(&str) -> bool) {
 fn patient_checks(root: &Path, steps: &Steps, wanted: &dyn Fn(&str) -> bool) {
     if wanted("isolation") {
         steps.run("isolation levels", &mut test_program(root, "isolation"), Counting::Lines);
+    }
+    if wanted("definitions") {
+        steps.run("definitions beside changes", &mut test_program(root, "definitions"), Counting::Lines);
     }
     if wanted("abuse") {
         steps.run("bad input", &mut test_program(root, "abuse"), Counting::Lines);

@@ -14,6 +14,7 @@
 //! | `cross`     | builds for other processors and tests there, under emulation                |
 //! | `sim`       | the engine on a simulated machine, seed after seed                          |
 //! | `fuzz`      | the fuzz targets, each for some seconds; random statements beside MySQL     |
+//! | `definitions` | values stay in their columns while definitions of their tables run       |
 //! | `migrations`| definitions of a table that sysbench works on, and kills in the middle of them |
 //! | `contention`| hot rows, hot pages, many connections: what they cost                      |
 //! | `tpch`      | the 22 queries of TPC-H beside other servers: answers and times             |
@@ -71,6 +72,11 @@ enum Word {
     Clients(clients::Options),
     /// Kills the server under load and checks what it recovers; `-- --help` shows more
     Crash {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Changes definitions in a loop beside sessions whose values tell their column; `-- --help` shows more
+    Definitions {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
@@ -137,6 +143,7 @@ fn main() -> ExitCode {
         Word::Sql { arguments } => ci::program(&root, "sql", &arguments),
         Word::Clients(options) => clients::run(&root, &options),
         Word::Crash { arguments } => ci::program(&root, "crash", &arguments),
+        Word::Definitions { arguments } => ci::program(&root, "definitions", &arguments),
         Word::Isolation { arguments } => ci::program(&root, "isolation", &arguments),
         Word::Abuse { arguments } => ci::program(&root, "abuse", &arguments),
         Word::Larger { arguments } => ci::program(&root, "larger", &arguments),
