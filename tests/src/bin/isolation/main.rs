@@ -5,6 +5,7 @@
 //! and `table_locks` locks of tables under the load of many sessions.
 
 mod families;
+mod random;
 mod scenarios;
 mod session;
 mod table_locks;
@@ -35,6 +36,22 @@ struct Arguments {
     /// Only scenarios whose name contains this
     #[arg(long, default_value = "")]
     only: String,
+    /// Plays this many random schedules instead, and compares with the server of `--judge`
+    #[arg(long, requires = "judge")]
+    random: Option<u64>,
+    /// A real MySQL, HOST:PORT
+    #[arg(long)]
+    judge: Option<String>,
+    #[arg(long, default_value = "root")]
+    judge_user: String,
+    #[arg(long, default_value = "")]
+    judge_password: String,
+    /// Of the first random schedule
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Prints schedules that differ as they are
+    #[arg(long)]
+    keep_length: bool,
 }
 
 fn main() -> ExitCode {
@@ -42,9 +59,9 @@ fn main() -> ExitCode {
     let mut report = Report::new();
     let outcome = match &arguments.against {
         Some(at) => {
-            Address::parse(at, &arguments.user, &arguments.password).map(|address| run(&arguments.only, &address, &mut report))
+            Address::parse(at, &arguments.user, &arguments.password).and_then(|address| run(&arguments, &address, &mut report))
         }
-        None => own_server(&arguments.only, &mut report),
+        None => own_server(&arguments, &mut report),
     };
     if let Err(why) = outcome {
         report.fail("isolation", why);
@@ -52,15 +69,21 @@ fn main() -> ExitCode {
     report.finish()
 }
 
-fn own_server(only: &str, report: &mut Report) -> Result<(), String> {
+fn own_server(arguments: &Arguments, report: &mut Report) -> Result<(), String> {
     let folder = std::env::temp_dir().join(format!("heddle-isolation-{}", std::process::id()));
     let server = Server::start(&ServerOptions::new(&folder))?;
-    run(only, &server.address, report);
+    run(arguments, &server.address, report)?;
     server.kill();
     std::fs::remove_dir_all(&folder).map_err(|e| e.to_string())
 }
 
-fn run(only: &str, address: &Address, report: &mut Report) {
+fn run(arguments: &Arguments, address: &Address, report: &mut Report) -> Result<(), String> {
+    if let (Some(count), Some(judge)) = (arguments.random, &arguments.judge) {
+        let judge = Address::parse(judge, &arguments.judge_user, &arguments.judge_password)?;
+        random::run(address, &judge, arguments.seed, count, !arguments.keep_length, report);
+        return Ok(());
+    }
+    let only = &*arguments.only;
     for scenario in SCENARIOS.iter().filter(|s| s.name.contains(only)) {
         for (number, level) in LEVELS.iter().enumerate() {
             report.case(&format!("{} at {level}", scenario.name), || play(address, scenario, number));
@@ -77,6 +100,7 @@ fn run(only: &str, address: &Address, report: &mut Report) {
             report.case(&format!("no orphan under load at {level}"), || families::storm(address, level));
         }
     }
+    Ok(())
 }
 
 /// Plays one scenario at one level.

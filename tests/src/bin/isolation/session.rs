@@ -8,6 +8,8 @@ use std::time::Duration;
 use tests::Address;
 
 pub struct Session {
+    /// Its connection's number.
+    pub connection: u64,
     statements: Sender<String>,
     answers: Receiver<String>,
 }
@@ -18,6 +20,7 @@ impl Session {
         for set in [format!("SET SESSION TRANSACTION ISOLATION LEVEL {level}"), "SET innodb_lock_wait_timeout = 15".into()] {
             conn.query_drop(set).map_err(|e| e.to_string())?;
         }
+        let connection = u64::from(conn.connection_id());
         let (statements, to_do) = channel::<String>();
         let (done, answers) = channel();
         // It ends with its connection when the session is dropped, or at the latest when its statement does.
@@ -28,7 +31,7 @@ impl Session {
                 }
             }
         });
-        Ok(Self { statements, answers })
+        Ok(Self { connection, statements, answers })
     }
 
     pub fn give(&mut self, sql: &str) -> Result<(), String> {
