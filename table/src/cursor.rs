@@ -7,11 +7,14 @@
 //! reads): the cursor compares the row's own index key and leaves out what does not match, so a row comes at most once per entry.
 //! An UPDATE that changes columns of the scanned index must collect its rows first, or it may meet them again.
 //!
+//! A current read that waits for a row forgets what it has read ahead: whoever held the row may have put others behind it, which are read
+//! as if rows were read one by one. A locking one also gives back what it has locked ahead in a secondary index.
+//!
 //! U1: a stall leaves the cursor where the same call goes on: at most one entry is taken from the batch and not yet answered (`pending`).
 
 use crate::codec::Covering;
 use crate::{EncodedRange, RowBuf, RowRead, Table};
-use txn::{LockMode, ReadMode, Scan, Txn, WaitPolicy, Worker};
+use txn::{Interrupt, LockMode, ReadMode, Scan, Stall, Txn, WaitPolicy, Worker};
 use types::schema::IndexKind;
 
 const BATCH_ROWS: usize = 64;
@@ -39,6 +42,8 @@ pub struct RowCursor {
     fetched: bool,
     /// Rows given so far when the cursor counts a whole table.
     counted: Option<Counted>,
+    /// How often the transaction had waited when the batch was read.
+    waits: u32,
 }
 
 impl Default for RowCursor {
@@ -57,6 +62,7 @@ impl Default for RowCursor {
             pending: false,
             fetched: false,
             counted: None,
+            waits: 0,
         }
     }
 }
@@ -85,6 +91,7 @@ impl RowCursor {
         self.mode = mode;
         self.held = (LockMode::Exclusive, WaitPolicy::Wait);
         self.pending = false;
+        // Other waits do not concern it: nothing has been read ahead.
         self.batch = BATCH_ROWS;
         // A locking scan may leave rows out.
         let is_whole = index == 0 && range.low.is_empty() && range.high.is_empty() && !matches!(mode, ReadMode::Lock(..));
@@ -127,7 +134,19 @@ impl RowCursor {
         self.next_by_entry(table, worker, txn, row)
     }
 
+    /// Forgets what was read ahead of a wait. What a locking read has read stays as it is.
+    #[inline]
+    fn look_at_waits(&mut self, txn: &Txn) {
+        if self.waits != txn.waits() {
+            self.waits = txn.waits();
+            if self.mode == ReadMode::Latest {
+                self.scan.as_mut().expect("opened before next").forget_rest();
+            }
+        }
+    }
+
     fn next_clustered(&mut self, table: &Table, worker: &Worker, txn: &mut Txn, row: &mut RowBuf) -> txn::Result<bool> {
+        self.look_at_waits(txn);
         let scan = self.scan.as_mut().expect("opened before next");
         loop {
             if let Some(found) = scan.next_row() {
@@ -178,11 +197,7 @@ impl RowCursor {
             if !self.pending && !self.take_entry(table, worker, txn)? {
                 return Ok(false);
             }
-            let read = self.read_entry_row(table, worker, txn, row);
-            if read.is_err() && !self.fetched {
-                self.fetch_rest(table, worker);
-            }
-            let is_row = read?;
+            let is_row = self.read_entry_or_stall(table, worker, txn, row)?;
             self.pending = false;
             if is_row {
                 return Ok(true);
@@ -206,6 +221,7 @@ impl RowCursor {
 
     /// Takes the next entry out of the batch.
     fn take_entry(&mut self, table: &Table, worker: &Worker, txn: &mut Txn) -> txn::Result<bool> {
+        self.look_at_waits(txn);
         let scan = self.scan.as_mut().expect("opened before next");
         loop {
             if let Some(found) = scan.next_row() {
@@ -255,9 +271,17 @@ impl RowCursor {
 
     /// Reads the row of the entry that was shown; `false`: it is not visible. Restartable.
     pub fn fetch_shown(&mut self, table: &Table, worker: &Worker, txn: &mut Txn, row: &mut RowBuf) -> txn::Result<bool> {
+        self.read_entry_or_stall(table, worker, txn, row)
+    }
+
+    /// [`Self::read_entry_row`], and what is done where it stalls.
+    fn read_entry_or_stall(&mut self, table: &Table, worker: &Worker, txn: &mut Txn, row: &mut RowBuf) -> txn::Result<bool> {
         let read = self.read_entry_row(table, worker, txn, row);
-        if read.is_err() && !self.fetched {
-            self.fetch_rest(table, worker);
+        match &read {
+            Ok(_) => {}
+            Err(Interrupt::Stall(Stall::Lock(_))) => self.scan.as_mut().expect("opened before next").unlock_rest(txn, worker),
+            Err(_) if !self.fetched => self.fetch_rest(table, worker),
+            Err(_) => {}
         }
         read
     }

@@ -22,7 +22,7 @@
 use crate::blob::{self, ChunkPlace};
 use crate::codec::{self, Source};
 use crate::{RowBuf, RowRead, Table};
-use txn::{InsertOutcome, Interrupt, RECORD_BYTES_MAX, Savepoint, Seen, Txn, Worker, WriteOutcome};
+use txn::{InsertOutcome, Interrupt, LockMode, RECORD_BYTES_MAX, Savepoint, Seen, Txn, WaitPolicy, Worker, WriteOutcome};
 use types::Value;
 use types::row::{ExternalRef, Field, StoredRow};
 use types::schema::IndexKind;
@@ -243,6 +243,26 @@ impl Table {
         };
         row.entry = key;
         found
+    }
+
+    /// After `Duplicate { index }`: locks the key that is in the way, as a reader, until the transaction ends: the record of that index alone, as
+    /// InnoDB does. So a row that another transaction may yet delete is waited for, and what is told of the duplicate stays true. `false`: it
+    /// is gone meanwhile; try again. Restartable.
+    pub fn lock_duplicate(
+        &self,
+        worker: &Worker,
+        txn: &mut Txn,
+        index: usize,
+        values: &[Value<'_>],
+        row: &mut RowBuf,
+    ) -> txn::Result<bool> {
+        row.entry.clear();
+        if self.indexes[index].codec.encode(Source::Values(values), &mut row.entry).map_err(codec::encode_error)? {
+            // A NULL never conflicts.
+            return Ok(false);
+        }
+        let (tree, mode, policy) = (self.indexes[index].tree, LockMode::Share, WaitPolicy::Wait);
+        Ok(txn.lock_row(worker, tree, &row.entry, mode, policy, &mut row.payload)?.is_some())
     }
 
     fn insert_steps(&self, worker: &Worker, txn: &mut Txn, values: &[Value<'_>], p: &mut Progress) -> txn::Result<InsertRow> {

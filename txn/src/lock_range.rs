@@ -10,7 +10,7 @@
 //! locked   (================================================)      WHERE k BETWEEN low AND high
 //! ```
 //! As in InnoDB what is locked begins behind the record before the range and ends before the record after it (or at the leaf's fences,
-//! where those records are on other leaves): the range and a little more. Where a record stands exactly at the low end, nothing can come
+//! where those records are on other leaves): the range and a little more. If the last record is the last that the range can have, it ends there. Where a record stands exactly at the low end, nothing can come
 //! before it within the range, and the gap before it stays free: so a unique key that is found locks one row. A scan that stops early
 //! has locked what it has read.
 //!
@@ -21,7 +21,7 @@
 use crate::locks::{Claim, Want};
 use crate::read::Owner;
 use crate::scan::{Scan, Slot};
-use crate::{Error, Interrupt, Isolation, LockMode, Result, TreeRef, Txn, WaitPolicy, Worker};
+use crate::{Error, Interrupt, Isolation, LockMode, ReadMode, Result, TreeRef, Txn, WaitPolicy, Worker};
 use storage::buffer::PageWrite;
 use storage::page::Page;
 
@@ -76,13 +76,16 @@ impl Txn {
         Ok(true)
     }
 
-    fn add_range(&mut self, worker: &Worker, tree: TreeRef, mode: LockMode, from: &[u8], to: &[u8]) {
-        if os::mutated("forget-range") {
-            return;
+    /// `true`: the transaction had locked nothing of it before.
+    fn add_range(&mut self, worker: &Worker, tree: TreeRef, mode: LockMode, from: &[u8], to: &[u8]) -> bool {
+        if os::mutated("forget-range") || !to.is_empty() && from >= to {
+            return false;
         }
-        if (to.is_empty() || from < to) && worker.engine.locks.ranges.add(self.id, tree.id, mode, from, to) {
+        let added = worker.engine.locks.ranges.add(self.id, tree.id, mode, from, to);
+        if added.is_first {
             self.range_trees.push(tree.id);
         }
+        added.is_new
     }
 }
 
@@ -111,6 +114,25 @@ impl Scan {
         // Got, or gone with its row.
         txn.leave_wait(worker);
         Ok(!self.slots.is_empty())
+    }
+
+    /// The transaction is about to wait for the row of the entry that was given last: gives back what the batch has locked behind that
+    /// entry, as if entries were locked one by one. Else whoever has the row, and puts another entry there, would make a deadlock.
+    pub fn unlock_rest(&mut self, txn: &mut Txn, worker: &Worker) {
+        let ReadMode::Lock(mode, _) = self.mode() else { return };
+        let Some((from, to)) = self.locked.take() else { return };
+        let Some((given, next)) = self.given() else { return };
+        let behind = |key: &[u8]| [key, &[0]].concat();
+        // In reverse the gap below the entry stays locked, up to the next one.
+        let (from, to) = match (self.reverse, next) {
+            (false, _) => (behind(given), to),
+            (true, Some(next)) => (from, behind(next)),
+            (true, None) => return,
+        };
+        if to.is_empty() || from < to {
+            worker.engine.locks.take_back_range(txn.id, self.tree.id, mode, &from, &to);
+        }
+        self.forget_rest();
     }
 
     fn latch<'w>(&self, worker: &'w Worker) -> Result<PageWrite<'w>> {
@@ -292,7 +314,7 @@ impl Passed {
 
     /// Step 3.
     #[allow(clippy::too_many_arguments, reason = "one step of one loop")]
-    fn lock(self, scan: &Scan, txn: &mut Txn, worker: &Worker, page: Page<'_>, edge: usize, halt: &Halt, mode: LockMode) {
+    fn lock(self, scan: &mut Scan, txn: &mut Txn, worker: &Worker, page: Page<'_>, edge: usize, halt: &Halt, mode: LockMode) {
         let mut far = Vec::new();
         if scan.reverse {
             if self.is_empty {
@@ -302,15 +324,20 @@ impl Passed {
                 Halt::End => before_range(page, edge, &scan.low, &mut far),
                 Halt::Early => behind(page, edge, &mut far),
             }
-            txn.add_range(worker, scan.tree, mode, &far, &self.near);
+            if txn.add_range(worker, scan.tree, mode, &far, &self.near) {
+                scan.locked = Some((far, self.near));
+            }
             return;
         }
         match halt {
+            Halt::End if ends_at(page, edge, &scan.high) => far.extend_from_slice(&scan.high),
             Halt::End => up_to(page, edge, &mut far),
             // At least one record was passed.
             Halt::Early => behind(page, edge, &mut far),
         }
-        txn.add_range(worker, scan.tree, mode, &self.near, &far);
+        if txn.add_range(worker, scan.tree, mode, &self.near, &far) {
+            scan.locked = Some((self.near, far));
+        }
     }
 }
 
@@ -335,6 +362,22 @@ fn up_to(page: Page<'_>, index: usize, out: &mut Vec<u8>) {
         true => copy_key(page, index, out),
         false => assert!(page.high_fence(out), "P1: a latched page has whole fences"),
     }
+}
+
+/// Is the record before `index` the last that a range up to `high` can have? Of a unique key that ends at its inclusive bound, what comes
+/// behind is nobody's business.
+fn ends_at(page: Page<'_>, index: usize, high: &[u8]) -> bool {
+    let Some(before) = index.checked_sub(1).filter(|_| !high.is_empty()) else { return false };
+    let mut key = Vec::new();
+    copy_key(page, before, &mut key);
+    // The first key that does not begin with this one.
+    while key.last() == Some(&u8::MAX) {
+        key.pop();
+    }
+    if let Some(last) = key.last_mut() {
+        *last += 1;
+    }
+    key == high
 }
 
 /// Where the locked part begins of a range whose first record is at `index`.

@@ -488,6 +488,19 @@ impl LockTable {
         }
     }
 
+    /// Takes back a part of a range (`RangeTable::take_back`), and wakes those who have met it there.
+    pub fn take_back_range(&self, txn: u64, tree: u32, mode: LockMode, from: &[u8], to: &[u8]) {
+        self.ranges.take_back(txn, tree, mode, from, to);
+        let is_inside = |name: &LockKey| name.tree == tree && *name.key >= *from && (to.is_empty() || *name.key < *to);
+        let asked: Vec<LockKey> =
+            self.asked_of(txn).lock().get(&txn).into_iter().flatten().filter(|name| is_inside(name)).cloned().collect();
+        for name in asked {
+            if let Some(row) = self.shard_of(&name).map.lock().get(&name) {
+                row.wake_front();
+            }
+        }
+    }
+
     /// A transaction has ended: its ranges and explicit locks go, and the heads of the queues it held up are woken.
     pub fn release(&self, txn: u64, waited: bool, explicit: &mut Vec<LockKey>, range_trees: &mut Vec<u32>) {
         for tree in range_trees.drain(..) {

@@ -60,6 +60,26 @@ impl Ranges {
         self.before(key).is_some_and(|(_, to)| to.is_empty() || key < &**to)
     }
 
+    /// Has it a key of `from..to`?
+    fn overlaps(&self, from: &[u8], to: &[u8]) -> bool {
+        let is_inside = |start: &[u8]| to.is_empty() || start < to;
+        self.contains(from)
+            || self.0.range::<[u8], _>((Included(from), Unbounded)).next().is_some_and(|(start, _)| is_inside(start))
+    }
+
+    /// Takes `from..to` out, which lies within one range.
+    fn cut(&mut self, from: &[u8], to: &[u8]) {
+        let Some((start, end)) = self.before(from).map(|(start, end)| (start.clone(), end.clone())) else { return };
+        debug_assert!(end.is_empty() || (!to.is_empty() && *to <= *end), "what is taken out was added as a whole");
+        self.0.remove(&start);
+        if *start < *from {
+            self.0.insert(start, from.into());
+        }
+        if !to.is_empty() && (end.is_empty() || *to < *end) {
+            self.0.insert(to.into(), end);
+        }
+    }
+
     /// Adds `from..to`, joined with what it touches (R4).
     fn add(&mut self, from: &[u8], to: &[u8]) {
         let before = self.0.range_mut::<[u8], _>((Unbounded, Included(from))).next_back();
@@ -96,6 +116,13 @@ struct Owned {
 }
 
 impl Owned {
+    fn of(&mut self, mode: LockMode) -> &mut Ranges {
+        match mode {
+            LockMode::Share => &mut self.shared,
+            LockMode::Exclusive => &mut self.exclusive,
+        }
+    }
+
     /// Does it keep another transaction from what it wants?
     fn blocks(&self, key: &[u8], want: Want) -> bool {
         self.exclusive.contains(key) || want != Want::Row(LockMode::Share) && self.shared.contains(key)
@@ -105,6 +132,14 @@ impl Owned {
     fn holds(&self, key: &[u8], mode: LockMode) -> bool {
         self.exclusive.contains(key) || mode == LockMode::Share && self.shared.contains(key)
     }
+}
+
+/// What is told of a range that was added.
+pub struct Added {
+    /// It is the first of this transaction in this tree, to be `release`d at its end.
+    pub is_first: bool,
+    /// The transaction had locked no key of it by a range before.
+    pub is_new: bool,
 }
 
 #[derive(Default)]
@@ -156,8 +191,8 @@ impl RangeTable {
             && self.slot(tree).trees.lock().get(&tree).is_some_and(|o| o.iter().any(|o| o.txn == txn && o.holds(key, mode)))
     }
 
-    /// Adds a range; `true`: the first of this transaction in this tree, to be `release`d at its end. Under the leaf's latch (R1).
-    pub fn add(&self, txn: u64, tree: u32, mode: LockMode, from: &[u8], to: &[u8]) -> bool {
+    /// Adds a range. Under the leaf's latch (R1).
+    pub fn add(&self, txn: u64, tree: u32, mode: LockMode, from: &[u8], to: &[u8]) -> Added {
         debug_assert!(to.is_empty() || from < to, "a range is not empty");
         let slot = self.slot(tree);
         let mut trees = slot.trees.lock();
@@ -171,11 +206,17 @@ impl RangeTable {
             owners.len() - 1
         });
         let owned = &mut owners[at];
-        match mode {
-            LockMode::Share => owned.shared.add(from, to),
-            LockMode::Exclusive => owned.exclusive.add(from, to),
+        let is_new = !owned.shared.overlaps(from, to) && !owned.exclusive.overlaps(from, to);
+        owned.of(mode).add(from, to);
+        Added { is_first, is_new }
+    }
+
+    /// Takes back a part of a range that was new when it was added, and of which nothing was given out.
+    pub fn take_back(&self, txn: u64, tree: u32, mode: LockMode, from: &[u8], to: &[u8]) {
+        let mut trees = self.slot(tree).trees.lock();
+        if let Some(owned) = trees.get_mut(&tree).and_then(|owners| owners.iter_mut().find(|o| o.txn == txn)) {
+            owned.of(mode).cut(from, to);
         }
-        is_first
     }
 
     /// The transaction has ended: its ranges in this tree go.
@@ -234,6 +275,36 @@ mod tests {
         check(&[("", ""), ("a", "b"), ("c", "")], &[("", "")]);
         check(&[("a", "z"), ("c", "d"), ("a", "z"), ("a", "b")], &[("a", "z")]);
         check(&[("a", "b"), ("a", "d"), ("c", "e")], &[("a", "e")]);
+    }
+
+    #[test]
+    fn a_part_of_a_range_is_taken_out() {
+        let cut = |from: &str, to: &str, expected: &[(&str, &str)]| {
+            let mut ranges = Ranges::default();
+            ranges.add(b"b", b"k");
+            ranges.add(b"m", b"");
+            ranges.cut(from.as_bytes(), to.as_bytes());
+            let found: Vec<_> = ranges.0.iter().map(|(from, to)| (&**from, &**to)).collect();
+            let expected: Vec<_> = expected.iter().map(|(from, to)| (from.as_bytes(), to.as_bytes())).collect();
+            assert_eq!(found, expected, "{from}..{to}");
+        };
+        cut("c", "e", &[("b", "c"), ("e", "k"), ("m", "")]);
+        cut("b", "e", &[("e", "k"), ("m", "")]);
+        cut("c", "k", &[("b", "c"), ("m", "")]);
+        cut("b", "k", &[("m", "")]);
+        cut("n", "", &[("b", "k"), ("m", "n")]);
+        cut("m", "p", &[("b", "k"), ("p", "")]);
+    }
+
+    #[test]
+    fn overlaps_are_found() {
+        let mut ranges = Ranges::default();
+        ranges.add(b"c", b"f");
+        for (from, to, expected) in
+            [("a", "c", false), ("a", "d", true), ("d", "e", true), ("f", "h", false), ("a", "", true), ("f", "", false)]
+        {
+            assert_eq!(ranges.overlaps(from.as_bytes(), to.as_bytes()), expected, "{from}..{to}");
+        }
     }
 
     /// Random ranges over small keys against a set of keys.

@@ -44,6 +44,8 @@ pub struct Scan {
     pub(crate) slots: Vec<Slot>,
     next: usize,
     older: Vec<u8>,
+    /// The range of keys that the last batch has locked, where the transaction had locked nothing of it before.
+    pub(crate) locked: Option<(Vec<u8>, Vec<u8>)>,
     unseen: i64,
     pub(crate) ahead: Ahead,
 }
@@ -82,6 +84,7 @@ impl Scan {
             slots: Vec::new(),
             next: 0,
             older: Vec::new(),
+            locked: None,
             unseen: 0,
             ahead: Ahead::default(),
         };
@@ -102,8 +105,20 @@ impl Scan {
         self.slots.clear();
         self.bytes.clear();
         self.next = 0;
+        self.locked = None;
         self.unseen = 0;
         self.ahead.reset();
+    }
+
+    pub(crate) fn mode(&self) -> ReadMode {
+        self.mode
+    }
+
+    /// The key of the row that was given last, and that of the next one of the batch.
+    pub(crate) fn given(&self) -> Option<(&[u8], Option<&[u8]>)> {
+        let key = |slot: &Slot| &self.bytes[slot.key.0 as usize..slot.key.1 as usize];
+        let given = self.slots.get(self.next.checked_sub(1)?)?;
+        Some((key(given), self.slots.get(self.next).map(key)))
     }
 
     /// Loads the next batch (visible rows of at most one leaf, at most `rows_max` rows). `false`: the range is exhausted.
@@ -114,6 +129,7 @@ impl Scan {
     pub fn fill(&mut self, txn: &mut Txn, worker: &Worker, rows_max: usize) -> Result<bool> {
         self.next = 0;
         self.slots.clear();
+        self.locked = None;
         if let ReadMode::Lock(mode, policy) = self.mode {
             return self.fill_locked(txn, worker, rows_max.max(1), mode, policy);
         }
@@ -301,6 +317,22 @@ impl Scan {
     pub fn rest(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let range = |(from, to): (u32, u32)| &self.bytes[from as usize..to as usize];
         self.slots[self.next.min(self.slots.len())..].iter().map(move |slot| (range(slot.key), range(slot.payload)))
+    }
+
+    /// Forgets the rows of the batch behind the one that was given last: the next `fill` goes on there. For current reads that have
+    /// waited for a row, since others may have put rows behind it meanwhile.
+    pub fn forget_rest(&mut self) {
+        let Some(last) = self.next.checked_sub(1).and_then(|last| self.slots.get(last)) else { return };
+        let (from, to) = last.key;
+        self.place.clear();
+        self.place.extend_from_slice(&self.bytes[from as usize..to as usize]);
+        if !self.reverse {
+            // The next possible key.
+            self.place.push(0);
+        }
+        self.done = false;
+        self.slots.truncate(self.next);
+        self.locked = None;
     }
 
     /// The next row of the batch; `None`: call `fill` again.

@@ -62,6 +62,8 @@ pub struct Txn {
     session: u32,
     /// It has changed rows that its snapshot does not see.
     pub(crate) changed_unseen: bool,
+    /// How often it has waited for a lock.
+    waits: u32,
 }
 
 impl Txn {
@@ -81,6 +83,7 @@ impl Txn {
             lock_wait_timeout: LOCK_WAIT_TIMEOUT,
             session: 0,
             changed_unseen: false,
+            waits: 0,
         }
     }
 
@@ -153,6 +156,7 @@ impl Txn {
         holder: Option<u64>,
         release: impl FnOnce(),
     ) -> Interrupt {
+        self.waits = self.waits.wrapping_add(1);
         let engine = &worker.engine;
         let before = self.wait.take_if(|wait| wait.name.is(tree, key)).map(|wait| wait.deadline);
         self.leave_wait(worker);
@@ -162,7 +166,9 @@ impl Txn {
         self.wait = Some(Wait { name: name.clone(), cell: cell.clone(), deadline });
         // A new place is the last of its queue.
         let holds_nothing = self.undo_last == 0 && self.explicit.is_empty() && self.range_trees.is_empty();
-        let weight = if holds_nothing && before.is_none() { None } else { Some(self.changes) };
+        // As in InnoDB, locks weigh as much as changes when a deadlock's victim is chosen.
+        let locks = (self.explicit.len() + self.range_trees.len()) as u64;
+        let weight = if holds_nothing && before.is_none() { None } else { Some(self.changes + locks) };
         match engine.locks.begin_wait(&engine.statuses, &engine.timers, &name, &cell, weight, deadline) {
             Ok(()) => Interrupt::Stall(Stall::Lock(cell)),
             Err(()) => {
@@ -242,6 +248,12 @@ impl Txn {
     /// Does the first statement's snapshot serve the whole transaction?
     fn keeps_snapshot(&self) -> bool {
         matches!(self.isolation, Isolation::RepeatableRead | Isolation::Serializable)
+    }
+
+    /// How often it has waited for a lock. What was read ahead of a wait is read again after it: others have gone on meanwhile.
+    #[inline]
+    pub fn waits(&self) -> u32 {
+        self.waits
     }
 
     /// How many records it has changed.

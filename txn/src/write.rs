@@ -121,7 +121,10 @@ impl Txn {
                 Verdict::Go => {}
                 Verdict::Stop => {
                     drop(leaf);
-                    self.leave_wait(worker);
+                    // Who has waited for the key, and finds a row there, may lock that next: it keeps its place in the queue.
+                    if want != Want::Insert {
+                        self.leave_wait(worker);
+                    }
                     return Ok(false);
                 }
                 Verdict::Wait(holder) => {

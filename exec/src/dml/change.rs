@@ -321,7 +321,12 @@ impl<'p> Rows<'p> {
                         }
                     }
                     Some(WriteRow::Duplicate { index }) => {
-                        let error = duplicate(self.table, index, &new_row(self.table, &source.row, &changes)?);
+                        let new = new_row(self.table, &source.row, &changes)?;
+                        let mut existing = table::RowBuf::default();
+                        if !engine!(shared.session, self.table.lock_duplicate(worker, txn, index, &new, &mut existing))? {
+                            continue;
+                        }
+                        let error = duplicate(self.table, index, &new);
                         if !ignore {
                             return Err(error);
                         }

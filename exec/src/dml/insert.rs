@@ -546,7 +546,11 @@ impl<'p> Inserting<'p> {
                 }
             };
             let plain = self.assigner.is_none() && !self.plan.replace;
+            let existing = &mut self.existing;
             if plain {
+                if !engine!(session, self.table.lock_duplicate(worker, txn, index, values, existing))? {
+                    continue;
+                }
                 let error = duplicate(self.table, index, values);
                 if !self.plan.ignore {
                     return Err(error);
@@ -556,7 +560,6 @@ impl<'p> Inserting<'p> {
                 return Ok(());
             }
             let how = RowRead::Lock(LockMode::Exclusive, WaitPolicy::Wait);
-            let existing = &mut self.existing;
             if !engine!(session, self.table.conflicting_row(worker, txn, index, values, how, existing))? {
                 continue;
             }

@@ -255,13 +255,18 @@ impl Updating<'_> {
                 }
                 Some(WriteRow::Changed | WriteRow::Paused { .. }) => done = false,
                 Some(WriteRow::Duplicate { index }) => {
-                    self.matched += 1;
-                    let error = duplicate(self.table, index, &new_row(self.table, old, &changes)?);
-                    if !self.ignore {
-                        return Err(error);
+                    let new = new_row(self.table, old, &changes)?;
+                    let mut existing = table::RowBuf::default();
+                    done = engine!(shared.session, self.table.lock_duplicate(worker, txn, index, &new, &mut existing))?;
+                    if done {
+                        self.matched += 1;
+                        let error = duplicate(self.table, index, &new);
+                        if !self.ignore {
+                            return Err(error);
+                        }
+                        shared.session.warn(error);
+                        refused = true;
                     }
-                    shared.session.warn(error);
-                    refused = true;
                 }
             }
         }

@@ -95,11 +95,14 @@ fn check(name: &str, isolation: Isolation, locking: Locking, gaps: &[u64], rows:
 
 #[test]
 fn a_scan_locks_its_range_and_the_gaps_around_it() {
-    check("middle", LEVEL, Locking::of(4, 9), &[4, 6, 7, 9, 10], &[5, 8]);
-    check("backward", LEVEL, Locking { reverse: true, ..Locking::of(4, 9) }, &[4, 6, 7, 9, 10], &[5, 8]);
-    check("one-by-one", LEVEL, Locking { batch: 1, ..Locking::of(4, 9) }, &[4, 6, 7, 9, 10], &[5, 8]);
+    check("middle", LEVEL, Locking::of(4, 10), &[4, 6, 7, 9, 10], &[5, 8]);
+    check("backward", LEVEL, Locking { reverse: true, ..Locking::of(4, 10) }, &[4, 6, 7, 9, 10], &[5, 8]);
+    check("one-by-one", LEVEL, Locking { batch: 1, ..Locking::of(4, 10) }, &[4, 6, 7, 9, 10], &[5, 8]);
     // A record at the low end: nothing can come before it within the range.
-    check("exact", LEVEL, Locking::of(5, 6), &[6, 7], &[5]);
+    check("exact", LEVEL, Locking::of(5, 6), &[], &[5]);
+    // Nor behind the one at the high end.
+    check("to the end", LEVEL, Locking::of(4, 9), &[4, 6, 7], &[5, 8]);
+    check("behind it", LEVEL, Locking::of(4, 10), &[4, 6, 7, 9, 10], &[5, 8]);
     check("empty", LEVEL, Locking::of(6, 7), &[6, 7], &[]);
     check("end", LEVEL, Locking::of(10, 15), &[9, 10, 12, 13, 14, 15], &[11]);
     // What is not read is not locked.
