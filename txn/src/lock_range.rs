@@ -67,10 +67,13 @@ impl Txn {
                 return Ok(false);
             }
         }
-        let (above, below) = slot.map_or_else(|slot| (slot, slot), |index| (index + 1, index));
         let (mut from, mut to) = (Vec::new(), Vec::new());
-        behind(leaf.page, below, &mut from);
-        up_to(leaf.page, above, &mut to);
+        behind(leaf.page, slot.unwrap_or_else(|slot| slot), &mut from);
+        match slot {
+            // A tombstone ends the gap before it.
+            Ok(index) => behind(leaf.page, index + 1, &mut to),
+            Err(slot) => up_to(leaf.page, slot, &mut to),
+        }
         self.add_range(worker, tree, mode, &from, &to);
         leaf.release_unchanged();
         Ok(true)
