@@ -21,6 +21,8 @@ pub(crate) struct Source {
     pub nullable: bool,
     /// USE INDEX and the like: which indexes may be used; `None` for all.
     pub indexes: Option<Vec<usize>>,
+    /// FORCE INDEX: the table is read as a whole only where none of these serves.
+    pub forced: bool,
     /// PARTITION (p0, p1): the numbers of the partitions.
     pub partitions: Option<Vec<usize>>,
     pub kind: SourceKind,
@@ -67,6 +69,7 @@ impl Source {
             alias,
             nullable: false,
             indexes,
+            forced: false,
             partitions,
             kind,
             pushable,
@@ -204,6 +207,7 @@ impl Binder<'_> {
         let alias = table.alias.unwrap_or(if def.is_virtual { &def.name } else { table.name.name }).to_owned();
         let source = self.add_source(def, &alias)?;
         self.sources[source].indexes = self.hinted_indexes(source, table)?;
+        self.sources[source].forced = table.hints.iter().any(|hint| hint.kind == crate::ast::IndexHintKind::Force);
         if table.partitions.is_empty() {
             return Ok(JoinTree::Table(source));
         }

@@ -132,7 +132,10 @@ impl FromBlock<'_> {
             }
             let index = IndexUse { source, number, ranges, covering, conjuncts, total };
             for candidate in self.candidates(&index, need) {
-                if best.as_ref().is_none_or(|b| candidate.cost < b.cost) {
+                // FORCE INDEX: a look into one of its indexes is better than the whole table, whatever it costs.
+                let is_last_way = |access: &Access| from.forced && matches!(access, Access::Full { index: 0, .. });
+                let order = |c: &Candidate| (is_last_way(&c.access), c.cost);
+                if best.as_ref().is_none_or(|b| order(&candidate) < order(b)) {
                     best = Some(candidate);
                 }
             }

@@ -104,6 +104,10 @@ fn a_lookup_finds_as_many_rows_as_statistics_say() {
     assert!(shown.contains("using ab") && shown.contains("rows=1.11)"), "{shown}");
     // A quarter of the rows is better read in sequence.
     assert!(explained(&context, "SELECT c FROM t WHERE k = 1").contains("Table scan"));
+    assert!(explained(&context, "SELECT c FROM t USE INDEX (k) WHERE k = 1").contains("Table scan"));
+    // But where the user insists.
+    assert!(explained(&context, "SELECT c FROM t FORCE INDEX (k) WHERE k = 1").contains("Index lookup on t using k"));
+    assert!(explained(&context, "SELECT c FROM t FORCE INDEX (k) WHERE a = 1").contains("Table scan"));
 }
 
 #[test]
