@@ -1,5 +1,5 @@
 //! `cargo xtask fuzz`: the targets of `fuzz/`, each for some seconds, with cargo-fuzz on the nightly toolchain; and `differential`, random statements on
-//! Heddle beside a real MySQL (`tests/src/bin/differential`).
+//! Heddle beside a real MySQL (`tests/src/bin/differential`), and `replay`, MySQL's own tests on both (`tests/src/bin/replay`).
 
 use crate::bench::{parse_target, start_peers};
 use crate::ci;
@@ -10,12 +10,14 @@ use std::process::Command;
 
 /// The target that is a program of `tests`.
 const DIFFERENTIAL: &str = "differential";
+/// The other one: `cargo xtask fuzz replay -- --suite DIR --judge HOST:PORT`.
+const REPLAY: &str = "replay";
 /// The peer that a folder of peers starts.
 const REFERENCE: &str = "mysql97";
 
 #[derive(Args)]
 pub struct Options {
-    /// Targets of fuzz/, or `differential`
+    /// Targets of fuzz/, `differential` or `replay`
     targets: Vec<String>,
     /// Of each byte-level target
     #[arg(long, default_value_t = 60)]
@@ -32,17 +34,21 @@ pub struct Options {
     /// differential: a folder with servers.py, which starts the real MySQL and prints how to reach it
     #[arg(long)]
     peers: Option<PathBuf>,
-    /// differential: after `--`, more for the program; `-- --help` shows what
+    /// differential, replay: after `--`, more for the program; `-- --help` shows what
     #[arg(last = true)]
     more: Vec<String>,
 }
 
 /// Runs what is named, or all byte-level targets; true when nothing was found.
 pub fn run(root: &Path, options: &Options) -> Result<bool, String> {
-    let bytes: Vec<String> = options.targets.iter().filter(|t| *t != DIFFERENTIAL).cloned().collect();
+    let has = |name: &str| options.targets.iter().any(|target| target == name);
+    let bytes: Vec<String> = options.targets.iter().filter(|t| ![DIFFERENTIAL, REPLAY].contains(&t.as_str())).cloned().collect();
     let mut clean = true;
-    if bytes.len() < options.targets.len() {
-        clean = ci::program(root, DIFFERENTIAL, &differential(options)?)?;
+    if has(REPLAY) {
+        clean = ci::program(root, REPLAY, &options.more)?;
+    }
+    if has(DIFFERENTIAL) {
+        clean &= ci::program(root, DIFFERENTIAL, &differential(options)?)?;
     }
     if options.targets.is_empty() || !bytes.is_empty() {
         clean &= byte_targets(root, &bytes, options.seconds)?;

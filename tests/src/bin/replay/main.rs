@@ -1,0 +1,269 @@
+//! MySQL's own tests, replayed statement by statement on Heddle and on a real MySQL.
+//!
+//! 1. Each test is read (`script`); those that need options of the server, other programs or features that are not there are skipped.
+//! 2. Its statements run on both servers, through connections of the same names; what they answer is compared: error numbers, and rows,
+//!    in order only where the statement asks for one.
+//! 3. A statement that fails on one server alone leaves other tables there. Differences of later statements about the objects that it names
+//!    are counted apart: they follow.
+//! 4. All differences are written to a file, and counted at the end, by error number and by test.
+//!
+//! Both servers are taken over: databases are dropped, accounts made, global variables set. Use servers of their own.
+
+mod script;
+mod side;
+
+use clap::Parser;
+use script::{Read, Step};
+use side::{Outcome, Side};
+use std::collections::{BTreeMap, HashSet};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use tests::{Address, Report, Server, ServerOptions};
+
+#[derive(Parser)]
+#[command(about = "Replays MySQL's own tests on two servers and compares the answers")]
+struct Arguments {
+    /// The folder of MySQL's test suite (Debian's package mysql-testsuite)
+    #[arg(long)]
+    suite: PathBuf,
+    /// Folders of tests in it
+    #[arg(long, value_delimiter = ',', default_value = "t")]
+    folders: Vec<String>,
+    /// Only tests whose names have this in them
+    #[arg(long, default_value = "")]
+    only: String,
+    /// A running Heddle, HOST:PORT, instead of one started for this
+    #[arg(long)]
+    ours: Option<String>,
+    /// A real MySQL, HOST:PORT
+    #[arg(long)]
+    judge: String,
+    #[arg(long, default_value = "root")]
+    user: String,
+    #[arg(long, default_value = "root")]
+    judge_user: String,
+    #[arg(long, default_value = "")]
+    judge_password: String,
+    /// Where the differences are written
+    #[arg(long, default_value = "replay.txt")]
+    out: PathBuf,
+}
+
+/// What was counted.
+#[derive(Default)]
+struct Sum {
+    tests: u64,
+    skipped: u64,
+    /// Why tests are skipped.
+    reasons: BTreeMap<&'static str, u64>,
+    statements: u64,
+    rows: u64,
+    errors: u64,
+    following: u64,
+    by_kind: BTreeMap<String, u64>,
+    by_test: BTreeMap<String, u64>,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let mut report = Report::new();
+    let outcome = match &arguments.ours {
+        Some(at) => Address::parse(at, &arguments.user, "").and_then(|ours| run(&arguments, &ours, &mut report)),
+        None => own_server(&arguments, &mut report),
+    };
+    if let Err(why) = outcome {
+        report.fail("replay", why);
+    }
+    report.finish()
+}
+
+fn own_server(arguments: &Arguments, report: &mut Report) -> Result<(), String> {
+    let folder = std::env::temp_dir().join(format!("heddle-replay-{}", std::process::id()));
+    let server = Server::start(&ServerOptions::new(&folder))?;
+    run(arguments, &server.address, report)?;
+    server.kill();
+    std::fs::remove_dir_all(&folder).map_err(|e| e.to_string())
+}
+
+fn run(arguments: &Arguments, ours: &Address, report: &mut Report) -> Result<(), String> {
+    let judge = Address::parse(&arguments.judge, &arguments.judge_user, &arguments.judge_password)?;
+    let (mut sum, mut text) = (Sum::default(), String::new());
+    for path in script::tests_of(&arguments.suite, &arguments.folders, &arguments.only) {
+        let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        match script::read(&path, &arguments.suite)? {
+            Read::Skipped(why) => {
+                sum.skipped += 1;
+                *sum.reasons.entry(why).or_default() += 1;
+            }
+            Read::Steps(steps) => {
+                sum.tests += 1;
+                if let Err(why) = replay(&name, &steps, ours, &judge, &mut sum, &mut text) {
+                    // What one server cannot even begin is a difference, too.
+                    let _ = writeln!(text, "=== {name}: {why}\n");
+                    *sum.by_test.entry(name).or_default() += 1;
+                }
+                std::fs::write(&arguments.out, &text).map_err(|e| format!("{}: {e}", arguments.out.display()))?;
+            }
+        }
+    }
+    println!("{} tests, {} skipped, {} statements", sum.tests, sum.skipped, sum.statements);
+    sum.reasons.iter().for_each(|(why, count)| println!("{count:6} skipped: {why}"));
+    println!("{} answers with other rows, {} with other errors, {} more follow from these", sum.rows, sum.errors, sum.following);
+    let mut kinds: Vec<_> = sum.by_kind.iter().collect();
+    kinds.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+    kinds.iter().take(40).for_each(|(kind, count)| println!("{count:6} {kind}"));
+    let mut names: Vec<_> = sum.by_test.iter().collect();
+    names.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+    names.iter().take(40).for_each(|(name, count)| println!("{count:6} {name}"));
+    let per_mille = (sum.rows + sum.errors) as f64 * 1000.0 / sum.statements.max(1) as f64;
+    let name = format!("{per_mille:.1} of 1,000 statements differ");
+    if sum.statements == 0 {
+        report.fail(name, "nothing ran")
+    } else {
+        report.ok(name)
+    };
+    Ok(())
+}
+
+/// What has no answer that two servers share.
+fn is_compared(sql: &str) -> bool {
+    const NOT: [&str; 30] = [
+        "explain",
+        "analyze",
+        "show engine",
+        "show status",
+        "show global status",
+        "show session status",
+        "show variables",
+        "show global variables",
+        "show session variables",
+        "show processlist",
+        "show full processlist",
+        "show plugins",
+        "show table status",
+        "desc select",
+        "describe select",
+        "show index",
+        "show keys",
+        "show indexes",
+        "optimize",
+        "check table",
+        "repair",
+        "show open tables",
+        "show events",
+        "show binary",
+        "show master",
+        "show replica",
+        "show slave",
+        "help ",
+        "show profile",
+        "show count",
+    ];
+    const INSIDE: [&str; 26] = [
+        "performance_schema",
+        "optimizer_trace",
+        "innodb_",
+        "sys.",
+        "rand(",
+        "uuid",
+        "now(",
+        "current_timestamp",
+        "sysdate",
+        "curdate",
+        "curtime",
+        "connection_id",
+        "mysql.",
+        "@@version",
+        "version()",
+        "unix_timestamp()",
+        "last_query_cost",
+        "utc_",
+        "localtime",
+        "current_date",
+        "current_time",
+        "show create user",
+        "information_schema.processlist",
+        "table_rows",
+        "@@hostname",
+        "@@datadir",
+    ];
+    let lower = sql.trim_start().trim_start_matches('(').to_ascii_lowercase();
+    !NOT.iter().any(|start| lower.starts_with(start)) && !INSIDE.iter().any(|part| lower.contains(part))
+}
+
+fn replay(name: &str, steps: &[Step], ours: &Address, judge: &Address, sum: &mut Sum, text: &mut String) -> Result<(), String> {
+    let (mut one, mut two) = (Side::begin(ours)?, Side::begin(judge)?);
+    let mut tainted: HashSet<String> = HashSet::new();
+    for step in steps {
+        let Step::Statement(sql) = step else {
+            one.turn(step)?;
+            two.turn(step)?;
+            continue;
+        };
+        let (found, expected) = (one.run(sql)?, two.run(sql)?);
+        sum.statements += 1;
+        if found.same(&expected, is_compared(sql)) {
+            continue;
+        }
+        let names = names_in(sql);
+        let follows = names.iter().any(|name| tainted.contains(name));
+        if found.error != expected.error && !found.rows_came && !expected.rows_came {
+            tainted.extend(names);
+        }
+        if follows {
+            sum.following += 1;
+            continue;
+        }
+        let kind = if found.error != expected.error {
+            sum.errors += 1;
+            format!("error {} for {}", found.error, expected.error)
+        } else {
+            sum.rows += 1;
+            format!("rows of {}", sql.split_whitespace().next().unwrap_or("").to_ascii_lowercase())
+        };
+        *sum.by_kind.entry(kind.clone()).or_default() += 1;
+        *sum.by_test.entry(name.to_owned()).or_default() += 1;
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "--- {name}: {kind}\n{sql}\nours:  {}\njudge: {}\n", told(&found), told(&expected));
+    }
+    one.end()?;
+    two.end()
+}
+
+fn told(outcome: &Outcome) -> String {
+    const SHOWN: usize = 600;
+    let shown = if outcome.error != 0 { format!("{} {}", outcome.error, outcome.message) } else { outcome.rows.join(" | ") };
+    shown.chars().take(SHOWN).collect()
+}
+
+/// The words of a statement that stand where objects are named.
+fn names_in(sql: &str) -> Vec<String> {
+    let words: Vec<String> = sql
+        .split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$')
+        .filter(|word| !word.is_empty())
+        .map(str::to_ascii_lowercase)
+        .collect();
+    let before = [
+        "table",
+        "into",
+        "update",
+        "from",
+        "join",
+        "view",
+        "procedure",
+        "function",
+        "trigger",
+        "call",
+        "database",
+        "on",
+        "event",
+        "exists",
+        "user",
+        "role",
+        "prepare",
+        "execute",
+    ];
+    let is_name = |word: &str| !["if", "not", "exists", "select", "ignore", "low_priority", "temporary"].contains(&word);
+    words.windows(2).filter(|pair| before.contains(&&*pair[0]) && is_name(&pair[1])).map(|pair| pair[1].clone()).collect()
+}

@@ -1,0 +1,161 @@
+//! One server in a replay: its connections, and what a statement answers there.
+
+use crate::script::Step;
+use mysql::prelude::Queryable;
+use mysql::{Conn, Value};
+use std::collections::HashMap;
+use std::time::Duration;
+use tests::Address;
+
+/// No statement of these tests takes longer, but for those that wait for others.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// Rows that are compared of one answer.
+const ROWS_MAX: usize = 5_000;
+
+/// How a statement ended.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// 0: none.
+    pub error: u16,
+    pub message: String,
+    pub rows: Vec<String>,
+    /// It has a result set.
+    pub rows_came: bool,
+}
+
+impl Outcome {
+    /// Is it the same as a judge's? Rows count where they can be `compared`, in their order where that is asked for.
+    pub fn same(&self, other: &Self, compared: bool) -> bool {
+        self.error == other.error && (!compared || self.rows == other.rows)
+    }
+}
+
+pub struct Side {
+    address: Address,
+    connections: HashMap<String, Conn>,
+    now: String,
+}
+
+const DATABASE: &str = "test";
+
+impl Side {
+    /// Makes the server as the framework hands it to a test.
+    pub fn begin(address: &Address) -> Result<Self, String> {
+        let mut conn = address.connect().map_err(|e| format!("{}: {e}", address.port))?;
+        let ready = |conn: &mut Conn, sql: &str| conn.query_drop(sql).map_err(|e| format!("{}: {sql}: {e}", address.port));
+        let kept = ["mysql", "sys", "information_schema", "performance_schema"];
+        for name in conn.query::<String, _>("SHOW DATABASES").map_err(|e| e.to_string())? {
+            if !kept.contains(&&*name.to_lowercase()) {
+                ready(&mut conn, &format!("DROP DATABASE `{name}`"))?;
+            }
+        }
+        ready(&mut conn, "CREATE DATABASE test CHARACTER SET utf8mb4")?;
+        drop(conn);
+        let mut side = Self { address: address.clone(), connections: HashMap::new(), now: String::new() };
+        side.open("default", &address.user, &address.password, DATABASE)?;
+        side.now = "default".to_owned();
+        Ok(side)
+    }
+
+    fn open(&mut self, name: &str, user: &str, password: &str, database: &str) -> Result<(), String> {
+        let database = match database {
+            "" => Some(DATABASE),
+            "*NO-ONE*" => None,
+            database => Some(database),
+        };
+        let options = self
+            .address
+            .options()
+            .user(Some(user))
+            .pass(Some(password))
+            .db_name(database)
+            .read_timeout(Some(PATIENCE))
+            .prefer_socket(false);
+        let mut conn = Conn::new(options).map_err(|e| format!("connection {name}: {e}"))?;
+        conn.query_drop("SET NAMES utf8mb4, lock_wait_timeout = 5, innodb_lock_wait_timeout = 5").map_err(|e| e.to_string())?;
+        self.connections.insert(name.to_owned(), conn);
+        Ok(())
+    }
+
+    /// A step that is no statement. A connection that cannot be made leaves its name to nobody; the tests try such on purpose.
+    pub fn turn(&mut self, step: &Step) -> Result<(), String> {
+        match step {
+            Step::Statement(_) => {}
+            Step::Connect { name, user, password, database } => {
+                let (user, password) = if user == "root" {
+                    (self.address.user.clone(), self.address.password.clone())
+                } else {
+                    (user.clone(), password.clone())
+                };
+                if self.open(name, &user, &password, database).is_ok() {
+                    self.now = name.clone();
+                }
+            }
+            Step::Connection(name) if self.connections.contains_key(name) => self.now = name.clone(),
+            Step::Connection(_) => return Err("a connection that is not there".to_owned()),
+            Step::Disconnect(name) => drop(self.connections.remove(name)),
+        }
+        Ok(())
+    }
+
+    /// Runs a statement, with all its results.
+    pub fn run(&mut self, sql: &str) -> Result<Outcome, String> {
+        let Some(conn) = self.connections.get_mut(&self.now) else { return Err("the connection is closed".to_owned()) };
+        let mut outcome = Outcome::default();
+        let failed = |error: mysql::Error, outcome: &mut Outcome| match error {
+            mysql::Error::MySqlError(e) => {
+                (outcome.error, outcome.message) = (e.code, e.message);
+                Ok(())
+            }
+            error => Err(format!("{}: {sql}: {error}", self.address.port)),
+        };
+        match conn.query_iter(sql) {
+            Ok(mut result) => {
+                let mut error = None;
+                while let Some(set) = result.iter() {
+                    outcome.rows_came |= !set.columns().as_ref().is_empty();
+                    for row in set {
+                        match row {
+                            Ok(row) if outcome.rows.len() < ROWS_MAX => {
+                                outcome.rows.push(row.unwrap().iter().map(text).collect::<Vec<_>>().join(","));
+                            }
+                            Ok(_) => {}
+                            Err(e) => error = Some(e),
+                        }
+                    }
+                }
+                drop(result);
+                if let Some(error) = error {
+                    failed(error, &mut outcome)?;
+                }
+            }
+            Err(error) => failed(error, &mut outcome)?,
+        }
+        let lower = sql.to_ascii_lowercase();
+        if !lower.contains("order by") || lower.starts_with("show") {
+            outcome.rows.sort_unstable();
+        }
+        Ok(outcome)
+    }
+
+    /// Puts back what a test may leave for the next one.
+    pub fn end(&mut self) -> Result<(), String> {
+        self.connections.clear();
+        let mut conn = self.address.connect().map_err(|e| e.to_string())?;
+        let users = "SELECT user, host FROM mysql.user WHERE user NOT LIKE 'mysql.%' AND user NOT IN ('root', 'bench')";
+        let accounts: Vec<(String, String)> = conn.query(users).unwrap_or_default();
+        for (user, host) in accounts {
+            // One that cannot be dropped stays, and is told by whoever meets it.
+            let _ = conn.query_drop(format!("DROP USER '{user}'@'{host}'"));
+        }
+        Ok(())
+    }
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::NULL => "NULL".into(),
+        Value::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        other => other.as_sql(true),
+    }
+}
