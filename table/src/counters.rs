@@ -9,6 +9,8 @@
 //! nobody, so its ids may come again. All three are looked up in their tree at first use, so opening a table reads no page of it.
 //!
 //! A1: `next_auto <= bound` whenever a number below `next_auto` is in a caller's hands.
+//! A2: counting stops at the column's highest number, which is handed out again from then on. `next_auto` is above it only where a
+//!     definition says so (AUTO_INCREMENT = n).
 
 use crate::catalog;
 use arc_swap::ArcSwapOption;
@@ -82,16 +84,16 @@ impl Counters {
         self.auto_checked.store(true, Ordering::Release);
     }
 
-    /// Takes `count` numbers; `max` is the column's highest. The result is above `max` when they are used up.
+    /// Takes `count` numbers; `max` is the column's highest (A2).
     pub fn reserve(&self, worker: &Worker, table: TableId, count: u64, max: u64) -> txn::Result<u64> {
         let count = count.max(1);
         loop {
             let next = self.next_auto();
-            if next > max || next == u64::MAX {
+            if next > max {
                 return Ok(next);
             }
-            self.ensure_lease(worker, table, next.saturating_add(count), max)?;
-            let after = next.saturating_add(count);
+            let after = next.saturating_add(count).min(max);
+            self.ensure_lease(worker, table, after, max)?;
             // Relaxed: the numbers order nothing but themselves.
             if self.next_auto.compare_exchange(next, after, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
                 return Ok(next);
@@ -104,7 +106,7 @@ impl Counters {
         if value < self.next_auto() {
             return Ok(());
         }
-        let next = value.saturating_add(1);
+        let next = value.saturating_add(1).min(max);
         self.ensure_lease(worker, table, next, max)?;
         self.next_auto.fetch_max(next, Ordering::Relaxed);
         Ok(())
@@ -114,7 +116,7 @@ impl Counters {
         let bound = self.bound.load(Ordering::Relaxed);
         if needed <= bound {
             let step = lease_step(needed, max);
-            let is_near = bound - needed < step / 2 && bound <= max && bound != u64::MAX;
+            let is_near = bound - needed < step / 2 && bound < max;
             // Ahead of need one caller renews; the others need not wait for it.
             if is_near && let Some(_guard) = self.lease.try_lock() {
                 return self.extend_lease(worker, table, needed, max);
@@ -130,7 +132,7 @@ impl Counters {
     }
 
     fn extend_lease(&self, worker: &Worker, table: TableId, needed: u64, max: u64) -> txn::Result<()> {
-        let bound = needed.saturating_add(lease_step(needed, max));
+        let bound = needed.saturating_add(lease_step(needed, max)).min(max);
         catalog::lease_auto_increment(worker, table, bound)?;
         self.bound.fetch_max(bound, Ordering::Relaxed);
         Ok(())

@@ -181,8 +181,9 @@ impl Table {
     }
 
     /// Takes `count` consecutive AUTO_INCREMENT numbers and returns the first. Numbers are never handed out twice, also not after a
-    /// crash; those of rolled-back statements are lost, as in MySQL. Restartable. A result above `auto_increment_max` means that they
-    /// are used up (1467, or the insert of the highest number again: 1062). 0 for a table without such a column.
+    /// crash; those of rolled-back statements are lost, as in MySQL. Only `auto_increment_max` comes again and again: the index tells
+    /// whether it is taken. Restartable. A result above it means that counting was told to begin there (1467). 0 for a table without
+    /// such a column.
     pub fn reserve_auto_increment(&self, worker: &Worker, count: u64) -> txn::Result<u64> {
         let Some(auto) = &self.auto_increment else { return Ok(0) };
         self.check_auto_increment(worker, auto)?;
@@ -194,7 +195,7 @@ impl Table {
     pub fn note_auto_increment(&self, worker: &Worker, value: u64) -> txn::Result<()> {
         let Some(auto) = &self.auto_increment else { return Ok(()) };
         self.check_auto_increment(worker, auto)?;
-        self.counters.note(worker, self.def.id, value.min(auto.max), auto.max)
+        self.counters.note(worker, self.def.id, value, auto.max)
     }
 
     /// The next AUTO_INCREMENT number, for SHOW; `None` without such a column.
@@ -204,6 +205,11 @@ impl Table {
 
     pub(crate) fn auto_increment_column(&self) -> Option<usize> {
         self.auto_increment.as_ref().map(|auto| self.def.indexes[auto.index].columns[0].column)
+    }
+
+    /// The index whose first column the AUTO_INCREMENT column is.
+    pub fn auto_increment_index(&self) -> Option<usize> {
+        self.auto_increment.as_ref().map(|auto| auto.index)
     }
 
     /// The highest number the AUTO_INCREMENT column can hold.
@@ -227,7 +233,7 @@ impl Table {
                 _ => 0,
             }
         })?;
-        self.counters.set_auto_checked(last.saturating_add(1));
+        self.counters.set_auto_checked(last.saturating_add(1).min(auto.max));
         Ok(())
     }
 

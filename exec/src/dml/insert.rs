@@ -120,9 +120,12 @@ impl<'g> Given<'g> {
 /// What is known of the AUTO_INCREMENT column.
 struct AutoIncrement {
     column: usize,
-    /// Numbers reserved and not used: the next one, and how many of the sequence.
+    /// The highest number the column can hold.
+    max: u64,
+    /// The number of the statement's next row, 0 before the first; used only while it is below `end`.
     next: u64,
-    left: u64,
+    /// Where the reserved numbers end.
+    end: u64,
     /// How often numbers were reserved: without a known number of rows each time twice as many, as InnoDB does.
     reservations: u32,
 }
@@ -173,8 +176,9 @@ impl<'p> Inserting<'p> {
         let assigner = (!plan.on_duplicate.is_empty()).then(|| Assigner::new(table.def(), &plan.on_duplicate));
         let auto = columns.iter().position(|c| c.auto_increment).map(|column| AutoIncrement {
             column,
+            max: table.auto_increment_max().unwrap_or(u64::MAX),
             next: 0,
-            left: 0,
+            end: 0,
             reservations: 0,
         });
         Ok(Self {
@@ -353,16 +357,32 @@ impl<'p> Inserting<'p> {
             generate = Box::pin(triggers.before_insert(Writer { worker, txn, shared }, row, &mut values)).await?;
         }
         if generate {
-            generated = Some(self.number_row(worker, shared.session, &mut values).await?);
+            generated = Some(self.number_row(worker, shared, &mut values).await?);
         }
         self.finish_row(worker, txn, shared, &mut values, generated).await
     }
 
     /// Gives a row its generated number.
-    async fn number_row(&mut self, worker: &Worker, session: &SessionVars, values: &mut [Value<'_>]) -> Result<u64> {
-        let number = self.generate(worker, session).await?;
-        let auto = self.auto.as_ref().expect("a generated number has a column").column;
-        values[auto] = auto_value(number, &self.table.def().columns[auto], self.row_number)?;
+    async fn number_row(&mut self, worker: &Worker, shared: &Shared<'_>, values: &mut [Value<'_>]) -> Result<u64> {
+        let (session, row) = (shared.session, self.row_number);
+        let mut number = self.generate(worker, session).await?;
+        let auto = self.auto.as_mut().expect("a generated number has a column");
+        let column = &self.table.def().columns[auto.column];
+        if number > auto.max {
+            // The step leads over the end of the column's range.
+            let error = Error::ColumnOutOfRange { column: column.name.clone(), row };
+            if shared.is_strict() {
+                return Err(error);
+            }
+            session.warn(error);
+            number = last_of_sequence(auto.max, session);
+            auto.next = next_of_sequence(number, session);
+        }
+        values[auto.column] = match coerce::kind_of(&column.ty) {
+            coerce::Kind::Double => Value::Double(number as f64),
+            _ if coerce::is_unsigned(&column.ty) => Value::UInt(number),
+            _ => Value::Int(number as i64),
+        };
         Ok(number)
     }
 
@@ -393,7 +413,7 @@ impl<'p> Inserting<'p> {
         }
         let mut generated = None;
         if generate {
-            generated = Some(self.number_row(worker, shared.session, values).await?);
+            generated = Some(self.number_row(worker, shared, values).await?);
         }
         self.finish_row(worker, txn, shared, values, generated).await
     }
@@ -483,37 +503,38 @@ impl<'p> Inserting<'p> {
         if let Some(id) = session.insert_id.filter(|_| self.first_generated.is_none() && self.row_number == 1) {
             return Ok(id);
         }
-        let (step, offset) = (session.auto_increment_increment.max(1), session.auto_increment_offset);
         let known = self.rows_known;
         let auto = self.auto.as_mut().expect("called for a table with such a column");
-        if auto.left == 0 {
+        if auto.next > auto.max {
+            return Err(Error::AutoIncrementExhausted);
+        }
+        if auto.next >= auto.end {
             let rows = match known {
                 // The rows that are left.
                 Some(rows) => (rows + 1).saturating_sub(self.row_number).max(1),
                 None => (1 << auto.reservations.min(16)).min(RESERVED_MAX),
             };
-            // Numbers of the sequence offset, offset + step, ...: `rows` of them lie in any `rows * step` numbers.
-            let count = rows.saturating_mul(step);
+            // `rows` numbers of the sequence lie in any `rows * step` numbers.
+            let count = rows.saturating_mul(step_of(session));
             let first = engine!(session, self.table.reserve_auto_increment(worker, count))?;
-            // An offset above the step counts as none, as in MySQL.
-            let offset = if offset > step { 0 } else { offset % step };
-            auto.next = first + (offset + step - first % step) % step;
-            auto.left = rows;
+            if first > auto.max || first == u64::MAX {
+                return Err(Error::AutoIncrementExhausted);
+            }
+            auto.next = next_of_sequence(first - 1, session);
+            auto.end = first.saturating_add(count);
             auto.reservations += 1;
         }
         let number = auto.next;
-        auto.left -= 1;
-        auto.next = auto.next.saturating_add(step);
+        auto.next = next_of_sequence(number, session);
         Ok(number)
     }
 
     /// The row in whose place another one is gets no number: the next row has it.
     fn give_back(&mut self, session: &SessionVars, generated: Option<u64>) {
         if let (Some(number), Some(auto)) = (generated, &mut self.auto)
-            && auto.next == number.saturating_add(session.auto_increment_increment.max(1))
+            && auto.next == next_of_sequence(number, session)
         {
             auto.next = number;
-            auto.left += 1;
         }
     }
 
@@ -545,9 +566,11 @@ impl<'p> Inserting<'p> {
                     return Ok(());
                 }
             };
+            // A generated number comes again only where the column's range has ended: REPLACE must not take the row that has it.
+            let is_used_up = self.plan.replace && generated.is_some() && self.table.auto_increment_index() == Some(index);
             let plain = self.assigner.is_none() && !self.plan.replace;
             let existing = &mut self.existing;
-            if plain {
+            if plain || is_used_up {
                 if !engine!(session, self.table.lock_duplicate(worker, txn, index, values, existing))? {
                     continue;
                 }
@@ -635,9 +658,9 @@ impl<'p> Inserting<'p> {
         let given = coerce::plain_integer(&values[auto.column]).unwrap_or(0);
         let number = u64::try_from(given).unwrap_or(0);
         if number > 0 {
-            if number >= auto.next {
+            if auto.next > 0 && number >= auto.next {
                 // The next generated number is above this one.
-                auto.left = 0;
+                auto.next = next_of_sequence(number, session);
             }
             engine!(session, self.table.note_auto_increment(worker, number))?;
         }
@@ -835,20 +858,27 @@ pub(super) fn asks_for_number(value: &Value<'_>, session: &SessionVars) -> bool 
     value.is_null() || coerce::is_zero(value) && !session.sql_mode.no_auto_value_on_zero
 }
 
-/// A generated number as the column stores it; 1467 at the very end.
-fn auto_value<'v>(number: u64, column: &types::schema::ColumnDef, row: u64) -> Result<Value<'v>> {
-    match coerce::kind_of(&column.ty) {
-        coerce::Kind::Double => return Ok(Value::Double(number as f64)),
-        coerce::Kind::Integer => {}
-        _ => return Err(Error::ColumnOutOfRange { column: column.name.clone(), row }),
-    }
-    let (_, max) = coerce::integer_range(&column.ty);
-    if number == u64::MAX {
-        return Err(Error::AutoIncrementExhausted);
-    }
-    // Past its end a narrower column gets its highest number again, which is a duplicate.
-    let number = if i128::from(number) > max { max as u64 } else { number };
-    Ok(if coerce::is_unsigned(&column.ty) { Value::UInt(number) } else { Value::Int(number as i64) })
+fn step_of(session: &SessionVars) -> u64 {
+    session.auto_increment_increment.max(1)
+}
+
+/// The first number of the sequence offset, offset + step, ... An offset above the step counts as none, as in MySQL.
+fn offset_of(session: &SessionVars) -> u64 {
+    let (step, offset) = (step_of(session), session.auto_increment_offset);
+    if offset > step { 0 } else { offset % step }
+}
+
+/// The number of the sequence that follows `number`; the highest of all where there is none.
+fn next_of_sequence(number: u64, session: &SessionVars) -> u64 {
+    let step = step_of(session);
+    let Some(next) = number.checked_add(1) else { return u64::MAX };
+    next.checked_add((offset_of(session) + step - next % step) % step).unwrap_or(u64::MAX)
+}
+
+/// The last number of the sequence that is not above `max`; `max` itself where there is none.
+fn last_of_sequence(max: u64, session: &SessionVars) -> u64 {
+    let (step, offset) = (step_of(session), offset_of(session));
+    if max < offset { max } else { max - (max - offset) % step }
 }
 
 /// All rows of a query.

@@ -27,6 +27,7 @@ use crate::codec::{Source, template_value};
 use crate::ddl::online::Changed;
 use crate::watch::Watch;
 use crate::{EncodedRange, Error, InsertRow, Progress, Result, RowBuf, RowCursor, RowRead, Table};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use txn::{InsertOutcome, Isolation, ReadMode, TreeRef, Txn, Worker};
@@ -393,6 +394,8 @@ pub(super) struct Copy<'a> {
     defaults: Vec<Value<'static>>,
     /// The new AUTO_INCREMENT column, when it numbers the rows that have none.
     numbered: Option<usize>,
+    /// The last number that was given to a row.
+    last_number: Cell<u64>,
     pub keys: Keys,
     key: Vec<u8>,
     progress: Progress,
@@ -442,6 +445,7 @@ impl<'a> Copy<'a> {
             context,
             defaults,
             numbered,
+            last_number: Cell::new(0),
             keys,
             key: Vec::new(),
             progress: Progress::new(),
@@ -635,7 +639,8 @@ impl<'a> Copy<'a> {
             return Ok(());
         }
         let number = blocking(|| new.reserve_auto_increment(worker, 1))?;
-        if new.auto_increment_max().is_none_or(|max| number > max) {
+        let is_again = self.last_number.replace(number) == number;
+        if is_again || new.auto_increment_max().is_none_or(|max| number > max) {
             return Err(Error::AutoIncrementUsedUp);
         }
         let ty = &new.def.columns[column].ty;

@@ -84,9 +84,15 @@ pub(super) fn store_document<'v>(
     let nothing = ColumnType::new(TypeKind::Null);
     let text = ColumnType::new(TypeKind::Text(LobSize::Long));
     let from = if matches!(document, Json::String(_)) { &text } else { &nothing };
-    let plain = document.clone().into_value();
+    let mut plain = document.clone().into_value();
     if wanted.reads(document) {
         let mut found = Warnings::new();
+        // A document gives its date as it is: no time of day that rounds up to the next one.
+        if to.kind == TypeKind::Date
+            && let Some(date) = super::time::to_date(&plain, from, context, &mut Warnings::new())
+        {
+            plain = Value::Date(date);
+        }
         let stored = store(&plain, from, to, context, &mut found).map(Value::into_owned);
         let is_sound = stored.is_ok() && found.iter().all(|(severity, _)| *severity == Severity::Note);
         let is_date = wanted.is_number() || !matches!(document, Json::String(_)) || is_sound;

@@ -137,10 +137,11 @@ fn store_date(
     warnings: &mut Warnings,
 ) -> Result<Date, Problem> {
     let Some(read) = checked_datetime("date", value, from, context, warnings)? else { return Ok(Date::ZERO) };
-    if read.value.time_micros() != 0 && !read.truncated {
+    let Some(rounded) = rounded_or_zero(read, 0, context, warnings)? else { return Ok(Date::ZERO) };
+    if rounded.time_micros() != 0 && !read.truncated {
         warnings.note(if context.strict { incorrect("date", value, from) } else { Problem::Truncated });
     }
-    Ok(read.value.date)
+    Ok(rounded.date)
 }
 
 fn store_datetime(
@@ -151,15 +152,22 @@ fn store_datetime(
     warnings: &mut Warnings,
 ) -> Result<DateTime, Problem> {
     let Some(read) = checked_datetime("datetime", value, from, context, warnings)? else { return Ok(DateTime::ZERO) };
-    match rounded(read, fsp, context.truncate_fractional) {
-        Some(value) => Ok(value),
-        None => {
-            let overflow = Problem::TemporalOverflow { what: "datetime" };
-            context.raise(overflow, warnings)?;
-            warnings.warn(Problem::OutOfRange);
-            Ok(DateTime::ZERO)
-        }
+    Ok(rounded_or_zero(read, fsp, context, warnings)?.unwrap_or(DateTime::ZERO))
+}
+
+/// `Ok(None)` where the value rounds up to a year that is none, and the lax mode stores zero.
+fn rounded_or_zero(
+    read: Read,
+    fsp: u8,
+    context: &StoreContext<'_>,
+    warnings: &mut Warnings,
+) -> Result<Option<DateTime>, Problem> {
+    let value = rounded(read, fsp, context.truncate_fractional);
+    if value.is_none() {
+        context.raise(Problem::TemporalOverflow { what: "datetime" }, warnings)?;
+        warnings.warn(Problem::OutOfRange);
     }
+    Ok(value)
 }
 
 fn rounded(read: Read, fsp: u8, truncate: bool) -> Option<DateTime> {
