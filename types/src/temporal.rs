@@ -240,12 +240,15 @@ impl DateTime {
         fine.then_some(Self { date, hour, minute, second, micros })
     }
 
-    /// Rounded (or cut) to `fsp` fractional digits; `None` when rounding leaves the calendar or the date has zero parts to carry into.
+    /// Rounded (or cut) to `fsp` fractional digits; `None` where it would be rounded up out of the calendar, or the date has zero parts.
     #[must_use]
     pub fn to_fsp(self, fsp: u8, truncate: bool) -> Option<Self> {
         let unit = FSP_UNIT_MICROS[usize::from(fsp.min(6))];
         let micros = self.time_micros() + if truncate { 0 } else { unit / 2 };
         let micros = micros / unit * unit;
+        if micros > self.time_micros() && (self.date.month == 0 || self.date.day == 0) {
+            return None;
+        }
         if micros < MICROS_PER_DAY {
             return Some(Self::from_date_and_micros(self.date, micros));
         }

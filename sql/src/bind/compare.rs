@@ -3,6 +3,7 @@
 use super::typing::{self, Class, class};
 use crate::error::{Error, IllegalMix, Result};
 use crate::expr::{CompareAs, Expr, ExprKind};
+use types::convert::{Problem, StoreContext, Warnings};
 use types::{CollationId, ColumnType, TypeKind, Value};
 
 /// MySQL's coercibility of a collation: the lower wins (manual 12.8.4 "Collation Coercibility in Expressions").
@@ -260,6 +261,35 @@ pub(crate) fn convert_constant(constant: &mut Expr, other: &Expr) {
         let ty = ColumnType { unsigned: matches!(value, Value::UInt(_)), ..ColumnType::new(TypeKind::BigInt) };
         *constant = Expr::literal(value, ty);
     }
+}
+
+/// A constant that a YEAR column meets is the year that the column would keep of it; a number with a fraction that a date or TIME column
+/// meets, and a text that a TIME column meets, is rounded as the column would round it. What the column would refuse stays as it is.
+pub(crate) fn keep_as_column(constant: &mut Expr, other: &Expr) {
+    let ExprKind::Literal(value) = &constant.kind else { return };
+    if !matches!(other.kind, ExprKind::Column { .. }) || super::operand::is_bits_literal(constant) {
+        return;
+    }
+    let has_fraction = matches!(value, Value::Decimal(_) | Value::Double(_));
+    let ty = match other.ty.kind {
+        TypeKind::Year if has_fraction || matches!(value, Value::Bytes(_)) => other.ty.clone(),
+        // Not in UTC, as the column keeps it, but in the session's zone.
+        TypeKind::Timestamp { fsp } if has_fraction => ColumnType::new(TypeKind::DateTime { fsp }),
+        TypeKind::Date | TypeKind::DateTime { .. } if has_fraction => other.ty.clone(),
+        TypeKind::Time { .. } if has_fraction || matches!(value, Value::Bytes(_)) => other.ty.clone(),
+        _ => return,
+    };
+    let mut warnings = Warnings::new();
+    let Ok(kept) = types::convert::store(value, &constant.ty, &ty, &StoreContext::lax(), &mut warnings) else { return };
+    let is_time = matches!(ty.kind, TypeKind::Time { .. });
+    let is_kept = |problem: &Problem| !is_time && matches!(problem, Problem::Truncated | Problem::TruncatedIncorrect { .. });
+    if warnings.iter().any(|(_, problem)| !is_kept(problem)) {
+        return;
+    }
+    *constant = match kept {
+        Value::Int(year) => super::literal::integer(year.unsigned_abs()),
+        kept => Expr::literal(kept.into_owned(), ty),
+    };
 }
 
 /// A number of one or two digits that a YEAR column meets is a year from 1970 to 2069, and a date is its year; 0 is none.

@@ -271,12 +271,13 @@ impl Binder<'_> {
         self.comparison(op, bound_left, bound_right, derivation)
     }
 
-    /// A lifted number that meets a date or a time, or text that meets a time, is the literal itself: whether they compare as dates or as numbers depends on it, so
-    /// that the plan is for this text alone.
+    /// A lifted number that meets a date or a time, or text that meets a time or a year, is the literal itself: how they compare depends
+    /// on it, so that the plan is for this text alone.
     fn settle(&mut self, bound: &mut Expr, written: &ast::Expr<'_>, other: &Expr) -> Result<()> {
         let decides = match class(&other.ty) {
             Class::Date | Class::DateTime => matches!(class(&bound.ty), Class::Integer | Class::Decimal | Class::Double),
             Class::Time => class(&bound.ty) != Class::Null,
+            _ if other.ty.kind == TypeKind::Year => matches!(class(&bound.ty), Class::String | Class::Decimal | Class::Double),
             _ => false,
         };
         if decides && let ast::Expr::Lifted { literal, .. } = written {
@@ -291,6 +292,8 @@ impl Binder<'_> {
         if matches!(left.kind, ExprKind::Row(_)) || matches!(right.kind, ExprKind::Row(_)) {
             return self.row_comparison(op, left, right, (&[], &[]));
         }
+        compare::keep_as_column(&mut left, &right);
+        compare::keep_as_column(&mut right, &left);
         prepare_operands(self.context, &mut left, &mut right);
         compare::convert_year(&mut left, &right);
         compare::convert_year(&mut right, &left);
@@ -349,6 +352,9 @@ impl Binder<'_> {
                 self.refuse_no_dates(&arg, &bound)?;
             }
             self.settle(&mut bound, member, &arg)?;
+            if list.len() == 1 {
+                compare::keep_as_column(&mut bound, &arg);
+            }
             if matches!(bound.kind, ExprKind::Row(_)) {
                 member_parts.push(std::mem::take(&mut self.row_parts));
             }
@@ -460,6 +466,7 @@ impl Binder<'_> {
             let mut bound = self.value(written)?;
             derivations.push(self.derivation);
             self.settle(&mut bound, written, &arg)?;
+            compare::keep_as_column(&mut bound, &arg);
             prepare_operands(self.context, &mut arg, &mut bound);
             compare::convert_year(&mut bound, &arg);
             bounds.push(bound);

@@ -137,7 +137,7 @@ fn store_date(
     warnings: &mut Warnings,
 ) -> Result<Date, Problem> {
     let Some(read) = checked_datetime("date", value, from, context, warnings)? else { return Ok(Date::ZERO) };
-    let Some(rounded) = rounded_or_zero(read, 0, context, warnings)? else { return Ok(Date::ZERO) };
+    let Some(rounded) = rounded_or_zero("date", read, 0, (value, from), context, warnings)? else { return Ok(Date::ZERO) };
     if rounded.time_micros() != 0 && !read.truncated {
         warnings.note(if context.strict { incorrect("date", value, from) } else { Problem::Truncated });
     }
@@ -152,27 +152,33 @@ fn store_datetime(
     warnings: &mut Warnings,
 ) -> Result<DateTime, Problem> {
     let Some(read) = checked_datetime("datetime", value, from, context, warnings)? else { return Ok(DateTime::ZERO) };
-    Ok(rounded_or_zero(read, fsp, context, warnings)?.unwrap_or(DateTime::ZERO))
+    Ok(rounded_or_zero("datetime", read, fsp, (value, from), context, warnings)?.unwrap_or(DateTime::ZERO))
 }
 
-/// `Ok(None)` where the value rounds up to a year that is none, and the lax mode stores zero.
+/// `Ok(None)` where the value cannot be rounded up, and the lax mode stores zero.
 fn rounded_or_zero(
+    what: &'static str,
     read: Read,
     fsp: u8,
+    (value, from): (&Value<'_>, &ColumnType),
     context: &StoreContext<'_>,
     warnings: &mut Warnings,
 ) -> Result<Option<DateTime>, Problem> {
-    let value = rounded(read, fsp, context.truncate_fractional);
-    if value.is_none() {
-        context.raise(Problem::TemporalOverflow { what: "datetime" }, warnings)?;
-        warnings.warn(Problem::OutOfRange);
+    let rounded = rounded(read, fsp, context.truncate_fractional);
+    if rounded.is_none() {
+        if read.value.to_utc_micros().is_some() {
+            context.raise(Problem::TemporalOverflow { what: "datetime" }, warnings)?;
+            warnings.warn(Problem::OutOfRange);
+        } else {
+            context.raise_as(|| incorrect(what, value, from), Problem::OutOfRange, warnings)?;
+        }
     }
-    Ok(value)
+    Ok(rounded)
 }
 
+/// `None` where it would be rounded up out of the calendar, or the date has zero parts.
 fn rounded(read: Read, fsp: u8, truncate: bool) -> Option<DateTime> {
     let value = match read.round_up && !truncate {
-        true if read.value.micros < 999_999 => DateTime { micros: read.value.micros + 1, ..read.value },
         true => read.value.add_micros(1)?,
         false => read.value,
     };
