@@ -21,6 +21,15 @@ use txn::{Isolation, ReadMode, Scan, TreeRef, Worker};
 use types::schema::TableId;
 use types::statistics::TableStatistics;
 
+/// What one worker has done to the rows, committed or not. Only that worker writes it.
+#[derive(Default)]
+struct Tally {
+    /// Rows inserted, less those deleted.
+    rows: AtomicI64,
+    /// Rows inserted, changed and deleted.
+    changes: AtomicU64,
+}
+
 /// Shared by all definitions of a table; TRUNCATE starts new ones.
 pub(crate) struct Counters {
     /// Next number; at least 1.
@@ -33,7 +42,7 @@ pub(crate) struct Counters {
     /// 0: not looked up yet.
     next_row_id: CachePadded<AtomicU64>,
     next_blob_id: CachePadded<AtomicU64>,
-    row_deltas: Box<[CachePadded<AtomicI64>]>,
+    tallies: Box<[CachePadded<Tally>]>,
     rows_base: AtomicI64,
     rows_persisted: AtomicU64,
     /// What the planner knows of the rows.
@@ -52,7 +61,7 @@ impl Counters {
             auto_checked: AtomicBool::new(false),
             next_row_id: CachePadded::new(AtomicU64::new(0)),
             next_blob_id: CachePadded::new(AtomicU64::new(0)),
-            row_deltas: (0..worker_slots).map(|_| CachePadded::new(AtomicI64::new(0))).collect(),
+            tallies: (0..worker_slots).map(|_| CachePadded::new(Tally::default())).collect(),
             rows_base: AtomicI64::new(rows as i64),
             rows_persisted: AtomicU64::new(rows),
             statistics: ArcSwapOption::empty(),
@@ -172,13 +181,26 @@ impl Counters {
 
     #[inline]
     pub fn add_rows(&self, worker: usize, delta: i64) {
-        let slot = &self.row_deltas[worker];
-        // Only this worker writes the slot; a plain load and store is enough.
-        slot.store(slot.load(Ordering::Relaxed).wrapping_add(delta), Ordering::Relaxed);
+        let rows = &self.tallies[worker].rows;
+        // Only this worker writes the tally; a plain load and store is enough.
+        rows.store(rows.load(Ordering::Relaxed).wrapping_add(delta), Ordering::Relaxed);
+        self.add_changes(worker, delta.unsigned_abs());
+    }
+
+    /// So many rows have changed, or are again what they were before.
+    #[inline]
+    pub fn add_changes(&self, worker: usize, count: u64) {
+        let changes = &self.tallies[worker].changes;
+        changes.store(changes.load(Ordering::Relaxed).wrapping_add(count), Ordering::Relaxed);
+    }
+
+    /// Changes since the table was opened.
+    pub fn changes(&self) -> u64 {
+        self.tallies.iter().map(|tally| tally.changes.load(Ordering::Relaxed)).fold(0, u64::wrapping_add)
     }
 
     pub fn rows(&self) -> u64 {
-        let deltas: i64 = self.row_deltas.iter().map(|slot| slot.load(Ordering::Relaxed)).sum();
+        let deltas: i64 = self.tallies.iter().map(|tally| tally.rows.load(Ordering::Relaxed)).sum();
         self.rows_base.load(Ordering::Relaxed).saturating_add(deltas).max(0) as u64
     }
 

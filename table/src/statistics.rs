@@ -8,9 +8,13 @@
 //! **Columns.** The rows of leaves at even distances of the clustered tree are the sample of all columns' histograms. ANALYZE TABLE ...
 //! UPDATE HISTOGRAM takes more of them.
 //!
-//! Statistics are taken anew by ANALYZE TABLE, and by the housekeeping thread when the number of rows has moved by a tenth.
+//! Statistics are taken anew by ANALYZE TABLE, and by the housekeeping thread when the number of rows has moved by a tenth, or a tenth of
+//! them has changed. The tables whose statistics are oldest come first.
 //!
 //! Tables of few rows are read whole.
+//!
+//! Samples are read at READ UNCOMMITTED, since the number of rows counts what open transactions have inserted, too: statistics of 3,000
+//! rows that tell nothing of their values would stay, as the commit changes no number. What is rolled back counts as changed again.
 //!
 //! **Pages.** Of each tree as many as the ways to leaves at even distances tell; exactly where the root is the only page above leaves.
 //!
@@ -18,8 +22,10 @@
 //!     so the housekeeping does not undo what UPDATE HISTOGRAM does meanwhile.
 
 use crate::catalog::{CatalogTxn, blocking};
+use crate::ddl::define::now_us;
 use crate::{Database, EncodedRange, Result, RowBuf, RowCursor, Table, TableUse};
 use std::sync::Arc;
+use std::time::Duration;
 use txn::{Isolation, ReadMode, Scan, TreeRef, Txn, Worker};
 use types::TypeKind;
 use types::key::KeyPart;
@@ -34,6 +40,8 @@ const HISTOGRAM_LEAVES: usize = 1024;
 const WHOLE_ROWS_MAX: u64 = 4000;
 /// Statistics are taken anew when the number of rows moved by more than this part.
 const STALE_PART: u64 = 10;
+/// Statistics younger than this are not taken anew because values have changed.
+const YOUNG: Duration = Duration::from_secs(10);
 /// Tables that one round of the housekeeping looks at closely.
 const REFRESHED_MAX: usize = 4;
 
@@ -80,7 +88,7 @@ impl Table {
 
     /// Takes statistics; what was asked for by UPDATE HISTOGRAM is made again in its own size. Blocks.
     pub fn collect_statistics(&self, worker: &Worker) -> Result<TableStatistics> {
-        let mut txn = worker.begin(Isolation::ReadCommitted);
+        let mut txn = worker.begin(Isolation::ReadUncommitted);
         let before = self.statistics();
         let taken = self.collect(worker, &mut txn, before.as_deref());
         blocking(|| txn.rollback(worker))?;
@@ -89,10 +97,16 @@ impl Table {
 
     fn collect(&self, worker: &Worker, txn: &mut Txn, before: Option<&TableStatistics>) -> Result<TableStatistics> {
         let def = self.def();
-        let rows = self.estimated_rows();
+        let (taken_us, changes) = (now_us(), self.counters.changes());
+        let mut rows = self.estimated_rows();
         let mut indexes = Vec::with_capacity(def.indexes.len());
         for index in 0..def.indexes.len() {
-            indexes.push(self.distinct_prefixes(worker, txn, index, rows)?);
+            let counts = self.sample_prefixes(worker, txn, index, rows)?;
+            if index == 0 {
+                self.correct_rows(worker, rows, &counts)?;
+                rows = self.estimated_rows();
+            }
+            indexes.push(self.distinct_prefixes(index, rows, &counts));
         }
         let asked = |column: usize| before.and_then(|b| b.histogram(column)).and_then(|histogram| histogram.asked);
         let usual: Vec<usize> = (0..def.columns.len()).filter(|&c| is_sampled(def, c) && asked(c).is_none()).collect();
@@ -105,15 +119,30 @@ impl Table {
         }
         let trees = self.indexes.iter().map(|index| tree_pages(worker, index.tree)).collect::<Result<_>>()?;
         let values = self.blob_tree.map_or(Ok(TreePages::default()), |tree| tree_pages(worker, tree))?;
-        Ok(TableStatistics { rows, shape: shape(def), indexes, columns, trees, values })
+        Ok(TableStatistics { taken_us, changes, rows, shape: shape(def), indexes, columns, trees, values })
     }
 
-    /// Different values of the first column of an index, of the first two, ...
-    fn distinct_prefixes(&self, worker: &Worker, txn: &mut Txn, index: usize, rows: u64) -> Result<Vec<f64>> {
+    /// Where the rows that were read tell of quite another number than the estimate, which rollbacks do not correct, it is corrected.
+    fn correct_rows(&self, worker: &Worker, estimate: u64, counts: &Counts) -> Result<()> {
+        let found = counts.entries() as u64;
+        if counts.step.is_none() {
+            self.counters.correct_rows(found, estimate);
+            return Ok(());
+        }
+        let leaves = tree_pages(worker, self.indexes[0].tree)?.leaves;
+        let found = leaves * found / LEAVES as u64;
+        if found.max(estimate) > 2 * found.min(estimate) {
+            self.counters.correct_rows(found, estimate);
+        }
+        Ok(())
+    }
+
+    /// Reads leaves of an index.
+    fn sample_prefixes(&self, worker: &Worker, txn: &mut Txn, index: usize, rows: u64) -> Result<Counts> {
         let codec = &self.indexes[index].codec;
         let parts = codec.parts();
-        let mut counts = Counts::new(parts.len());
         let step = if rows <= WHOLE_ROWS_MAX { None } else { Some(rows as f64 / LEAVES as f64) };
+        let mut counts = Counts::new(parts.len(), step);
         let leaves = if step.is_some() { LEAVES } else { 1 };
         let (mut first_key, mut ends) = (Vec::new(), Vec::new());
         for leaf in 0..leaves {
@@ -138,7 +167,12 @@ impl Table {
             }
             counts.end_leaf();
         }
-        let mut distinct = counts.distinct(step);
+        Ok(counts)
+    }
+
+    /// Different values of the first column of an index, of the first two, ...
+    fn distinct_prefixes(&self, index: usize, rows: u64, counts: &Counts) -> Vec<f64> {
+        let mut distinct = counts.distinct();
         let def = &self.def().indexes[index];
         let is_unique = matches!(def.kind, IndexKind::Primary | IndexKind::Unique);
         if let Some(last) = distinct.last_mut().filter(|_| is_unique) {
@@ -151,7 +185,7 @@ impl Table {
             least = least.max(*count).min(most);
             *count = least;
         }
-        Ok(distinct)
+        distinct
     }
 
     /// Histograms of some columns, from the rows of some leaves.
@@ -235,7 +269,7 @@ impl Database {
             Some(statistics) => (*statistics).clone(),
             None => table.collect_statistics(worker)?,
         };
-        let mut txn = worker.begin(Isolation::ReadCommitted);
+        let mut txn = worker.begin(Isolation::ReadUncommitted);
         let histograms = table.histograms(worker, &mut txn, &columns, table.estimated_rows(), buckets as usize, HISTOGRAM_LEAVES);
         blocking(|| txn.rollback(worker))?;
         for (column, histogram) in histograms?.into_iter().enumerate() {
@@ -261,8 +295,9 @@ impl Database {
 
     /// Takes statistics of tables whose rows have changed in number, but for those that somebody else sees to.
     pub(crate) fn refresh_statistics(&self, worker: &Worker) -> Result<()> {
-        let stale = self.stored_tables().filter(|table| table.def().view.is_none() && is_stale(table)).take(REFRESHED_MAX);
-        for table in stale.collect::<Vec<_>>() {
+        let mut stale: Vec<_> = self.stored_tables().filter(|table| table.def().view.is_none() && is_stale(table)).collect();
+        stale.sort_by_key(|table| table.counters.statistics().map_or(0, |statistics| statistics.taken_us));
+        for table in stale.into_iter().take(REFRESHED_MAX) {
             let Some(_alone) = table.counters.analysis.try_lock() else { continue };
             if !table.mdl().try_shared(worker.index(), TableUse::Reads) {
                 continue;
@@ -312,10 +347,11 @@ fn tree_pages(worker: &Worker, tree: TreeRef) -> Result<TreePages> {
 
 fn is_stale(table: &Table) -> bool {
     let rows = table.estimated_rows();
-    match table.statistics() {
-        Some(statistics) => rows.abs_diff(statistics.rows) > statistics.rows / STALE_PART + 100,
-        None => rows > 100,
-    }
+    let Some(statistics) = table.statistics() else { return rows > 100 };
+    let is_far = |difference: u64| difference > statistics.rows / STALE_PART + 100;
+    let changed = table.counters.changes().wrapping_sub(statistics.changes);
+    let is_young = now_us().saturating_sub(statistics.taken_us) < YOUNG.as_micros() as i64;
+    is_far(rows.abs_diff(statistics.rows)) || !is_young && is_far(changed)
 }
 
 /// How keys in histograms of a column are made: ascending, without a mark for NULL.
@@ -363,6 +399,8 @@ fn ends_of_parts(parts: &[KeyPart], key: &[u8], ends: &mut Vec<usize>) {
 /// Counts prefixes that differ from the one before, leaf by leaf.
 struct Counts {
     parts: usize,
+    /// Entries from one leaf to the next; `None`: all of them are read.
+    step: Option<f64>,
     leaves: Vec<Leaf>,
 }
 
@@ -378,8 +416,13 @@ struct Leaf {
 }
 
 impl Counts {
-    fn new(parts: usize) -> Self {
-        Self { parts, leaves: Vec::new() }
+    fn new(parts: usize, step: Option<f64>) -> Self {
+        Self { parts, step, leaves: Vec::new() }
+    }
+
+    /// Entries that were read.
+    fn entries(&self) -> usize {
+        self.leaves.iter().map(|leaf| leaf.entries).sum()
     }
 
     fn begin_leaf(&mut self) {
@@ -410,19 +453,18 @@ impl Counts {
         }
     }
 
-    /// `step`: entries from one leaf to the next; `None`: all of them were read.
-    fn distinct(&self, step: Option<f64>) -> Vec<f64> {
-        (0..self.parts).map(|part| self.distinct_of(part, step)).collect()
+    fn distinct(&self) -> Vec<f64> {
+        (0..self.parts).map(|part| self.distinct_of(part)).collect()
     }
 
-    fn distinct_of(&self, part: usize, step: Option<f64>) -> f64 {
+    fn distinct_of(&self, part: usize) -> f64 {
         let Some(first) = self.leaves.first() else { return 0.0 };
         let mut sum = 1.0 + first.differ[part] as f64;
         let density = |a: &Leaf, b: &Leaf| {
             let pairs = (a.entries + b.entries).saturating_sub(2).max(1) as f64;
             (a.differ[part] + b.differ[part]) as f64 / pairs
         };
-        let Some(step) = step else { return sum };
+        let Some(step) = self.step else { return sum };
         for pair in self.leaves.windows(2) {
             let (a, b) = (&pair[0], &pair[1]);
             sum += b.differ[part] as f64;
@@ -445,7 +487,7 @@ mod tests {
     /// Keys of two numbers; leaves of 100 entries, one in ten of them read.
     fn counted(keys: impl Iterator<Item = (u32, u32)>) -> Vec<f64> {
         let keys: Vec<_> = keys.collect();
-        let mut counts = Counts::new(2);
+        let mut counts = Counts::new(2, Some(1000.0));
         for leaf in keys.chunks(100).skip(5).step_by(10) {
             counts.begin_leaf();
             for (a, b) in leaf {
@@ -454,7 +496,7 @@ mod tests {
             }
             counts.end_leaf();
         }
-        counts.distinct(Some(1000.0))
+        counts.distinct()
     }
 
     fn assert_near(found: f64, expected: f64, part: f64) {

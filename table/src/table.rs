@@ -180,6 +180,12 @@ impl Table {
         self.counters.add_rows(worker.index(), delta);
     }
 
+    /// A transaction that has changed `changes` rows, of this table and others, was rolled back: statistics that have seen them are
+    /// doubtful.
+    pub fn note_rolled_back(&self, worker: &Worker, changes: u64) {
+        self.counters.add_changes(worker.index(), changes);
+    }
+
     /// Takes `count` consecutive AUTO_INCREMENT numbers and returns the first. Numbers are never handed out twice, also not after a
     /// crash; those of rolled-back statements are lost, as in MySQL. Only `auto_increment_max` comes again and again: the index tells
     /// whether it is taken. Restartable. A result above it means that counting was told to begin there (1467). 0 for a table without

@@ -209,6 +209,9 @@ impl Table {
     ) -> txn::Result<WriteRow> {
         let outcome = self.update_steps(worker, txn, old, changes, progress);
         reset_when_over(&outcome, matches!(outcome, Ok(WriteRow::Paused { .. })), progress);
+        if matches!(outcome, Ok(WriteRow::Done)) {
+            self.counters.add_changes(worker.index(), 1);
+        }
         outcome
     }
 

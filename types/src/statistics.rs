@@ -19,6 +19,12 @@ pub const BUCKETS: usize = 24;
 /// Statistics of a table, taken at one time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TableStatistics {
+    /// When they were taken, in microseconds of UTC; 0: by an older release.
+    #[serde(default)]
+    pub taken_us: i64,
+    /// What the table's count of changes was by then, since it was opened.
+    #[serde(skip)]
+    pub changes: u64,
     /// Rows there were.
     pub rows: u64,
     /// What the table looked like; statistics of another shape are not used.

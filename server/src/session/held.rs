@@ -93,6 +93,18 @@ impl HeldTables {
         }
     }
 
+    /// The transaction, which has changed so many rows, was rolled back.
+    pub fn note_rolled_back(&self, worker: &Worker, changes: u64) {
+        for held in &*self.held.borrow() {
+            let prepared = &held.plan.prepared;
+            for (table, used) in prepared.tables().iter().zip(prepared.table_uses()) {
+                if *used == TableUse::Writes {
+                    table.note_rolled_back(&worker.engine, changes);
+                }
+            }
+        }
+    }
+
     /// Lets others know what is waited for, until the guard is dropped.
     pub fn wait(&self, held: &Held, table: &Table) -> Waits<'_> {
         let held = Held { plan: Rc::clone(&held.plan), taken: held.taken.clone() };

@@ -273,9 +273,13 @@ impl Transaction {
 
     pub async fn rollback(&mut self, worker: &Rc<Worker>) {
         if let Some(mut txn) = self.txn.take() {
+            let changes = txn.changes();
             loop {
                 match txn.rollback(&worker.engine) {
-                    Ok(()) => break,
+                    Ok(()) => {
+                        self.held.note_rolled_back(worker, changes);
+                        break;
+                    }
                     Err(Interrupt::Stall(stall)) => stall.await,
                     Err(Interrupt::Error(error)) => {
                         tracing::error!("a transaction cannot be rolled back yet ({error}): its rows stay locked meanwhile");

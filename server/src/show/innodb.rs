@@ -7,6 +7,7 @@ use super::definitions::named;
 use super::locks;
 use super::virtual_tables::{Row, Source};
 use types::schema::{ForeignKeyDef, IndexDef, IndexKind, ReferenceAction, TableDef};
+use types::statistics::TableStatistics;
 use types::{DateTime, Value};
 
 const DATABASE: &str = "information_schema";
@@ -201,12 +202,12 @@ pub fn buffer_pool(source: &Source<'_>) -> Vec<Row> {
 pub fn stored_table_statistics(source: &Source<'_>) -> Vec<Row> {
     let row = |def: &TableDef| {
         let open = source.worker.shared.database.table(def.id);
-        let rows = open.as_ref().and_then(|table| table.statistics()).map_or(0, |s| s.rows);
+        let statistics = open.as_ref().and_then(|table| table.statistics());
         let cells = [
             ("database_name", text(&def.database)),
             ("table_name", text(&def.name)),
-            ("last_update", changed(def)),
-            ("n_rows", number(rows)),
+            ("last_update", taken(def, statistics.as_deref())),
+            ("n_rows", number(statistics.as_ref().map_or(0, |s| s.rows))),
             ("clustered_index_size", number(open.as_ref().map_or(0, |table| table.size().clustered_pages))),
             ("sum_of_other_index_sizes", number(open.as_ref().map_or(0, |table| table.size().index_pages))),
         ];
@@ -227,7 +228,7 @@ pub fn stored_index_statistics(source: &Source<'_>) -> Vec<Row> {
                     ("database_name", text(&def.database)),
                     ("table_name", text(&def.name)),
                     ("index_name", text(&index.name)),
-                    ("last_update", changed(def)),
+                    ("last_update", taken(def, Some(&statistics))),
                     ("stat_name", text(name)),
                     ("stat_value", number(value)),
                     ("stat_description", text(description)),
@@ -248,8 +249,10 @@ pub fn stored_index_statistics(source: &Source<'_>) -> Vec<Row> {
     rows
 }
 
-fn changed(def: &TableDef) -> Value<'static> {
-    match super::tables::created(def) {
+/// When statistics were taken; without any, when the table was made.
+fn taken(def: &TableDef, statistics: Option<&TableStatistics>) -> Value<'static> {
+    let taken = statistics.map_or(0, |statistics| statistics.taken_us);
+    match super::tables::datetime(if taken == 0 { def.created_us } else { taken }) {
         Value::Null => Value::DateTime(DateTime::default()),
         known => known,
     }

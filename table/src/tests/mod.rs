@@ -13,6 +13,7 @@ mod online;
 mod partitions;
 mod routines;
 mod rows;
+mod statistics;
 mod threads;
 mod triggers;
 mod views;
