@@ -38,7 +38,7 @@ use sql::func::Function;
 use sql::plan::{Access, Merge, Scan};
 use table::{EncodedRange, RowCursor, RowRead, Table};
 use txn::{LockMode, ReadMode, WaitPolicy};
-use types::Value;
+use types::{TypeKind, Value};
 
 /// What a scan does to the rows it emits, beyond reading them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -636,7 +636,13 @@ impl<'p> VirtualScan<'p> {
         source.bytes.clear();
         source.def = Some(&self.plan.table);
         let mut packer = Packer::new(&mut source.bytes, self.plan.table.columns.len());
-        self.row.iter().take(self.plan.table.columns.len()).for_each(|value| packer.push(value));
+        for (value, column) in self.row.iter_mut().zip(&self.plan.table.columns) {
+            // As stored rows have it: in UTC.
+            if let (Value::DateTime(utc), TypeKind::Timestamp { .. }) = (&*value, &column.ty.kind) {
+                *value = Value::DateTime(run.shared.session.time_zone.from_stored(*utc));
+            }
+            packer.push(value);
+        }
         source.state = SourceState::Packed;
         Ok(true)
     }
