@@ -16,6 +16,7 @@ mod json;
 mod locale;
 mod math;
 mod regexp;
+mod regexp_syntax;
 mod str_to_date;
 mod string;
 

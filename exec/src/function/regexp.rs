@@ -3,6 +3,7 @@
 //! Patterns that are regular go to the `regex` crate: time linear in the text. Those with look-around or back references go to
 //! `fancy-regex`, which tries alternatives up to a bound and then answers 3699, as MySQL does after `regexp_time_limit`.
 
+use super::regexp_syntax::{Translated, has_unknown_class, translate};
 use crate::coerce::{self, Text};
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Step};
@@ -35,12 +36,15 @@ struct Flags {
     insensitive: bool,
     lines: bool,
     dot_all: bool,
+    unix: bool,
 }
 
 struct Pattern {
     engine: Engine,
     /// There is a `$`, which also matches before a line's end that ends the text.
     anchored: bool,
+    /// Only a line feed ends a line.
+    unix: bool,
 }
 
 enum Engine {
@@ -247,10 +251,10 @@ impl Pattern {
 
     fn captures(&self, text: &str, at: usize) -> Step<Option<Groups>> {
         let found = self.engine.captures(text, at)?;
-        if found.is_some() || !self.anchored || !text.ends_with(['\n', '\r']) {
+        let ends: &[&str] = if self.unix { &["\n"] } else { &["\r\n", "\n", "\r"] };
+        let Some(body) = ends.iter().find_map(|end| text.strip_suffix(end)).filter(|_| found.is_none() && self.anchored) else {
             return Ok(found);
-        }
-        let body = text.strip_suffix("\r\n").unwrap_or(&text[..text.len() - 1]);
+        };
         if at <= body.len() { self.engine.captures(body, at) } else { Ok(None) }
     }
 }
@@ -284,7 +288,7 @@ fn compile<'a>(
 ) -> Step<Option<Rc<Pattern>>> {
     let texts = args[..2].iter().filter(|arg| coerce::is_string(&arg.ty));
     let sensitive = |arg: &Expr| super::string::is_binary(arg) || !arg.ty.collation.name().ends_with("_ci");
-    let mut flags = Flags { insensitive: !texts.clone().any(sensitive), lines: false, dot_all: false };
+    let mut flags = Flags { insensitive: !texts.clone().any(sensitive), lines: false, dot_all: false, unix: false };
     if let Some(arg) = match_type {
         let Some(letters) = env.text(arg)? else { return Ok(None) };
         for letter in letters.iter() {
@@ -293,7 +297,7 @@ fn compile<'a>(
                 b'i' => flags.insensitive = true,
                 b'm' => flags.lines = true,
                 b'n' => flags.dot_all = true,
-                b'u' => {}
+                b'u' => flags.unix = true,
                 _ => return Err(Error::WrongArguments { function }.into()),
             }
         }
@@ -319,71 +323,33 @@ fn build(pattern: &[u8], flags: Flags) -> Result<Pattern, Error> {
         return Err(Error::Regex { why: "Illegal argument to a regular expression.".into() });
     }
     let anchored = text.contains('$');
-    let text = translated(&text);
+    let Translated { text, is_possessive } = translate(&text, flags.dot_all, flags.unix);
+    let unix = flags.unix;
     let regular = RegexBuilder::new(&text)
         .case_insensitive(flags.insensitive)
         .multi_line(flags.lines)
-        .crlf(true)
-        .dot_matches_new_line(flags.dot_all)
+        .crlf(!unix)
         .size_limit(PATTERN_BYTES_MAX)
         .build();
     let error = match regular {
-        Ok(regex) => return Ok(Pattern { engine: Engine::Regular(regex), anchored }),
-        Err(error) => error,
+        Ok(regex) if !is_possessive => return Ok(Pattern { engine: Engine::Regular(regex), anchored, unix }),
+        Ok(_) => None,
+        Err(error) => Some(error),
     };
     let mut prefix = String::new();
-    for (on, letter) in [(flags.insensitive, 'i'), (flags.lines, 'm'), (flags.dot_all, 's')] {
+    for (on, letter) in [(flags.insensitive, 'i'), (flags.lines, 'm'), (flags.lines && !unix, 'R')] {
         if on {
             prefix.push(letter);
         }
     }
-    let other = if prefix.is_empty() { text.into_owned() } else { format!("(?{prefix}){text}") };
+    let other = if prefix.is_empty() { text } else { format!("(?{prefix}){text}") };
     match fancy_regex::RegexBuilder::new(&other).backtrack_limit(BACKTRACKS_MAX).delegate_size_limit(PATTERN_BYTES_MAX).build() {
-        Ok(regex) => Ok(Pattern { engine: Engine::Other(Box::new(regex)), anchored }),
-        Err(_) => Err(refused(&error)),
-    }
-}
-
-/// `[:name:]` of a class that does not exist.
-fn has_unknown_class(pattern: &str) -> bool {
-    const CLASSES: [&str; 14] = [
-        "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper", "word",
-        "xdigit",
-    ];
-    let mut rest = pattern;
-    while let Some(at) = rest.find("[:") {
-        rest = &rest[at + 2..];
-        if let Some(end) = rest.find(":]")
-            && !CLASSES.contains(&rest[..end].trim_start_matches('^'))
-            && rest[..end].bytes().all(|b| b.is_ascii_alphabetic())
-        {
-            return true;
+        Ok(regex) => Ok(Pattern { engine: Engine::Other(Box::new(regex)), anchored, unix }),
+        Err(_) => {
+            Err(error
+                .map_or_else(|| refusal(3688, "Syntax error in regular expression on line 1, character 1."), |e| refused(&e)))
         }
     }
-    false
-}
-
-/// The pattern with what MySQL's library spells in another way: `\Q...\E` is literal text.
-fn translated(pattern: &str) -> Cow<'_, str> {
-    if !pattern.contains("\\Q") {
-        return Cow::Borrowed(pattern);
-    }
-    let mut out = String::with_capacity(pattern.len() + 16);
-    let mut rest = pattern;
-    while let Some(c) = rest.chars().next() {
-        if let Some(quoted) = rest.strip_prefix("\\Q") {
-            let end = quoted.find("\\E");
-            out.push_str(&regex::escape(&quoted[..end.unwrap_or(quoted.len())]));
-            rest = end.map_or("", |end| &quoted[end + 2..]);
-            continue;
-        }
-        // An escaped character stays with its backslash.
-        let behind = if c == '\\' { rest[1..].chars().next().map_or(0, char::len_utf8) } else { 0 };
-        let (taken, tail) = rest.split_at(c.len_utf8() + behind);
-        out.push_str(taken);
-        rest = tail;
-    }
-    Cow::Owned(out)
 }
 
 /// What is wrong with a pattern, in MySQL's words. The parser tells it as text alone, in its last line.
