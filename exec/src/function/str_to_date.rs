@@ -20,8 +20,22 @@ struct Found {
     micros: u32,
     afternoon: Option<bool>,
     day_of_year: Option<u16>,
+    week: Option<Week>,
+    /// The year of %X (`true`) or %x.
+    week_year: Option<(u16, bool)>,
+    /// 1 is Monday, 7 Sunday.
+    weekday: Option<u8>,
     has_date: bool,
     has_time: bool,
+}
+
+/// The number of a week.
+struct Week {
+    number: u8,
+    /// %U and %V: weeks begin on Sundays. Else they begin on Mondays, as ISO 8601 has it.
+    sundays: bool,
+    /// %V and %v: of the year of %X or %x. Else of that of %Y.
+    has_own_year: bool,
 }
 
 pub(super) fn str_to_date<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr]) -> Evaluated<'a> {
@@ -64,6 +78,9 @@ fn assemble(found: &Found, is_time: bool, env: &Env<'_>) -> Option<DateTime> {
         let first = Date { year: date.year, month: 1, day: 1 }.day_number()?;
         date = Date::from_day_number(first + i64::from(n) - 1)?;
     }
+    if let (Some(week), Some(weekday)) = (&found.week, found.weekday) {
+        date = day_of_week(found, week, weekday)?;
+    }
     let mode = &env.session().sql_mode;
     if found.has_date || !(found.has_time || is_time) {
         let zero_parts = date.has_zero_part();
@@ -76,6 +93,24 @@ fn assemble(found: &Found, is_time: bool, env: &Env<'_>) -> Option<DateTime> {
     }
     let time = Time::from_parts(false, hour.into(), found.minute.into(), found.second.into(), found.micros);
     Some(DateTime::from_date_and_micros(date, time.micros.min(temporal::MICROS_PER_DAY - 1)))
+}
+
+/// The date of a day of a week.
+fn day_of_week(found: &Found, week: &Week, weekday: u8) -> Option<Date> {
+    let year = match (week.has_own_year, found.week_year) {
+        (true, Some((year, sundays))) if sundays == week.sundays => year,
+        (false, None) => found.year,
+        _ => return None,
+    };
+    let first = Date { year, month: 1, day: 1 }.day_number()?;
+    // How far the first of January is into its week.
+    let into = (first + if week.sundays { 6 } else { 5 }) % 7;
+    let (whole, day) = match week.sundays {
+        true => (into == 0, i64::from(weekday % 7)),
+        false => (into <= 3, i64::from(weekday) - 1),
+    };
+    let first_week = first - into + if whole { 0 } else { 7 };
+    Date::from_day_number(first_week + (i64::from(week.number) - 1) * 7 + day)
 }
 
 fn parse(mut text: &[u8], mut format: &[u8]) -> Option<Found> {
@@ -109,6 +144,10 @@ fn number(text: &[u8], digits_max: usize) -> Option<(u32, &[u8])> {
     }
     let n = text[..digits].iter().fold(0, |n, b| n * 10 + u32::from(b - b'0'));
     Some((n, &text[digits..]))
+}
+
+fn skip(text: &[u8], class: impl Fn(&u8) -> bool) -> &[u8] {
+    &text[text.iter().take_while(|byte| class(byte)).count()..]
 }
 
 /// The index of the name that the text begins with, ignoring case; `length` cuts names to abbreviations.
@@ -155,9 +194,42 @@ fn parse_part<'t>(found: &mut Found, letter: u8, text: &'t [u8]) -> Option<&'t [
             found.has_date = true;
             Some(rest)
         }
-        b'W' => name(text, &DAY_NAMES, None).map(|(_, rest)| rest),
-        b'a' => name(text, &DAY_NAMES, Some(3)).map(|(_, rest)| rest),
-        b'w' => number(text, 1).map(|(_, rest)| rest),
+        b'W' | b'a' => {
+            let (n, rest) = name(text, &DAY_NAMES, (letter == b'a').then_some(3))?;
+            found.weekday = Some(n as u8 + 1);
+            found.has_date = true;
+            Some(rest)
+        }
+        b'w' => {
+            let (n, rest) = number(text, 1)?;
+            found.weekday = match n {
+                0 => Some(7),
+                1..=6 => Some(n as u8),
+                _ => return None,
+            };
+            found.has_date = true;
+            Some(rest)
+        }
+        b'U' | b'u' | b'V' | b'v' => {
+            let (n, rest) = number(text, 2)?;
+            let has_own_year = matches!(letter, b'V' | b'v');
+            if n > 53 || has_own_year && n == 0 {
+                return None;
+            }
+            found.week = Some(Week { number: n as u8, sundays: letter.is_ascii_uppercase(), has_own_year });
+            found.has_date = true;
+            Some(rest)
+        }
+        b'X' | b'x' => {
+            let (n, rest) = number(text, 4)?;
+            found.week_year = Some((n as u16, letter == b'X'));
+            found.has_date = true;
+            Some(rest)
+        }
+        // Signs, letters or digits, as many as there are.
+        b'.' => Some(skip(text, u8::is_ascii_punctuation)),
+        b'@' => Some(skip(text, u8::is_ascii_alphabetic)),
+        b'#' => Some(skip(text, u8::is_ascii_digit)),
         b'H' | b'k' | b'h' | b'I' | b'l' => {
             let (n, rest) = number(text, 2)?;
             found.hour = n as u8;
