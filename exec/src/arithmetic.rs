@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::eval::{Env, Evaluated, Pause, Step};
 use sql::expr::{ArithmeticOp, Expr, ExprKind};
 use types::decimal::DecimalOverflow;
+use types::decimal::SCALE_MAX;
 use types::{Decimal, Value};
 
 /// Computes a binary operator.
@@ -186,7 +187,7 @@ fn decimals<'a>(env: &Env<'a>, node: &'a Expr, op: ArithmeticOp, x: &Decimal, y:
     let result = match op {
         ArithmeticOp::Add => x.add(y),
         ArithmeticOp::Subtract => x.subtract(y),
-        ArithmeticOp::Multiply => x.multiply(y),
+        ArithmeticOp::Multiply => x.multiply(y).map(|product| product.rescale(product.scale().min(SCALE_MAX)).unwrap_or(product)),
         _ => {
             let quotient = match op {
                 ArithmeticOp::Divide => quotient(env, node, x, y),

@@ -22,6 +22,7 @@ use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::cmp::Ordering;
 use std::time::Duration;
+use types::decimal::SCALE_MAX;
 use types::{ColumnType, TypeKind, Value};
 
 /// Why a step did not finish.
@@ -494,7 +495,8 @@ impl<'a> Env<'a> {
         let value = self.conform(value, from, ty)?;
         match (&value, &ty.kind) {
             // Fewer digits stay fewer: CASE and IF show each branch's own.
-            (Value::Decimal(d), TypeKind::Decimal { scale, .. }) if d.scale() > *scale => {
+            // No type tells of more digits than the most, which a literal may have.
+            (Value::Decimal(d), TypeKind::Decimal { scale, .. }) if d.scale() > *scale && *scale < SCALE_MAX => {
                 Ok(Value::Decimal(d.rescale(*scale).unwrap_or(*d)))
             }
             _ => Ok(value),

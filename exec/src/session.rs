@@ -13,6 +13,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
+use types::decimal::{DIGITS_MAX, SCALE_MAX};
 use types::temporal::TimeZone;
 use types::{CollationId, ColumnType, TypeKind, Value};
 
@@ -181,16 +182,17 @@ impl UserVariable {
     }
 }
 
-/// Digits behind the point of a DECIMAL.
-const SCALE_MAX: u8 = 30;
-
-/// What was computed with all digits that there are keeps those that it needs.
+/// What was computed with all digits that there are keeps those that it needs, and no more than a type has.
 fn without_zeros(value: Value<'static>) -> Value<'static> {
     let Value::Decimal(decimal) = value else { return value };
-    if decimal.scale() < SCALE_MAX {
-        return value;
+    if decimal.scale() > SCALE_MAX {
+        return Value::Decimal(decimal.rescale(SCALE_MAX).unwrap_or(decimal));
     }
-    let shorter = (0..SCALE_MAX).filter_map(|scale| decimal.truncate_scale(scale).ok()).find(|shorter| *shorter == decimal);
+    // Fewer zeros stand behind the point where many digits stand before it.
+    if decimal.scale() < SCALE_MAX && decimal.precision() < DIGITS_MAX {
+        return Value::Decimal(decimal);
+    }
+    let shorter = (0..decimal.scale()).filter_map(|scale| decimal.truncate_scale(scale).ok()).find(|shorter| *shorter == decimal);
     Value::Decimal(shorter.unwrap_or(decimal))
 }
 

@@ -86,7 +86,7 @@ pub(super) fn adopt_number(context: &dyn BindContext, param: &mut Expr, wanted: 
     let is_open = open(context, param).is_some();
     take_as_number(context, param, wanted);
     if is_open && class(&param.ty) == Class::Decimal {
-        *param = super::operand::cast_to(param.clone(), param.ty.clone());
+        super::fraction_digits::filled_value(param);
     }
 }
 

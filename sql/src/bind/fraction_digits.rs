@@ -19,7 +19,7 @@ use super::{Binder, typing};
 use crate::expr::{Aggregate, ArithmeticOp, Expr, ExprKind, SubqueryTest};
 use crate::func::{AggregateFunction, Function};
 use types::decimal::{SCALE_MAX, quotient_scale};
-use types::{ColumnType, TypeKind};
+use types::{ColumnType, Decimal, TypeKind, Value};
 
 /// Gives an aggregate of a group the type of all its digits; what reads it keeps the type that it had.
 pub(super) fn keep_digits(aggregate: &mut Aggregate, increment: u8) {
@@ -40,8 +40,16 @@ pub(super) fn filled(expr: &mut Expr) {
 
 /// What is chosen, a parameter or a variable, with the digits that its type has.
 pub(super) fn filled_value(expr: &mut Expr) {
+    let TypeKind::Decimal { scale, .. } = expr.ty.kind else { return };
     match expr.kind {
-        ExprKind::Param(_) | ExprKind::UserVariable(_) => fill(expr),
+        // Not a CAST: of a number that has more digits before the point than the type, it would make the highest of the type.
+        ExprKind::Param(_) | ExprKind::UserVariable(_) => {
+            let zero = Decimal::from_parts(0, scale, false);
+            let right = Box::new(Expr::literal(Value::Decimal(zero), expr.ty.clone()));
+            let (ty, nullable) = (expr.ty.clone(), expr.nullable);
+            let left = Box::new(std::mem::replace(expr, super::literal::integer(0)));
+            *expr = Expr { kind: ExprKind::Arithmetic { op: ArithmeticOp::Add, left, right }, ty, nullable };
+        }
         _ => filled(expr),
     }
 }

@@ -71,9 +71,8 @@ pub(super) fn numeric_operand(mut expr: Expr) -> Expr {
         return bits_as_integer(bytes).unwrap_or_else(|| cast_to(expr, typing::bigint(true)));
     }
     if matches!(expr.kind, ExprKind::UserVariable(_)) && class(&expr.ty) == Class::Decimal {
-        // It has all digits that its type has.
-        let ty = expr.ty.clone();
-        return cast_to(expr, ty);
+        super::fraction_digits::filled_value(&mut expr);
+        return expr;
     }
     enum_as_number(&mut expr);
     moved_date_as_number(&mut expr);

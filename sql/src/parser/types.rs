@@ -374,6 +374,10 @@ impl<'a> Parser<'a> {
         } else if self.accept_word("UNICODE") {
             charset = Some("ucs2");
         }
+        // Bytes, padded as those of BINARY are.
+        if charset.is_some_and(|charset| charset.eq_ignore_ascii_case("binary")) {
+            return Ok(CastTarget::Binary { length });
+        }
         Ok(CastTarget::Char { length, charset })
     }
 }

@@ -3,6 +3,7 @@
 //! DOUBLE prints its shortest digits that read back the same, FLOAT six significant digits; both plainly from 1e-15 to below 1e15, else with an
 //! exponent (`1e15`, `1.5e-16`). With declared decimals (`DOUBLE(10,2)`) just those digits.
 
+use crate::decimal::SCALE_MAX;
 use crate::{ColumnType, Date, DateTime, Decimal, Time, TypeKind, Value};
 use std::io::Write;
 
@@ -75,7 +76,9 @@ fn write_double(value: f64, ty: &ColumnType, out: &mut Vec<u8>) {
 fn write_decimal(value: &Decimal, ty: &ColumnType, out: &mut Vec<u8>) {
     match ty.kind {
         // Fewer digits stay fewer: IF and CASE show each branch's own.
-        TypeKind::Decimal { scale, .. } if scale < value.scale() => value.rescale(scale).unwrap_or(*value).write(out),
+        TypeKind::Decimal { scale, .. } if scale < value.scale().min(SCALE_MAX) => {
+            value.rescale(scale).unwrap_or(*value).write(out)
+        }
         _ => value.write(out),
     }
 }

@@ -231,7 +231,11 @@ impl Parser<'_> {
             }
         }
         let text = std::str::from_utf8(&self.text[start..self.at]).expect("digits and signs are ASCII");
-        if whole && let Ok(number) = text.parse() {
+        if whole
+            && let Ok(number) = text.parse()
+            // What is longer than 32 bits and not negative is unsigned, as MySQL's parser has it.
+            && number <= i64::from(u32::MAX)
+        {
             // As a double, minus zero keeps its sign.
             return Ok(if text == "-0" { Json::Int(0) } else { Json::Int(number) });
         }
