@@ -32,6 +32,11 @@ impl<'a> Converter<'a> {
     /// CREATE TABLE with a column list.
     pub fn table(&self, create: &CreateTable<'_>, database: &str, database_collation: CollationId) -> Result<NewTable> {
         check_engine(&create.options)?;
+        if create.temporary && create.options.encryption.is_some() {
+            let message = "ENCRYPTION clause is not valid for temporary tablespace.".into();
+            return Err(Error::Other { number: 3833, message });
+        }
+        check_encryption(&create.options)?;
         let collation = collation_of(create.options.charset, create.options.collation, database_collation)?;
         let mut columns = Vec::with_capacity(create.columns.len());
         let mut indexes = Vec::new();
@@ -330,6 +335,7 @@ impl<'a> Converter<'a> {
 
     fn alter_options(&self, options: &TableOptions<'_>, def: &TableDef, actions: &mut Vec<AlterAction>) -> Result<()> {
         check_engine(options)?;
+        check_encryption(options)?;
         if options.engine.is_some() && actions.is_empty() {
             actions.push(AlterAction::Rebuild);
         }
@@ -461,6 +467,23 @@ fn foreign_key(key: &ForeignKey<'_>, database: &str, indexes_before: usize) -> R
         on_update: action(on_update),
         indexes_before: indexes_before + key.keys_before,
     })
+}
+
+/// Tables are not encrypted: there are no keys to do it with.
+fn check_encryption(options: &TableOptions<'_>) -> Result<()> {
+    match options.encryption {
+        None => Ok(()),
+        Some(no) if no.eq_ignore_ascii_case(b"N") => Ok(()),
+        Some(yes) if yes.eq_ignore_ascii_case(b"Y") => Err(no_master_key()),
+        Some(_) => Err(Error::Other { number: 3184, message: "Invalid encryption option.".into() }),
+    }
+}
+
+/// As MySQL answers without a keyring.
+pub(crate) fn no_master_key() -> Error {
+    let message = "Can't find master key from keyring, please check in the server log if a keyring is loaded and initialized \
+                   successfully.";
+    Error::Other { number: 3185, message: message.into() }
 }
 
 fn check_engine(options: &TableOptions<'_>) -> Result<()> {

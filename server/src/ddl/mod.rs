@@ -5,6 +5,7 @@
 //! into notes here.
 
 mod convert;
+pub(crate) use convert::no_master_key;
 mod from_query;
 mod partition;
 mod temporary;
@@ -339,8 +340,22 @@ pub(crate) fn collation_of(
     }
 }
 
+/// A database whose tables would be encrypted could have none.
+fn check_encryption(options: &DatabaseOptions<'_>) -> Result<()> {
+    match options.encryption {
+        None => Ok(()),
+        Some(no) if no.eq_ignore_ascii_case(b"N") => Ok(()),
+        Some(yes) if yes.eq_ignore_ascii_case(b"Y") => Err(convert::no_master_key()),
+        Some(other) => {
+            let message = format!("Incorrect argument (should be Y or N) value: '{}'", String::from_utf8_lossy(other));
+            Err(Error::Other { number: 1525, message })
+        }
+    }
+}
+
 async fn create_database(state: &mut State, create: &CreateDatabase<'_>) -> Result<Done> {
     refuse_virtual(state, create.name)?;
+    check_encryption(&create.options)?;
     let collation = collation_of(create.options.charset, create.options.collation, state.settings.server_collation)?;
     let name = create.name.to_owned();
     let made = job(state, move |tables, worker, _| tables.create_database(worker, &name, collation)).await;
@@ -360,6 +375,13 @@ async fn alter_database(state: &mut State, name: Option<&str>, options: &Databas
         None => state.vars.database.clone().ok_or(Error::NoDatabase)?,
     };
     refuse_virtual(state, &name)?;
+    check_encryption(options)?;
+    if !state.worker.shared.database.schema().databases.contains_key(&name) {
+        return Err(Error::Other { number: 3503, message: format!("Database '{name}' doesn't exist") });
+    }
+    if options.charset.is_none() && options.collation.is_none() {
+        return Ok(Done { affected: 1, ..Done::default() });
+    }
     let collation = collation_of(options.charset, options.collation, state.settings.server_collation)?;
     job(state, move |tables, worker, _| tables.alter_database(worker, &name, collation)).await?;
     Ok(Done { affected: 1, ..Done::default() })

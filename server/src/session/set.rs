@@ -185,6 +185,7 @@ impl State {
                 setting
             }
         };
+        refuse_encryption(definition.name, &setting)?;
         Ok(match scope {
             VariableScope::Persist => Assignment::Persist { id, setting, at_once: true },
             VariableScope::PersistOnly => Assignment::Persist { id, setting, at_once: false },
@@ -355,6 +356,20 @@ const RENEWS_ACCESS: [&str; 2] = ["activate_all_roles_on_login", "mandatory_role
 
 /// Variables that a session has, but takes over from the global ones.
 const GLOBAL_IN_EFFECT: [&str; 2] = ["max_allowed_packet", "net_buffer_length"];
+
+/// Nothing is encrypted: there are no keys to do it with.
+fn refuse_encryption(name: &str, setting: &Setting) -> Result<()> {
+    match name {
+        "default_table_encryption" | "innodb_redo_log_encrypt" | "innodb_undo_log_encrypt" if setting.as_bool() => {
+            Err(crate::ddl::no_master_key())
+        }
+        "binlog_encryption" if setting.as_bool() => {
+            let message = "Unable to recover binlog encryption master key, please check if keyring is loaded.".into();
+            Err(Error::Other { number: 3794, message })
+        }
+        _ => Ok(()),
+    }
+}
 
 /// An engine's name has an error of its own.
 fn explained(error: variables::Error, value: &Value<'_>) -> Error {

@@ -14,6 +14,7 @@ pub struct CreateDatabase<'a> {
 pub struct DatabaseOptions<'a> {
     pub charset: Option<&'a str>,
     pub collation: Option<&'a str>,
+    pub encryption: Option<&'a [u8]>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,6 +45,7 @@ pub struct TableOptions<'a> {
     pub comment: Option<&'a [u8]>,
     pub auto_increment: Option<u64>,
     pub row_format: Option<&'a str>,
+    pub encryption: Option<&'a [u8]>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -107,7 +107,7 @@ impl<'a> Parser<'a> {
                 options.collation = Some(self.charset_name()?);
             } else if self.accept_word("ENCRYPTION") {
                 self.accept(Token::Equal);
-                self.string()?;
+                options.encryption = Some(self.string()?);
             } else if self.at_kw(K::Read) {
                 return Err(Error::NotSupported("ALTER DATABASE ... READ ONLY".to_owned()));
             } else {
@@ -582,6 +582,9 @@ impl<'a> Parser<'a> {
         } else if self.accept_word("ROW_FORMAT") {
             self.accept(Token::Equal);
             options.row_format = Some(if self.accept_kw(K::Default) { "DEFAULT" } else { self.ident()? });
+        } else if self.accept_word("ENCRYPTION") {
+            self.accept(Token::Equal);
+            options.encryption = Some(self.string()?);
         } else {
             return self.ignored_table_option();
         }
@@ -590,13 +593,12 @@ impl<'a> Parser<'a> {
 
     /// Options that other engines use: taken and forgotten.
     fn ignored_table_option(&mut self) -> Result<bool> {
-        const WITH_VALUE: [&str; 20] = [
+        const WITH_VALUE: [&str; 19] = [
             "AVG_ROW_LENGTH",
             "CHECKSUM",
             "COMPRESSION",
             "CONNECTION",
             "DELAY_KEY_WRITE",
-            "ENCRYPTION",
             "INSERT_METHOD",
             "KEY_BLOCK_SIZE",
             "MAX_ROWS",
