@@ -276,7 +276,9 @@ pub(crate) fn keep_as_column(constant: &mut Expr, other: &Expr) {
         // Not in UTC, as the column keeps it, but in the session's zone.
         TypeKind::Timestamp { fsp } if has_fraction => ColumnType::new(TypeKind::DateTime { fsp }),
         TypeKind::Date | TypeKind::DateTime { .. } if has_fraction => other.ty.clone(),
-        TypeKind::Time { .. } if has_fraction || matches!(value, Value::Bytes(_)) => other.ty.clone(),
+        TypeKind::Time { .. } if has_fraction || matches!(value, Value::Bytes(text) if !text.trim_ascii().is_empty()) => {
+            other.ty.clone()
+        }
         _ => return,
     };
     let mut warnings = Warnings::new();
