@@ -6,6 +6,20 @@ use rustix::io::Errno;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+static WRITES: AtomicU64 = AtomicU64::new(0);
+static SYNCS: AtomicU64 = AtomicU64::new(0);
+static OPENED: AtomicU64 = AtomicU64::new(0);
+static CLOSED: AtomicU64 = AtomicU64::new(0);
+
+/// What has been done with files since the process began.
+pub fn file_counts() -> crate::FileCounts {
+    let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    // Those closed first: no file is closed that was not opened before.
+    let closed = load(&CLOSED);
+    crate::FileCounts { writes: load(&WRITES), syncs: load(&SYNCS), opened: load(&OPENED), open: load(&OPENED) - closed }
+}
 
 /// A file read and written at positions, without a cursor.
 pub struct File {
@@ -60,13 +74,19 @@ impl File {
             Err(Errno::INVAL) => rustix::fs::open(path, flags, mode),
             other => other,
         };
-        Ok(Self { fd: fd.map_err(|e| named(path, "cannot open", e))?, path: path.into() })
+        Self::opened(fd, path)
+    }
+
+    fn opened(fd: Result<OwnedFd, Errno>, path: &Path) -> io::Result<Self> {
+        let file = Self { fd: fd.map_err(|e| named(path, "cannot open", e))?, path: path.into() };
+        OPENED.fetch_add(1, Ordering::Relaxed);
+        Ok(file)
     }
 
     /// Opens for reading, through the system's cache.
     pub fn open_to_read(path: &Path) -> io::Result<Self> {
         let fd = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
-        Ok(Self { fd: fd.map_err(|e| named(path, "cannot open", e))?, path: path.into() })
+        Self::opened(fd, path)
     }
 
     pub fn path(&self) -> &Path {
@@ -84,11 +104,13 @@ impl File {
     }
 
     pub fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<()> {
+        WRITES.fetch_add(1, Ordering::Relaxed);
         write_whole(&self.fd, buf, offset).map_err(|e| named(&self.path, "cannot write", e))
     }
 
     /// Makes the written data durable (fdatasync).
     pub fn sync(&self) -> io::Result<()> {
+        SYNCS.fetch_add(1, Ordering::Relaxed);
         rustix::fs::fdatasync(&self.fd).map_err(|e| named(&self.path, "cannot sync", e))
     }
 
@@ -99,6 +121,12 @@ impl File {
             other => other,
         }
         .map_err(|e| named(&self.path, "cannot extend", e))
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        CLOSED.fetch_add(1, Ordering::Relaxed);
     }
 }
 

@@ -23,7 +23,7 @@ mod ticks;
 pub mod topology;
 
 #[cfg(not(any(sim, miri)))]
-pub use file::{DirLock, File, sync_dir};
+pub use file::{DirLock, File, file_counts, sync_dir};
 pub use memory::AlignedBuf;
 #[cfg(not(miri))]
 pub use memory::Reservation;
@@ -34,6 +34,23 @@ pub use scratch::ScratchFile;
 #[cfg(sim)]
 pub use sim::file::{DirLock, File, fs, sync_dir};
 pub use ticks::{TickClock, ticks};
+
+/// Files written, made durable and opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileCounts {
+    pub writes: u64,
+    pub syncs: u64,
+    /// Opened so far.
+    pub opened: u64,
+    /// Open now.
+    pub open: u64,
+}
+
+/// Nothing is counted of simulated files.
+#[cfg(any(sim, miri))]
+pub fn file_counts() -> FileCounts {
+    FileCounts::default()
+}
 
 /// Threads of the engine: the standard library's, or the simulated machine's.
 pub mod thread {

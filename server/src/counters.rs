@@ -32,6 +32,8 @@ exec::counter_cells! {
         select_range => "Select_range",
         select_scan => "Select_scan",
         slow_queries => "Slow_queries",
+        tls_begun => "Ssl_accepts",
+        tls_finished => "Ssl_finished_accepts",
     }
 }
 

@@ -61,6 +61,8 @@ pub struct EngineStatus {
     pub pages_read: u64,
     pub pages_written: u64,
     pub pages_evicted: u64,
+    /// How often somebody waited for a free frame.
+    pub frame_waits: u64,
     pub log_flushes: u64,
     pub log_bytes: u64,
     /// The log that a restart would redo, and its bound.
@@ -241,6 +243,7 @@ impl Engine {
             pages_read: read,
             pages_written: written,
             pages_evicted: evicted,
+            frame_waits: self.store.pool.frame_waits(),
             log_flushes: self.store.wal.flushes(),
             log_bytes: self.store.wal.written(),
             redo_bytes: self.store.redo_bytes(),

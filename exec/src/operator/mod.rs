@@ -176,8 +176,9 @@ impl<'p> Builder<'p> {
             }
             Node::Sort { input, keys, limit } => {
                 let columns = slot_count(input);
+                let of_range = matches!(&**input, Node::Scan(scan) if matches!(scan.access, Access::Ranges { .. }));
                 let input = self.unordered().build(input);
-                Operator::Sort(Box::new(sort::Sort::new(input, keys, limit.as_ref(), columns)))
+                Operator::Sort(Box::new(sort::Sort::new(input, of_range, keys, limit.as_ref(), columns)))
             }
             Node::Limit { input, limit } => Operator::Limit(Box::new(limit::Limit::new(self.ordered().build(input), limit))),
             // Whoever reads the slots knows how many there are.

@@ -15,6 +15,7 @@ use sql::plan::{LimitPlan, SortKey};
 
 pub(crate) struct Sort<'p> {
     input: Operator<'p>,
+    of_range: bool,
     keys: &'p [SortKey],
     kinds: Vec<KeyKind>,
     limit: Option<&'p LimitPlan>,
@@ -35,9 +36,21 @@ enum State {
 }
 
 impl<'p> Sort<'p> {
-    pub fn new(input: Operator<'p>, keys: &'p [SortKey], limit: Option<&'p LimitPlan>, columns: usize) -> Self {
+    /// `of_range`: what is sorted comes of ranges of an index.
+    pub fn new(input: Operator<'p>, of_range: bool, keys: &'p [SortKey], limit: Option<&'p LimitPlan>, columns: usize) -> Self {
         let kinds = keys.iter().map(|key| KeyKind::of_type(&key.expr.ty)).collect();
-        Self { input, keys, kinds, limit, columns, sorter: Sorter::default(), state: State::Start, pending: false, rows: 0 }
+        Self {
+            input,
+            of_range,
+            keys,
+            kinds,
+            limit,
+            columns,
+            sorter: Sorter::default(),
+            state: State::Start,
+            pending: false,
+            rows: 0,
+        }
     }
 
     pub fn borrow_buffers(&mut self, scratch: &mut Scratch) {
@@ -77,7 +90,7 @@ impl<'p> Sort<'p> {
     fn count(&mut self, work: &Work) {
         let kept = self.sorter.rows_max.map_or(u64::MAX, |max| max as u64).min(std::mem::take(&mut self.rows));
         work.sort_rows.set(work.sort_rows.get() + kept);
-        count(&work.sort_scan);
+        count(if self.of_range { &work.sort_range } else { &work.sort_scan });
     }
 
     /// The first `offset + count` rows are kept; the Limit above skips those of the offset.

@@ -105,6 +105,13 @@ impl Digests {
         by_name.values().chain(overflow.as_ref()).for_each(|statistics| statistics.clear());
     }
 
+    /// How many there are, and the bytes that they take.
+    pub fn memory(&self) -> (u64, u64) {
+        let (by_name, overflow) = (self.by_name.borrow(), self.overflow.borrow());
+        let sizes = by_name.values().chain(overflow.as_ref()).map(|statistics| statistics.bytes() as u64);
+        sizes.fold((0, 0), |(count, bytes), size| (count + 1, bytes + size))
+    }
+
     /// Of those that have been executed.
     fn summaries(&self) -> Vec<Summary> {
         let (by_name, overflow) = (self.by_name.borrow(), self.overflow.borrow());

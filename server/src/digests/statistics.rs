@@ -154,6 +154,12 @@ impl Statistics {
         }
     }
 
+    /// The memory that it takes.
+    pub fn bytes(&self) -> usize {
+        let texts = self.database.as_ref().map_or(0, |name| name.len()) + self.text.as_ref().map_or(0, |text| text.len());
+        size_of::<Self>() + BUCKETS * size_of::<Cell<u64>>() + texts + self.sample.borrow().capacity()
+    }
+
     /// Counts an execution of `text` that ends at tick `now`. `clock` tells how long a tick is.
     #[inline]
     pub fn record(&self, execution: &Execution, now: u64, text: &[u8], clock: &os::TickClock) {

@@ -13,6 +13,7 @@ use super::info::SessionInfo;
 use crate::accounts::model::{Lifetime, Requirement};
 use crate::accounts::{Account, Identity, Plugin, Seat, native_hash, parse_roles};
 use crate::connection::{Input, Lost, Peer, TlsInfo};
+use crate::counters::count;
 use crate::error::Error;
 use crate::variables;
 use crate::worker::Worker;
@@ -94,7 +95,9 @@ pub async fn login(
     if wants_tls {
         let Some(config) = worker.shared.tls.clone() else { return Err(Refused::Error(Error::BadHandshake)) };
         let early = input.take_unread();
+        count(&worker.counters.events.tls_begun);
         client.socket.start_tls(config, &early, deadline, info).await?;
+        count(&worker.counters.events.tls_finished);
         first = input.next_payload(&client.socket, deadline, info).await?.to_vec();
     }
     let login = Login::parse(&first, capabilities).map_err(malformed)?;

@@ -87,7 +87,7 @@ pub async fn show(state: &mut State, what: &Show<'_>) -> Result<ResultSet> {
         Show::Warnings { errors_only, offset, count } => Ok(server::warnings(state, errors_only, offset, count)),
         Show::CountWarnings { errors_only } => Ok(server::count_warnings(state, errors_only)),
         Show::Engines => Ok(server::engines()),
-        Show::EngineStatus { what, .. } => server::engine_status(state, what).await,
+        Show::EngineStatus { engine, what } => server::engine_status(state, engine, what).await,
         Show::Charsets(filter) => filter::apply(state, server::charsets(), filter, 0).await,
         Show::Collations(filter) => filter::apply(state, server::collations(), filter, 0).await,
         Show::Grants { user, roles } => crate::accounts::grants(state, user.as_ref(), roles),

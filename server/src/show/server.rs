@@ -11,8 +11,9 @@ use crate::error::{Result, describe_condition};
 use crate::session::{IDS, ProcessLine, ResultSet, State, UseLine};
 use crate::shared::Shared;
 use crate::variables::{self, Scope, VariableId};
-use crate::worker::gather;
+use crate::worker::{Worker, gather};
 use exec::Level;
+use std::rc::Rc;
 use std::sync::Arc;
 use types::Value;
 
@@ -201,8 +202,14 @@ pub fn engines() -> ResultSet {
 
 pub const ENGINE_COMMENT: &str = "Heddle's engine: transactions, row locks, crash recovery";
 
-pub async fn engine_status(state: &State, what: &str) -> Result<ResultSet> {
+pub async fn engine_status(state: &State, engine: &str, what: &str) -> Result<ResultSet> {
     let mut made = result(Columns::default().text("Type", 10).text("Name", 512).long_text("Status"));
+    if engine.eq_ignore_ascii_case("performance_schema") {
+        if what.eq_ignore_ascii_case("status") {
+            made.rows = instrument_memory(state).await;
+        }
+        return Ok(made);
+    }
     if what.eq_ignore_ascii_case("status") {
         let processes = process_lines(&state.worker.shared).await;
         let shared = &state.worker.shared;
@@ -220,6 +227,24 @@ pub async fn engine_status(state: &State, what: &str) -> Result<ResultSet> {
         made.rows.push(texts(&["InnoDB", "", &report]));
     }
     Ok(made)
+}
+
+/// SHOW ENGINE PERFORMANCE_SCHEMA STATUS: the memory of what is measured, which is the statistics of statements.
+async fn instrument_memory(state: &State) -> Vec<Vec<Value<'static>>> {
+    let sizes = gather(&state.worker.shared, digest_memory).await;
+    let (count, bytes) = sizes.into_iter().fold((0, 0), |(count, bytes), (more, size)| (count + more, bytes + size));
+    let digests = "events_statements_summary_by_digest";
+    let row = |name: String, value: u64| texts(&["performance_schema", &name, &value.to_string()]);
+    vec![
+        row(format!("{digests}.size"), bytes.checked_div(count).unwrap_or(0)),
+        row(format!("{digests}.count"), count),
+        row(format!("{digests}.memory"), bytes),
+        row("performance_schema.memory".into(), bytes),
+    ]
+}
+
+fn digest_memory(worker: &Rc<Worker>) -> (u64, u64) {
+    worker.digests.memory()
 }
 
 /// SHOW ENGINE INNODB STATUS, in sections as InnoDB has them.

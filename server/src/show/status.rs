@@ -15,7 +15,8 @@ use types::temporal::TimeZone;
 const PAGE_BYTES: u64 = 16384;
 
 /// What counts something that is not there: statements, the binary log and replication, MyISAM's key cache, INSERT DELAYED, the log of
-/// two-phase commits, instruments.
+/// two-phase commits, instruments, reading ahead, waits for a log buffer (which grows), locks of tables above the engine, a cache of
+/// tables (all are open), renegotiation of TLS.
 #[rustfmt::skip]
 const ABSENT: &[&str] = &[
     "Binlog_cache_disk_use", "Binlog_cache_use", "Binlog_stmt_cache_disk_use", "Binlog_stmt_cache_use", "Com_alter_instance",
@@ -27,7 +28,8 @@ const ABSENT: &[&str] = &[
     "Com_replica_start", "Com_replica_stop", "Com_restart", "Com_set_resource_group", "Com_show_function_code", "Com_show_procedure_code",
     "Com_show_relaylog_events", "Com_uninstall_component", "Com_uninstall_plugin", "Com_xa_commit", "Com_xa_end", "Com_xa_prepare",
     "Com_xa_recover", "Com_xa_rollback", "Com_xa_start", "Delayed_errors", "Delayed_insert_threads", "Delayed_writes", "Handler_discover",
-    "Handler_mrr_init", "Handler_prepare", "Key_blocks_not_flushed", "Key_blocks_unused", "Key_blocks_used", "Key_read_requests",
+    "Handler_mrr_init", "Handler_prepare", "Innodb_buffer_pool_read_ahead", "Innodb_buffer_pool_read_ahead_evicted",
+    "Innodb_buffer_pool_read_ahead_rnd", "Innodb_log_waits", "Key_blocks_not_flushed", "Key_blocks_unused", "Key_blocks_used", "Key_read_requests",
     "Key_reads", "Key_write_requests", "Key_writes", "Not_flushed_delayed_rows", "Ongoing_anonymous_transaction_count", "Open_streams",
     "Performance_schema_accounts_lost", "Performance_schema_cond_classes_lost", "Performance_schema_cond_instances_lost",
     "Performance_schema_file_classes_lost", "Performance_schema_file_handles_lost", "Performance_schema_file_instances_lost",
@@ -39,7 +41,10 @@ const ABSENT: &[&str] = &[
     "Performance_schema_statement_classes_lost", "Performance_schema_table_handles_lost", "Performance_schema_table_instances_lost",
     "Performance_schema_table_lock_stat_lost", "Performance_schema_thread_classes_lost", "Performance_schema_thread_instances_lost",
     "Performance_schema_users_lost", "Replica_open_temp_tables", "Secondary_engine_execution_count", "Select_full_range_join",
-    "Select_range_check", "Slave_open_temp_tables", "Tc_log_max_pages_used", "Tc_log_page_size", "Tc_log_page_waits", "Threads_cached",
+    "Select_range_check", "Slave_open_temp_tables", "Ssl_accept_renegotiates", "Ssl_callback_cache_hits", "Ssl_client_connects",
+    "Ssl_connect_renegotiates", "Ssl_finished_connects", "Table_locks_immediate", "Table_locks_waited", "Table_open_cache_hits",
+    "Table_open_cache_misses", "Table_open_cache_overflows", "Table_open_cache_triggers_hits", "Table_open_cache_triggers_misses",
+    "Table_open_cache_triggers_overflows", "Tc_log_max_pages_used", "Tc_log_page_size", "Tc_log_page_waits", "Threads_cached",
 ];
 
 /// SHOW STATUS: `global`, or of the session where something is counted by session.
@@ -77,7 +82,7 @@ pub async fn values(state: &State, global: bool) -> Vec<(&'static str, String)> 
 }
 
 /// What a worker has now.
-fn of_worker(worker: &Rc<Worker>) -> [(&'static str, u64); 4] {
+fn of_worker(worker: &Rc<Worker>) -> [(&'static str, u64); 5] {
     let sessions = worker.sessions.borrow();
     let running = sessions.values().filter(|session| session.command.get() != "Sleep").count();
     let prepared = sessions.values().map(|session| session.prepared.get()).sum();
@@ -86,6 +91,7 @@ fn of_worker(worker: &Rc<Worker>) -> [(&'static str, u64); 4] {
         ("Prepared_stmt_count", prepared),
         ("Heddle_plan_cache_plans", worker.plans.borrow().len() as u64),
         ("Innodb_buffer_pool_read_requests", txn::page_requests()),
+        ("Innodb_buffer_pool_write_requests", txn::page_write_requests()),
     ]
 }
 
@@ -94,6 +100,7 @@ fn add_server(state: &State, values: &mut BTreeMap<&'static str, u64>) {
     let shared = &state.worker.shared;
     let uptime = shared.started.elapsed().as_secs();
     let engine = shared.engine.status();
+    let files = os::file_counts();
     let temporary = shared.temporary.figures();
     let tables: usize = shared.database.schema().databases.values().map(|database| database.tables.len()).sum();
     let sum = |names: &[&str]| names.iter().map(|name| values.get(name).copied().unwrap_or(0)).sum::<u64>();
@@ -126,6 +133,11 @@ fn add_server(state: &State, values: &mut BTreeMap<&'static str, u64>) {
         ("Innodb_buffer_pool_pages_free", (engine.pool_frames - engine.pool_used) as u64),
         ("Innodb_buffer_pool_pages_misc", 0),
         ("Innodb_buffer_pool_reads", engine.pages_read),
+        ("Innodb_buffer_pool_wait_free", engine.frame_waits),
+        ("Innodb_data_fsyncs", files.syncs),
+        ("Innodb_data_writes", files.writes),
+        ("Open_files", files.open),
+        ("Opened_files", files.opened),
         ("Innodb_data_read", engine.pages_read * PAGE_BYTES),
         ("Innodb_data_reads", engine.pages_read),
         // Each page twice: to the doublewrite area, then home.

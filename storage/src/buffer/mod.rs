@@ -105,11 +105,17 @@ pub struct Pool {
 
 thread_local! {
     static REQUESTS: Cell<u64> = const { Cell::new(0) };
+    static WRITE_REQUESTS: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Pages that this thread has asked any pool for, so far.
 pub fn page_requests() -> u64 {
     REQUESTS.get()
+}
+
+/// Changes of pages that this thread has made, so far.
+pub fn page_write_requests() -> u64 {
+    WRITE_REQUESTS.get()
 }
 
 /// Pulled by whoever shows them.
@@ -118,6 +124,8 @@ pub struct Counters {
     pub pages_read: AtomicU64,
     pub pages_written: AtomicU64,
     pub pages_evicted: AtomicU64,
+    /// How often somebody waited for a free frame.
+    pub frame_waits: AtomicU64,
 }
 
 /// Waits for one page to be read, or for a free frame.
@@ -179,6 +187,7 @@ impl PageWrite<'_> {
     /// Must be called before the change is logged (B4); `epoch` is the log's current one, read before.
     #[inline]
     pub fn mark_dirty(&self, epoch: u64) {
+        WRITE_REQUESTS.set(WRITE_REQUESTS.get() + 1);
         // Relaxed: the latch is held; the cleaner looks again under the latch.
         let flags = self.frame.flags.load(Ordering::Relaxed);
         if flags & DIRTY == 0 {
@@ -429,6 +438,7 @@ impl Pool {
             }
             waits.push(cx.waker().clone());
             drop(waits);
+            self.counters.frame_waits.fetch_add(1, Ordering::Relaxed);
             self.ring_cleaner();
             return Poll::Pending;
         }
@@ -509,6 +519,11 @@ impl Pool {
         let c = &self.counters;
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         (load(&c.pages_read), load(&c.pages_written), load(&c.pages_evicted))
+    }
+
+    /// How often somebody waited for a free frame.
+    pub fn frame_waits(&self) -> u64 {
+        self.counters.frame_waits.load(Ordering::Relaxed)
     }
 
     /// Changed pages and all used frames, for status.

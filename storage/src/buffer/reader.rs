@@ -82,6 +82,7 @@ fn wait_for_frame(pool: &Arc<Pool>) -> Option<u32> {
 impl PageStall {
     /// Waits for a free frame, but not past the pool's stop.
     fn wait_briefly(self) {
+        self.pool.counters.frame_waits.fetch_add(1, Ordering::Relaxed);
         self.pool.ring_cleaner();
         let mut waited = std::time::Duration::ZERO;
         let step = std::time::Duration::from_micros(200);
