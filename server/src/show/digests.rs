@@ -9,6 +9,7 @@ use crate::digests::Summary;
 use crate::instruments;
 use crate::shared::Shared;
 use sha2::Digest;
+use std::collections::BTreeMap;
 use types::{DateTime, Value};
 
 #[rustfmt::skip]
@@ -19,7 +20,8 @@ pub const VIEWS: &[(&str, Maker)] = &[
     ("statement_analysis", analysis), ("statements_with_errors_or_warnings", with_errors), ("statements_with_full_table_scans", with_scans),
     ("statements_with_runtimes_in_95th_percentile", slowest), ("x$statement_analysis", analysis_raw),
     ("x$statements_with_errors_or_warnings", with_errors_raw), ("x$statements_with_full_table_scans", with_scans_raw),
-    ("x$statements_with_runtimes_in_95th_percentile", slowest_raw),
+    ("x$statements_with_runtimes_in_95th_percentile", slowest_raw), ("x$ps_digest_95th_percentile_by_avg_us", percentile_95),
+    ("x$ps_digest_avg_latency_distribution", distribution),
 ];
 
 /// The table that TRUNCATE TABLE empties.
@@ -110,6 +112,38 @@ fn lines<'a>(source: &Source<'a>) -> Vec<Line<'a>> {
     let clock = Clock::new(&source.worker.shared);
     let line = |of| Line { of, picos: clock.nanos * 1000.0, first: clock.at(of.first), last: clock.at(of.last) };
     gathered.digests.iter().map(line).collect()
+}
+
+/// How many digests have which average time, in microseconds, from the shortest on.
+fn averages(source: &Source<'_>) -> BTreeMap<u64, u64> {
+    let mut counts = BTreeMap::new();
+    for line in lines(source) {
+        *counts.entry((line.average() + 500_000) / 1_000_000).or_default() += 1;
+    }
+    counts
+}
+
+fn distribution(source: &Source<'_>) -> Vec<Row> {
+    let row = |(average, count)| {
+        named("sys", "x$ps_digest_avg_latency_distribution", [("cnt", number(count)), ("avg_us", number(average))])
+    };
+    averages(source).into_iter().map(row).collect()
+}
+
+/// The average time that more than 95 % of the digests do not exceed.
+fn percentile_95(source: &Source<'_>) -> Vec<Row> {
+    let averages = averages(source);
+    let all: u64 = averages.values().sum();
+    let mut sum = 0;
+    let found = averages.into_iter().find_map(|(average, count)| {
+        sum += count;
+        (sum * 100 > all * 95).then_some(average)
+    });
+    let row = |average| {
+        let percentile = text(format!("{:.4}", sum as f64 / all as f64));
+        named("sys", "x$ps_digest_95th_percentile_by_avg_us", [("avg_us", number(average)), ("percentile", percentile)])
+    };
+    found.map(row).into_iter().collect()
 }
 
 fn by_digest(source: &Source<'_>) -> Vec<Row> {

@@ -19,6 +19,7 @@ pub const MAKERS: &[(&str, Maker)] = &[
     ("schema_object_overview", objects), ("schema_redundant_indexes", redundant_indexes), ("schema_table_lock_waits", metadata_locks::waits),
     ("session", sessions), ("sys_config", settings),
     ("version", version), ("x$innodb_lock_waits", locks::lock_waits_raw), ("x$processlist", processes_raw),
+    ("x$schema_flattened_keys", flattened_keys),
     ("x$schema_table_lock_waits", metadata_locks::waits_raw), ("x$session", sessions_raw),
 ];
 
@@ -163,6 +164,24 @@ fn is_redundant(index: &IndexDef, other: &IndexDef) -> bool {
         }
         false => !unique && others.starts_with(&own),
     }
+}
+
+fn flattened_keys(source: &Source<'_>) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for def in source.stored_tables() {
+        for index in shown(def) {
+            let cells = [
+                ("table_schema", text(&def.database)),
+                ("table_name", text(&def.name)),
+                ("index_name", text(&index.name)),
+                ("non_unique", number(u64::from(index.kind == IndexKind::Secondary))),
+                ("subpart_exists", number(u64::from(index.columns.iter().any(|part| part.prefix.is_some())))),
+                ("index_columns", text(names(def, index))),
+            ];
+            rows.push(named(DATABASE, "x$schema_flattened_keys", cells));
+        }
+    }
+    rows
 }
 
 fn redundant_indexes(source: &Source<'_>) -> Vec<Row> {

@@ -20,6 +20,13 @@ CREATE TABLE host_summary_by_statement_type (
     `total` bigint unsigned NOT NULL, `total_latency` varchar(11), `max_latency` varchar(11), `lock_latency` varchar(11),
     `cpu_latency` varchar(11), `rows_sent` bigint unsigned NOT NULL, `rows_examined` bigint unsigned NOT NULL,
     `rows_affected` bigint unsigned NOT NULL, `full_scans` bigint unsigned NOT NULL);
+CREATE TABLE innodb_buffer_stats_by_schema (
+    `object_schema` text COLLATE utf8mb3_general_ci, `allocated` varchar(11), `data` varchar(11), `pages` bigint NOT NULL,
+    `pages_hashed` bigint NOT NULL, `pages_old` bigint NOT NULL, `rows_cached` decimal(45,0));
+CREATE TABLE innodb_buffer_stats_by_table (
+    `object_schema` text COLLATE utf8mb3_general_ci, `object_name` text COLLATE utf8mb3_general_ci, `allocated` varchar(11),
+    `data` varchar(11), `pages` bigint NOT NULL, `pages_hashed` bigint NOT NULL, `pages_old` bigint NOT NULL,
+    `rows_cached` decimal(45,0));
 CREATE TABLE innodb_lock_waits (
     `wait_started` datetime, `wait_age` time, `wait_age_secs` bigint, `locked_table` mediumtext COLLATE utf8mb4_0900_ai_ci,
     `locked_table_schema` varchar(64) COLLATE utf8mb4_0900_ai_ci, `locked_table_name` varchar(64) COLLATE utf8mb4_0900_ai_ci,
@@ -230,6 +237,11 @@ CREATE TABLE waits_by_user_by_latency (
 CREATE TABLE waits_global_by_latency (
     `events` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `total` bigint unsigned NOT NULL, `total_latency` varchar(11),
     `avg_latency` varchar(11), `max_latency` varchar(11));
+CREATE TABLE `x$host_summary` (
+    `host` varchar(255) COLLATE ascii_general_ci, `statements` decimal(64,0), `statement_latency` decimal(64,0),
+    `statement_avg_latency` decimal(65,4), `table_scans` decimal(65,0), `file_ios` decimal(64,0), `file_io_latency` decimal(64,0),
+    `current_connections` decimal(41,0), `total_connections` decimal(41,0), `unique_users` bigint NOT NULL,
+    `current_memory` decimal(63,0), `total_memory_allocated` decimal(64,0));
 CREATE TABLE `x$host_summary_by_file_io` (
     `host` varchar(255) COLLATE ascii_general_ci, `ios` decimal(42,0), `io_latency` decimal(42,0));
 CREATE TABLE `x$host_summary_by_file_io_type` (
@@ -247,6 +259,13 @@ CREATE TABLE `x$host_summary_by_statement_type` (
     `total` bigint unsigned NOT NULL, `total_latency` bigint unsigned NOT NULL, `max_latency` bigint unsigned NOT NULL,
     `lock_latency` bigint unsigned NOT NULL, `cpu_latency` bigint unsigned NOT NULL, `rows_sent` bigint unsigned NOT NULL,
     `rows_examined` bigint unsigned NOT NULL, `rows_affected` bigint unsigned NOT NULL, `full_scans` bigint unsigned NOT NULL);
+CREATE TABLE `x$innodb_buffer_stats_by_schema` (
+    `object_schema` text COLLATE utf8mb3_general_ci, `allocated` decimal(44,0), `data` decimal(44,0), `pages` bigint NOT NULL,
+    `pages_hashed` bigint NOT NULL, `pages_old` bigint NOT NULL, `rows_cached` decimal(45,0) NOT NULL);
+CREATE TABLE `x$innodb_buffer_stats_by_table` (
+    `object_schema` text COLLATE utf8mb3_general_ci, `object_name` text COLLATE utf8mb3_general_ci, `allocated` decimal(44,0),
+    `data` decimal(44,0), `pages` bigint NOT NULL, `pages_hashed` bigint NOT NULL, `pages_old` bigint NOT NULL,
+    `rows_cached` decimal(45,0) NOT NULL);
 CREATE TABLE `x$innodb_lock_waits` (
     `wait_started` datetime, `wait_age` time, `wait_age_secs` bigint, `locked_table` mediumtext COLLATE utf8mb4_0900_ai_ci,
     `locked_table_schema` varchar(64) COLLATE utf8mb4_0900_ai_ci, `locked_table_name` varchar(64) COLLATE utf8mb4_0900_ai_ci,
@@ -306,6 +325,8 @@ CREATE TABLE `x$memory_global_by_current_bytes` (
     `event_name` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `current_count` bigint NOT NULL, `current_alloc` bigint NOT NULL,
     `current_avg_alloc` decimal(23,4) NOT NULL, `high_count` bigint NOT NULL, `high_alloc` bigint NOT NULL,
     `high_avg_alloc` decimal(23,4) NOT NULL);
+CREATE TABLE `x$memory_global_total` (
+    `total_allocated` decimal(41,0));
 CREATE TABLE `x$processlist` (
     `thd_id` bigint unsigned NOT NULL, `conn_id` bigint unsigned, `user` varchar(288) COLLATE utf8mb4_0900_ai_ci,
     `db` varchar(64) COLLATE utf8mb4_0900_ai_ci, `command` varchar(16) COLLATE utf8mb4_0900_ai_ci,
@@ -319,7 +340,46 @@ CREATE TABLE `x$processlist` (
     `trx_latency` bigint unsigned, `trx_state` enum('ACTIVE','COMMITTED','ROLLED BACK') COLLATE utf8mb4_0900_ai_ci,
     `trx_autocommit` enum('YES','NO') COLLATE utf8mb4_0900_ai_ci, `pid` varchar(1024) COLLATE utf8mb4_bin,
     `program_name` varchar(1024) COLLATE utf8mb4_bin);
+CREATE TABLE `x$ps_digest_95th_percentile_by_avg_us` (
+    `avg_us` decimal(21,0), `percentile` decimal(46,4) NOT NULL);
+CREATE TABLE `x$ps_digest_avg_latency_distribution` (
+    `cnt` bigint NOT NULL, `avg_us` decimal(21,0));
+CREATE TABLE `x$ps_schema_table_statistics_io` (
+    `table_schema` varchar(64) COLLATE utf8mb4_0900_ai_ci, `table_name` varchar(64) COLLATE utf8mb4_0900_ai_ci,
+    `count_read` decimal(42,0), `sum_number_of_bytes_read` decimal(41,0), `sum_timer_read` decimal(42,0),
+    `count_write` decimal(42,0), `sum_number_of_bytes_write` decimal(41,0), `sum_timer_write` decimal(42,0),
+    `count_misc` decimal(42,0), `sum_timer_misc` decimal(42,0));
+CREATE TABLE `x$schema_flattened_keys` (
+    `table_schema` varchar(64) COLLATE utf8mb3_bin NOT NULL, `table_name` varchar(64) COLLATE utf8mb3_bin NOT NULL,
+    `index_name` varchar(64) COLLATE utf8mb3_tolower_ci, `non_unique` int, `subpart_exists` bigint,
+    `index_columns` text COLLATE utf8mb3_tolower_ci);
+CREATE TABLE `x$schema_index_statistics` (
+    `table_schema` varchar(64) COLLATE utf8mb4_0900_ai_ci, `table_name` varchar(64) COLLATE utf8mb4_0900_ai_ci,
+    `index_name` varchar(64) COLLATE utf8mb4_0900_ai_ci, `rows_selected` bigint unsigned NOT NULL,
+    `select_latency` bigint unsigned NOT NULL, `rows_inserted` bigint unsigned NOT NULL, `insert_latency` bigint unsigned NOT NULL,
+    `rows_updated` bigint unsigned NOT NULL, `update_latency` bigint unsigned NOT NULL, `rows_deleted` bigint unsigned NOT NULL,
+    `delete_latency` bigint unsigned NOT NULL);
 CREATE TABLE `x$schema_table_lock_waits` LIKE schema_table_lock_waits;
+CREATE TABLE `x$schema_table_statistics` (
+    `table_schema` varchar(64) COLLATE utf8mb4_0900_ai_ci, `table_name` varchar(64) COLLATE utf8mb4_0900_ai_ci,
+    `total_latency` bigint unsigned NOT NULL, `rows_fetched` bigint unsigned NOT NULL, `fetch_latency` bigint unsigned NOT NULL,
+    `rows_inserted` bigint unsigned NOT NULL, `insert_latency` bigint unsigned NOT NULL, `rows_updated` bigint unsigned NOT NULL,
+    `update_latency` bigint unsigned NOT NULL, `rows_deleted` bigint unsigned NOT NULL, `delete_latency` bigint unsigned NOT NULL,
+    `io_read_requests` decimal(42,0), `io_read` decimal(41,0), `io_read_latency` decimal(42,0), `io_write_requests` decimal(42,0),
+    `io_write` decimal(41,0), `io_write_latency` decimal(42,0), `io_misc_requests` decimal(42,0), `io_misc_latency` decimal(42,0));
+CREATE TABLE `x$schema_table_statistics_with_buffer` (
+    `table_schema` varchar(64) COLLATE utf8mb4_0900_ai_ci, `table_name` varchar(64) COLLATE utf8mb4_0900_ai_ci,
+    `rows_fetched` bigint unsigned NOT NULL, `fetch_latency` bigint unsigned NOT NULL, `rows_inserted` bigint unsigned NOT NULL,
+    `insert_latency` bigint unsigned NOT NULL, `rows_updated` bigint unsigned NOT NULL, `update_latency` bigint unsigned NOT NULL,
+    `rows_deleted` bigint unsigned NOT NULL, `delete_latency` bigint unsigned NOT NULL, `io_read_requests` decimal(42,0),
+    `io_read` decimal(41,0), `io_read_latency` decimal(42,0), `io_write_requests` decimal(42,0), `io_write` decimal(41,0),
+    `io_write_latency` decimal(42,0), `io_misc_requests` decimal(42,0), `io_misc_latency` decimal(42,0),
+    `innodb_buffer_allocated` decimal(44,0), `innodb_buffer_data` decimal(44,0), `innodb_buffer_free` decimal(45,0),
+    `innodb_buffer_pages` bigint, `innodb_buffer_pages_hashed` bigint, `innodb_buffer_pages_old` bigint,
+    `innodb_buffer_rows_cached` decimal(45,0));
+CREATE TABLE `x$schema_tables_with_full_table_scans` (
+    `object_schema` varchar(64) COLLATE utf8mb4_0900_ai_ci, `object_name` varchar(64) COLLATE utf8mb4_0900_ai_ci,
+    `rows_full_scanned` bigint unsigned NOT NULL, `latency` bigint unsigned NOT NULL);
 CREATE TABLE `x$session` LIKE `x$processlist`;
 CREATE TABLE `x$statement_analysis` (
     `query` longtext COLLATE utf8mb4_0900_ai_ci, `db` varchar(64) COLLATE utf8mb4_0900_ai_ci,
@@ -348,6 +408,23 @@ CREATE TABLE `x$statements_with_runtimes_in_95th_percentile` (
     `max_latency` bigint unsigned NOT NULL, `avg_latency` bigint unsigned NOT NULL, `rows_sent` bigint unsigned NOT NULL,
     `rows_sent_avg` decimal(21,0) NOT NULL, `rows_examined` bigint unsigned NOT NULL, `rows_examined_avg` decimal(21,0) NOT NULL,
     `first_seen` timestamp(6) NOT NULL, `last_seen` timestamp(6) NOT NULL, `digest` varchar(64) COLLATE utf8mb4_0900_ai_ci);
+CREATE TABLE `x$statements_with_sorting` (
+    `query` longtext COLLATE utf8mb4_0900_ai_ci, `db` varchar(64) COLLATE utf8mb4_0900_ai_ci,
+    `exec_count` bigint unsigned NOT NULL, `total_latency` bigint unsigned NOT NULL, `sort_merge_passes` bigint unsigned NOT NULL,
+    `avg_sort_merges` decimal(21,0) NOT NULL, `sorts_using_scans` bigint unsigned NOT NULL,
+    `sort_using_range` bigint unsigned NOT NULL, `rows_sorted` bigint unsigned NOT NULL, `avg_rows_sorted` decimal(21,0) NOT NULL,
+    `first_seen` timestamp(6) NOT NULL, `last_seen` timestamp(6) NOT NULL, `digest` varchar(64) COLLATE utf8mb4_0900_ai_ci);
+CREATE TABLE `x$statements_with_temp_tables` (
+    `query` longtext COLLATE utf8mb4_0900_ai_ci, `db` varchar(64) COLLATE utf8mb4_0900_ai_ci,
+    `exec_count` bigint unsigned NOT NULL, `total_latency` bigint unsigned NOT NULL, `memory_tmp_tables` bigint unsigned NOT NULL,
+    `disk_tmp_tables` bigint unsigned NOT NULL, `avg_tmp_tables_per_query` decimal(21,0) NOT NULL,
+    `tmp_tables_to_disk_pct` decimal(24,0) NOT NULL, `first_seen` timestamp(6) NOT NULL, `last_seen` timestamp(6) NOT NULL,
+    `digest` varchar(64) COLLATE utf8mb4_0900_ai_ci);
+CREATE TABLE `x$user_summary` (
+    `user` varchar(32) COLLATE utf8mb4_bin, `statements` decimal(64,0), `statement_latency` decimal(64,0),
+    `statement_avg_latency` decimal(65,4) NOT NULL, `table_scans` decimal(65,0), `file_ios` decimal(64,0),
+    `file_io_latency` decimal(64,0), `current_connections` decimal(41,0), `total_connections` decimal(41,0),
+    `unique_hosts` bigint NOT NULL, `current_memory` decimal(63,0), `total_memory_allocated` decimal(64,0));
 CREATE TABLE `x$user_summary_by_file_io` (
     `user` varchar(32) COLLATE utf8mb4_bin, `ios` decimal(42,0), `io_latency` decimal(42,0));
 CREATE TABLE `x$user_summary_by_file_io_type` (
