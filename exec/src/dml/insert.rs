@@ -872,7 +872,7 @@ fn offset_of(session: &SessionVars) -> u64 {
 fn next_of_sequence(number: u64, session: &SessionVars) -> u64 {
     let step = step_of(session);
     let Some(next) = number.checked_add(1) else { return u64::MAX };
-    next.checked_add((offset_of(session) + step - next % step) % step).unwrap_or(u64::MAX)
+    next.saturating_add((offset_of(session) + step - next % step) % step)
 }
 
 /// The last number of the sequence that is not above `max`; `max` itself where there is none.
