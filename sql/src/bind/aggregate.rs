@@ -25,9 +25,6 @@ impl Binder<'_> {
             {
                 return Ok(outer);
             }
-            if call.function == A::AnyValue && !self.scope.in_aggregate {
-                return self.value(&call.args[0]);
-            }
             return Err(Error::InvalidGroupUse);
         }
         self.scope.in_aggregate = true;
@@ -70,14 +67,14 @@ impl Binder<'_> {
     fn outer_aggregate(&mut self, call: &ast::AggregateCall<'_>) -> Result<Option<Expr>> {
         self.in_outer_block(|binder, kind| match kind {
             LevelKind::Subquery => binder.aggregate(call).map(Some),
-            LevelKind::Derived => binder.outer_aggregate(call),
-            LevelKind::Lateral | LevelKind::View => Ok(None),
+            LevelKind::Derived | LevelKind::Lateral => binder.outer_aggregate(call),
+            LevelKind::View => Ok(None),
         })
     }
 
     /// May an aggregate stand where the nearest block around this one is asked for it? In WHERE it may not: then it stays here.
     fn is_taken_outside(&self) -> bool {
-        let block = self.levels.iter().rev().find(|level| level.kind != LevelKind::Derived);
+        let block = self.levels.iter().rev().find(|level| !matches!(level.kind, LevelKind::Derived | LevelKind::Lateral));
         block.is_some_and(|level| level.scope.aggregates.is_some() && !level.scope.in_aggregate)
     }
 

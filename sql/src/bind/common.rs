@@ -21,7 +21,7 @@ use types::{ColumnType, TypeKind};
 /// A block of more tables is run once, and its rows are kept.
 const REPEATED_TABLES_MAX: usize = 4;
 
-/// A common table expression in sight.
+/// A common table expression in sight. As names of tables do, its name tells capitals from small letters.
 #[derive(Clone, Debug)]
 pub(crate) struct CommonTable {
     name: String,
@@ -60,7 +60,7 @@ impl Binder<'_> {
     pub(super) fn with(&mut self, with: &ast::With<'_>) -> Result<()> {
         let first = self.common_tables.len();
         for table in with.tables {
-            if self.common_tables[first..].iter().any(|t| t.name.eq_ignore_ascii_case(table.name)) {
+            if self.common_tables[first..].iter().any(|t| t.name == table.name) {
                 return Err(Error::NotUniqueTable(table.name.to_owned()));
             }
             // One that nobody names may be wrong.
@@ -270,7 +270,7 @@ impl Binder<'_> {
 
     /// What a bare table name in FROM means as a common table expression; `None`: it names none.
     pub(super) fn common_table(&mut self, name: &str, alias: Option<&str>) -> Result<Option<JoinTree>> {
-        let Some(found) = self.common_tables.iter().rposition(|t| t.name.eq_ignore_ascii_case(name)) else { return Ok(None) };
+        let Some(found) = self.common_tables.iter().rposition(|t| t.name == name) else { return Ok(None) };
         let depth = self.levels.len();
         let alias = alias.unwrap_or(name);
         let wrong = |why| Err(Error::Recursive { why, table: name.to_owned() });

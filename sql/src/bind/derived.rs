@@ -84,7 +84,9 @@ impl Binder<'_> {
     /// May the block become part of the one around it?
     pub(super) fn is_mergeable(&self, select: &BoundSelect) -> bool {
         let has_subquery = |expr: &Expr| expr.any(&|e| matches!(e.kind, ExprKind::Subquery(_)));
-        !select.project.iter().any(has_subquery) && self.is_mergeable_to_change(select)
+        // As in MySQL, where user variables are assigned each query makes its rows on its own.
+        let is_free = self.assigned.is_empty() && !select.project.iter().any(has_subquery);
+        is_free && self.is_mergeable_to_change(select)
     }
 
     /// The same of a view whose tables are changed: its select list may have subqueries.

@@ -98,12 +98,20 @@ impl Source {
 /// A column of USING or NATURAL: one name for a column on each side.
 #[derive(Clone, Debug)]
 pub(crate) struct JoinedColumn {
-    pub name: String,
     /// The column that the name stands for.
     pub source: usize,
     pub column: usize,
     /// All the columns it joins.
     pub members: Vec<(usize, usize)>,
+}
+
+/// Where the names of a side of a join begin in the scope.
+#[derive(Clone, Copy)]
+struct Side {
+    /// Among the visible sources.
+    visible: usize,
+    /// Among the columns of `*`.
+    star: usize,
 }
 
 impl Binder<'_> {
@@ -174,9 +182,16 @@ impl Binder<'_> {
         if self.scope.visible.iter().any(|&s| same(&self.sources[s])) {
             return Err(Error::NotUniqueTable(source.alias));
         }
+        let number = self.sources.len();
+        let shown = source.table.columns.iter().enumerate().filter(|(_, column)| !column.invisible);
+        self.scope.star.extend(shown.map(|(column, _)| (number, column)));
         self.sources.push(source);
-        self.scope.visible.push(self.sources.len() - 1);
-        Ok(self.sources.len() - 1)
+        self.scope.visible.push(number);
+        Ok(number)
+    }
+
+    fn side(&self) -> Side {
+        Side { visible: self.scope.visible.len(), star: self.scope.star.len() }
     }
 
     fn named_table(&mut self, table: &TableName<'_>) -> Result<JoinTree> {
@@ -251,31 +266,31 @@ impl Binder<'_> {
     }
 
     fn join(&mut self, join: &Join<'_>) -> Result<JoinTree> {
-        let (first_source, first) = (self.sources.len(), self.scope.visible.len());
+        let (first_source, first) = (self.sources.len(), self.side());
         let left = self.join_side(&join.left, join.kind == JoinKind::Right)?;
-        let (middle_source, middle) = (self.sources.len(), self.scope.visible.len());
+        let (middle_source, middle) = (self.sources.len(), self.side());
         let right = self.join_side(&join.right, join.kind == JoinKind::Left)?;
+        let end = self.side();
         if join.kind == JoinKind::Right {
             self.refuse_backward_reads(first_source..middle_source, middle_source..self.sources.len())?;
         }
         let on = match join.condition {
             JoinCondition::None => Vec::new(),
             JoinCondition::On(expr) => {
-                let around: Vec<usize> = self.scope.visible.drain(..first).collect();
+                let around: Vec<usize> = self.scope.visible.drain(..first.visible).collect();
                 let on = self.in_clause(Clause::On, |b| b.predicate(expr));
                 self.scope.visible.splice(0..0, around);
                 conjuncts(on?)
             }
             JoinCondition::Using(names) => self.using(join, names, first, middle)?,
             JoinCondition::Natural => {
-                let names = self.common_columns(first, middle);
+                let names = self.common_columns(join.kind, first.star, middle.star);
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
                 self.using(join, &names, first, middle)?
             }
         };
-        if join.kind == JoinKind::Right && matches!(join.condition, JoinCondition::Using(_) | JoinCondition::Natural) {
-            // It is a LEFT JOIN the other way round, also for `*`.
-            self.scope.visible[first..].rotate_left(middle - first);
+        if join.kind == JoinKind::Right && matches!(join.condition, JoinCondition::None | JoinCondition::On(_)) {
+            self.scope.right_joins.push([first.star, middle.star, end.star]);
         }
         let nullable = match join.kind {
             JoinKind::Inner | JoinKind::Straight => 0..0,
@@ -301,29 +316,36 @@ impl Binder<'_> {
         tree
     }
 
-    /// The columns that both sides of a join have, whose visible sources begin at `first` and `middle`.
-    fn common_columns(&self, first: usize, middle: usize) -> Vec<String> {
-        let right = self.side_names(middle, self.scope.visible.len());
+    /// The names of the columns that both sides of a join show, whose columns of `*` begin at `first` and `middle`, in the order of the
+    /// first side, which of a RIGHT JOIN is the right one.
+    fn common_columns(&self, kind: JoinKind, first: usize, middle: usize) -> Vec<String> {
+        let (left, right) = self.scope.star[first..].split_at(middle - first);
+        let (one, other) = if kind == JoinKind::Right { (right, left) } else { (left, right) };
         let mut names: Vec<String> = Vec::new();
-        for name in self.side_names(first, middle) {
-            let is = |other: &String| other.eq_ignore_ascii_case(&name);
-            if !names.iter().any(is) && right.iter().any(is) {
-                names.push(name);
+        for name in one.iter().map(|&place| self.shown_name(place)) {
+            let is = |other: &str| other.eq_ignore_ascii_case(name);
+            if !names.iter().any(|other| is(other)) && other.iter().any(|&place| is(self.shown_name(place))) {
+                names.push(name.to_owned());
             }
         }
         names
     }
 
-    fn side_names(&self, from: usize, to: usize) -> Vec<String> {
-        let sources = self.scope.visible[from..to].iter().map(|&s| &self.sources[s]);
-        let columns = sources.flat_map(|s| s.table.columns.iter().filter(|c| !c.invisible));
-        columns.map(|c| c.name.clone()).collect()
+    fn shown_name(&self, (source, column): (usize, usize)) -> &str {
+        &self.sources[source].table.columns[column].name
     }
 
     /// The equalities of USING, and their columns as one for names and `*`.
-    fn using(&mut self, join: &Join<'_>, names: &[&str], first: usize, middle: usize) -> Result<Vec<Expr>> {
+    fn using(&mut self, join: &Join<'_>, names: &[&str], first: Side, middle: Side) -> Result<Vec<Expr>> {
         let mut on = Vec::new();
-        let (left_side, right_side) = (self.scope.visible[first..middle].to_vec(), self.scope.visible[middle..].to_vec());
+        // As in MySQL, a RIGHT JOIN within shows its right side first.
+        let within = self.scope.right_joins.iter().position(|range| range[0] >= first.star);
+        for [from, middle, to] in within.map_or_else(Vec::new, |at| self.scope.right_joins.split_off(at)) {
+            self.scope.star[from..to].rotate_left(middle - from);
+        }
+        let left_side = self.scope.visible[first.visible..middle.visible].to_vec();
+        let right_side = self.scope.visible[middle.visible..].to_vec();
+        let mut shown = Vec::with_capacity(names.len());
         for name in names {
             let left = self.side_column(name, &left_side)?;
             let right = self.side_column(name, &right_side)?;
@@ -345,28 +367,50 @@ impl Binder<'_> {
             }
             members.sort_unstable();
             members.dedup();
-            let (source, column) = if join.kind == JoinKind::Right { right } else { left };
-            kept.push(JoinedColumn { name: (*name).to_owned(), source, column, members });
+            let (place, other) = if join.kind == JoinKind::Right { (right, left) } else { (left, right) };
+            kept.push(JoinedColumn { source: place.0, column: place.1, members });
             self.scope.joined = kept;
+            shown.push((place, other));
         }
+        self.show_joined(join.kind == JoinKind::Right, &shown, first.star, middle.star);
         Ok(on)
+    }
+
+    /// The columns of `*` of a NATURAL or USING join: first those in common, then the others of the first side, then those of the second.
+    /// The first side of a RIGHT JOIN is the right one.
+    fn show_joined(&mut self, is_right: bool, shown: &[((usize, usize), (usize, usize))], first: usize, middle: usize) {
+        if is_right {
+            self.scope.star[first..].rotate_left(middle - first);
+        }
+        let star = &mut self.scope.star;
+        let columns = star.split_off(first);
+        let is_common = |place: &(usize, usize)| shown.iter().any(|(common, _)| common == place);
+        let is_twin = |place: &(usize, usize)| shown.iter().any(|(_, twin)| twin == place);
+        star.extend(columns.iter().filter(|place| is_common(place)));
+        star.extend(columns.iter().filter(|place| !is_common(place) && !is_twin(place)));
     }
 
     /// The one column of this name among some sources.
     fn side_column(&self, name: &str, side: &[usize]) -> Result<(usize, usize)> {
-        if let Some(joined) = self.scope.joined.iter().find(|j| j.name.eq_ignore_ascii_case(name) && side.contains(&j.source)) {
-            return Ok((joined.source, joined.column));
-        }
-        let mut found = None;
-        for &source in side {
-            if let Some(column) = self.sources[source].table.column_index(name) {
-                if found.is_some() {
-                    return Err(Error::AmbiguousColumn { name: name.to_owned(), clause: Clause::From });
-                }
-                found = Some((source, column));
-            }
-        }
+        let found = self.one_column(side.iter().copied(), name);
+        let found = found.map_err(|()| Error::AmbiguousColumn { name: name.to_owned(), clause: Clause::From })?;
         found.ok_or_else(|| Error::UnknownColumn { name: name.to_owned(), clause: Clause::From })
+    }
+
+    /// The column that a bare name means among these sources, where those that NATURAL and USING join are one; an error where there are
+    /// several.
+    fn one_column(&self, sources: impl Iterator<Item = usize>, name: &str) -> std::result::Result<Option<(usize, usize)>, ()> {
+        let mut found = None;
+        for source in sources {
+            let Some(column) = self.sources[source].table.column_index(name) else { continue };
+            let joined = self.scope.joined.iter().find(|joined| joined.members.contains(&(source, column)));
+            let place = joined.map_or((source, column), |joined| (joined.source, joined.column));
+            if found.is_some_and(|other| other != place) {
+                return Err(());
+            }
+            found = Some(place);
+        }
+        Ok(found)
     }
 
     /// The statement reads a column.
@@ -490,9 +534,13 @@ impl Binder<'_> {
         let Some(mut level) = self.levels.pop() else { return Ok(None) };
         std::mem::swap(&mut self.scope, &mut level.scope);
         let found = find(self, level.kind);
+        let is_free = self.in_any_value && self.scope.aggregates.is_some() && !self.scope.in_aggregate;
         std::mem::swap(&mut self.scope, &mut level.scope);
         let found = match found {
-            Ok(Some(expr)) if level.kind == LevelKind::Subquery => Ok(Some(self.argument(&mut level, expr))),
+            Ok(Some(expr)) if level.kind == LevelKind::Subquery => {
+                let expr = if is_free { super::group::any_value_of(expr) } else { expr };
+                Ok(Some(self.argument(&mut level, expr)))
+            }
             found => found,
         };
         self.levels.push(level);
@@ -577,22 +625,20 @@ impl Binder<'_> {
 
     /// Looks a column up among the visible sources alone.
     pub(super) fn find_visible(&self, name: &ColumnName<'_>) -> Result<Option<(usize, usize)>> {
-        let visible = &self.scope.visible;
+        let visible = self.scope.visible.iter().copied();
+        let ambiguous = || Error::AmbiguousColumn { name: dotted(name), clause: self.scope.clause };
         if name.table.is_none() {
-            let joined = self.scope.joined.iter().find(|j| j.name.eq_ignore_ascii_case(name.name) && visible.contains(&j.source));
-            if let Some(joined) = joined {
-                return Ok(Some((joined.source, joined.column)));
-            }
+            return self.one_column(visible, name.name).map_err(|()| ambiguous());
         }
         let mut found = None;
-        for &source in visible {
+        for source in visible {
             let from = &self.sources[source];
             if !matches_table(from, name) {
                 continue;
             }
             let Some(column) = from.table.column_index(name.name) else { continue };
             if found.is_some() {
-                return Err(Error::AmbiguousColumn { name: dotted(name), clause: self.scope.clause });
+                return Err(ambiguous());
             }
             found = Some((source, column));
         }

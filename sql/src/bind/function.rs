@@ -57,7 +57,11 @@ impl Binder<'_> {
         let mut derivations: SmallVec<[Derivation; 4]> = SmallVec::new();
         let mut first = Derivation::IGNORABLE;
         for (n, arg) in call.args.iter().enumerate() {
-            args.push(self.value(arg)?);
+            let in_any_value = self.in_any_value;
+            self.in_any_value |= function == F::AnyValue;
+            let bound = self.value(arg);
+            self.in_any_value = in_any_value;
+            args.push(bound?);
             if n == 0 {
                 first = self.derivation;
             }
@@ -151,7 +155,15 @@ impl Binder<'_> {
                 self.derivation = Derivation::NUMERIC;
                 return Ok(super::literal::integer(level));
             }
-            F::AnyValue => return Ok(args.remove(0)),
+            // A group may take the value of any of its rows; `group` takes the call away.
+            F::AnyValue if self.scope.aggregates.is_some() && !self.scope.in_aggregate => {
+                self.derivation = first;
+                return Ok(super::group::any_value_of(args.remove(0)));
+            }
+            F::AnyValue => {
+                self.derivation = first;
+                return Ok(args.remove(0));
+            }
             F::NameConst if !args.iter().all(super::compare::is_constant) || args[0].nullable => {
                 return Err(Error::WrongArguments("NAME_CONST".to_owned()));
             }

@@ -8,12 +8,18 @@ use super::window::WINDOW_SLOT;
 use super::{Binder, qualified, typing};
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Aggregate, CompareOp, Expr, ExprKind};
-use crate::func::AggregateFunction;
+use crate::func::{AggregateFunction, Function};
 use types::Value;
 use types::schema::IndexKind;
 
 /// Stands for the number of group keys that are not rolled up, until the block is grouped.
 pub(super) const LEVEL_SLOT: usize = (1 << 32) - 1;
+
+/// `ANY_VALUE(value)`, until the block is grouped or known not to be.
+pub(super) fn any_value_of(value: Expr) -> Expr {
+    let (ty, nullable) = (typing::stored(&value.ty), value.nullable);
+    Expr { kind: ExprKind::Call { function: Function::AnyValue, args: vec![value] }, ty, nullable }
+}
 
 /// The grouping of one block.
 #[derive(Clone, Debug)]
@@ -175,6 +181,12 @@ impl Grouping {
                 Ok(out)
             }
             ExprKind::Compare { left, right, .. } if left.kind == ExprKind::Slot(LEVEL_SLOT) => self.is_rolled_up(expr, right),
+            ExprKind::Call { function: Function::AnyValue, args } => {
+                let strict = std::mem::replace(&mut self.strict, false);
+                let value = self.rewrite(binder, &args[0], position, clause);
+                self.strict = strict;
+                value
+            }
             ExprKind::Column { source, column } | ExprKind::ColumnOrdinal { source, column } => {
                 self.leftover(binder, expr, *source, *column, position, clause)
             }

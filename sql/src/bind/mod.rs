@@ -143,6 +143,10 @@ impl ReadAs {
 pub(crate) struct Scope {
     /// The sources whose columns may be named, in the order of FROM.
     pub visible: Vec<usize>,
+    /// The columns of `*`, in its order.
+    pub star: Vec<(usize, usize)>,
+    /// Where in it RIGHT JOINs with ON begin, come to their right side, and end; the inner before the outer.
+    pub right_joins: Vec<[usize; 3]>,
     /// Columns that USING and NATURAL made one.
     pub joined: Vec<JoinedColumn>,
     pub clause: Clause,
@@ -249,6 +253,8 @@ impl Scope {
     fn new(visible: Vec<usize>, clause: Clause) -> Self {
         Self {
             visible,
+            star: Vec::new(),
+            right_joins: Vec::new(),
             joined: Vec::new(),
             clause,
             aliases: AliasRule::Never,
@@ -315,6 +321,8 @@ pub(crate) struct Binder<'c> {
     pub changes_from: Option<Action>,
     /// What is bound of FROM may be left out by an outer join.
     pub on_null_side: bool,
+    /// An argument of ANY_VALUE is bound.
+    pub in_any_value: bool,
     /// Conditions with subqueries stay what they are, and become no joins, but those within subqueries.
     pub plain_conditions: bool,
     /// The collation of the expression bound last.
@@ -355,6 +363,7 @@ impl<'c> Binder<'c> {
             assigns: Action::Update,
             changes_from: None,
             on_null_side: false,
+            in_any_value: false,
             plain_conditions: false,
             derivation: Derivation::IGNORABLE,
             row_parts: Vec::new(),

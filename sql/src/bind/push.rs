@@ -11,6 +11,7 @@
 //!     made distinct, or none.
 //! D2: nothing is pushed below LIMIT, window functions or ROLLUP, nor into what is shared, may be left out by an outer join, or gives other
 //!     values each time.
+//! D3: nothing is pushed in a statement that assigns user variables: it would be seen in them which rows were made.
 
 use super::from::{Source, SourceKind};
 use super::query::{Bound, BoundSelect, convert_to};
@@ -33,7 +34,7 @@ impl Binder<'_> {
     /// What conditions may be pushed into; call it before the query is planned.
     pub(super) fn pushable(&mut self, bound: &Bound) -> Option<Box<Pushable>> {
         let union = self.union_blocks.take();
-        if !self.context.switches().derived_condition_pushdown {
+        if !self.context.switches().derived_condition_pushdown || !self.assigned.is_empty() {
             return None;
         }
         match bound {
@@ -48,7 +49,7 @@ impl Binder<'_> {
     /// Pushes conditions into the derived tables that they are about, and plans those anew.
     pub(super) fn push_conditions(&mut self, tree: &Option<JoinTree>, filter: &mut Vec<Expr>) -> Result<()> {
         let Some(tree) = tree else { return Ok(()) };
-        if filter.is_empty() {
+        if filter.is_empty() || !self.assigned.is_empty() {
             return Ok(());
         }
         let mut sources = Vec::new();

@@ -15,6 +15,7 @@ use super::{AliasRule, Binder, BoundWindow, LevelKind, Scope, SelectColumn};
 use crate::ast::{self, Expr as AstExpr, Literal, OrderItem, Query, QueryBody, Select, SelectItem};
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Aggregate, Expr, ExprKind};
+use crate::func::Function;
 use crate::plan::{BindContext, JoinKind, LimitPlan, LockWait, Locking, Node, OutputColumn, QueryPlan, SortKey};
 use crate::planner::{FromBlock, JoinTree};
 use types::{ColumnType, TypeKind, Value};
@@ -785,6 +786,7 @@ fn over_selected(expr: &Expr, project: &[Expr]) -> bool {
     }
     let parts = children(expr);
     match expr.kind {
+        ExprKind::Call { function: Function::AnyValue, .. } => true,
         ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. } | ExprKind::Slot(_) => false,
         _ => parts.into_iter().all(|part| over_selected(part, project)),
     }

@@ -67,20 +67,8 @@ impl Binder<'_> {
         if self.scope.visible.is_empty() {
             return Err(Error::NoTables);
         }
-        let mut joined: Vec<(usize, usize)> = self.scope.joined.iter().filter_map(|j| j.members.first().copied()).collect();
-        joined.sort_unstable();
-        for first in joined {
-            let Some(entry) = self.scope.joined.iter().find(|j| j.members.first() == Some(&first)) else { continue };
-            let (source, column) = (entry.source, entry.column);
+        for (source, column) in self.scope.star.clone() {
             self.expand_column(source, column, columns, select)?;
-        }
-        for source in self.scope.visible.clone() {
-            for column in 0..self.sources[source].table.columns.len() {
-                let is_joined = self.scope.joined.iter().any(|j| j.members.contains(&(source, column)));
-                if !is_joined && !self.sources[source].table.columns[column].invisible {
-                    self.expand_column(source, column, columns, select)?;
-                }
-            }
         }
         Ok(())
     }

@@ -11,7 +11,7 @@
 
 use super::adopt::{adopt, adopt_kept, adopt_place};
 use super::compare::{self, Coercibility, Derivation};
-use super::derived::{column_def, derived_def, stored, table_def};
+use super::derived::{column_def, derived_def, outside_reads, stored, table_def};
 use super::expr::prepare_operands;
 use super::from::{Source, SourceKind};
 use super::moments::finding_zero_dates;
@@ -89,6 +89,9 @@ impl Binder<'_> {
             _ => false,
         };
         plan.walk_exprs(&mut |expr| volatile |= is_volatile(expr) || expr.any(&changes));
+        // A common table expression of a block around has other rows where that is run again.
+        let reads_outside = outside_reads(&plan.root).iter().any(|(source, _)| Some(*source) != plan.args);
+        volatile |= reads_outside;
         plan.volatile = volatile;
         self.subqueries.push(plan);
         self.subqueries.len() - 1

@@ -387,8 +387,7 @@ impl<'a> Parser<'a> {
     fn rare_primary(&mut self) -> Result<Expr<'a>> {
         match self.token {
             Token::National { raw, quote, escaped } => {
-                let bytes = self.resolve(raw, quote, escaped);
-                self.bump();
+                let bytes = self.national(raw, quote, escaped)?;
                 Ok(Expr::Literal(Literal::String(StringLiteral { bytes, charset: Some("utf8mb3") })))
             }
             Token::Underscore(name) => self.introduced(name),
@@ -419,6 +418,18 @@ impl<'a> Parser<'a> {
     /// `'a' 'b'` is `'ab'`.
     pub(super) fn string_chain(&mut self) -> Result<&'a [u8]> {
         let first = self.string()?;
+        self.chained(first)
+    }
+
+    /// `N'a' 'b'`
+    fn national(&mut self, raw: &'a [u8], quote: u8, escaped: bool) -> Result<&'a [u8]> {
+        let first = self.resolve(raw, quote, escaped);
+        self.bump();
+        self.chained(first)
+    }
+
+    /// A string with those that stand behind it.
+    fn chained(&mut self, first: &'a [u8]) -> Result<&'a [u8]> {
         if !matches!(self.token, Token::String { .. }) {
             return Ok(first);
         }
@@ -434,11 +445,7 @@ impl<'a> Parser<'a> {
     /// A text where nothing else may stand, as the path of JSON_VALUE: with an introducer too, of a character set that has it as UTF-8 has.
     pub(super) fn text_literal(&mut self) -> Result<&'a [u8]> {
         match self.token {
-            Token::National { raw, quote, escaped } => {
-                let bytes = self.resolve(raw, quote, escaped);
-                self.bump();
-                Ok(bytes)
-            }
+            Token::National { raw, quote, escaped } => self.national(raw, quote, escaped),
             Token::Underscore(name) => {
                 let charset = self.utf8(&name[1..])?;
                 if !is_charset(charset) {

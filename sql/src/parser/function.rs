@@ -191,8 +191,7 @@ impl<'a> Parser<'a> {
         if function == A::Count && self.accept(Token::Star) {
             self.height = 1;
         } else {
-            let takes_distinct =
-                matches!(function, A::Count | A::Sum | A::Avg | A::Min | A::Max | A::GroupConcat) || function == A::AnyValue;
+            let takes_distinct = matches!(function, A::Count | A::Sum | A::Avg | A::Min | A::Max | A::GroupConcat);
             call.distinct = takes_distinct && (self.accept_kw(K::Distinct) || self.accept_kw(K::DistinctRow));
             self.accept_kw(K::All);
             call.args = self.expr_list()?;
@@ -674,7 +673,7 @@ impl<'a> Parser<'a> {
 
 /// Functions that are called only with the parenthesis right behind the name, unless IGNORE_SPACE is set.
 fn is_adjacent(upper: &[u8]) -> bool {
-    aggregate(upper).is_some_and(|function| !matches!(function, A::AnyValue | A::Avg))
+    aggregate(upper).is_some_and(|function| function != A::Avg)
         || matches!(upper, b"ADDDATE" | b"CAST" | b"CURDATE" | b"CURTIME" | b"DATE_ADD" | b"DATE_SUB" | b"EXTRACT")
         || matches!(
             upper,
@@ -721,7 +720,6 @@ fn aggregate(upper: &[u8]) -> Option<A> {
         b"STDDEV_SAMP" => A::StdDevSamp,
         b"VARIANCE" | b"VAR_POP" => A::VarPop,
         b"VAR_SAMP" => A::VarSamp,
-        b"ANY_VALUE" => A::AnyValue,
         b"JSON_ARRAYAGG" => A::JsonArrayAgg,
         b"JSON_OBJECTAGG" => A::JsonObjectAgg,
         _ => return None,
