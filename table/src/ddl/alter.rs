@@ -1,4 +1,8 @@
 //! What an ALTER TABLE means: the new definition, where its columns and indexes come from, and whether rows must be copied.
+//!
+//! As in MySQL, the clauses of one statement name what the table has before it: `RENAME COLUMN a TO b, RENAME COLUMN b TO a` exchanges two
+//! names, and `ADD x INT, DROP x` drops the column that was there. First columns go, then those that stay change, then those that come
+//! are put in, and others moved, in the order of the text.
 
 use super::build::added_value;
 use super::checks;
@@ -39,12 +43,16 @@ pub(crate) struct AlterPlan {
 struct Draft {
     column: ColumnDef,
     source: Option<usize>,
+    /// Its name in the old table; empty for one that comes.
+    was: String,
 }
 
-/// An index on its way: its columns are known by name, following renames, so that reordering does not disturb them.
+/// An index on its way: its columns are known by the names they had, so that neither reordering nor renaming disturbs them.
 struct IndexDraft {
     index: IndexDef,
     columns: Vec<String>,
+    /// Its name in the old table.
+    was: String,
 }
 
 /// A foreign key on its way, in the same manner.
@@ -70,6 +78,13 @@ struct Drafts {
     retypes: bool,
 }
 
+/// A column that comes, or changes its place.
+enum Placing {
+    Add(ColumnDef, ColumnPosition),
+    /// The column that was called so.
+    Move(String, ColumnPosition),
+}
+
 /// What an ALTER TABLE adds once its columns are known.
 #[derive(Default)]
 struct Additions {
@@ -78,21 +93,26 @@ struct Additions {
     checks: Vec<NewCheck>,
 }
 
-/// Applies the actions to a definition, in order.
-pub(crate) fn plan(old: &TableDef, actions: Vec<AlterAction>, options: &DdlOptions) -> Result<AlterPlan> {
+/// Applies the actions to a definition.
+pub(crate) fn plan(old: &TableDef, mut actions: Vec<AlterAction>, options: &DdlOptions) -> Result<AlterPlan> {
     let mut drafts = Drafts::of(old);
+    // What goes is gone for all other clauses, wherever they stand.
+    actions.sort_by_key(|action| !matches!(action, AlterAction::DropColumn { .. }));
     drafts.mark_dropped_keys(&actions)?;
     drafts.drop_checks(&actions)?;
     drafts.mark_going_columns(&actions);
     let mut def = old.clone();
     let mut auto_increment = None;
     let mut added = Additions::default();
-    let conversion = &options.conversion;
+    let mut placings = Vec::new();
     for action in actions {
         match action {
-            AlterAction::AddColumn { column, position } => drafts.add_column(column, &position, conversion)?,
+            AlterAction::AddColumn { column, position } => placings.push(Placing::Add(column, position)),
             AlterAction::DropColumn { name } => drafts.drop_column(&name)?,
-            AlterAction::ChangeColumn { name, column, position } => drafts.change_column(&name, column, &position)?,
+            AlterAction::ChangeColumn { name, column, position } => {
+                drafts.change_column(&name, column)?;
+                placings.push(Placing::Move(name, position));
+            }
             AlterAction::RenameColumn { name, to } => drafts.rename_column(&name, to)?,
             AlterAction::SetDefault { name, default } => {
                 let at = drafts.position(&name)?;
@@ -134,18 +154,26 @@ pub(crate) fn plan(old: &TableDef, actions: Vec<AlterAction>, options: &DdlOptio
             AlterAction::Rebuild => drafts.copies = true,
         }
     }
+    for placing in placings {
+        match placing {
+            Placing::Add(column, position) => drafts.add_column(column, &position, &options.conversion)?,
+            Placing::Move(name, position) => drafts.move_column(&name, &position)?,
+        }
+    }
     drafts.finish(old, def, added, auto_increment, options)
 }
 
 impl Drafts {
     fn of(old: &TableDef) -> Self {
-        let columns =
-            old.columns.iter().enumerate().map(|(k, column)| Draft { column: column.clone(), source: Some(k) }).collect();
+        let draft =
+            |(k, column): (usize, &ColumnDef)| Draft { was: column.name.clone(), column: column.clone(), source: Some(k) };
+        let columns = old.columns.iter().enumerate().map(draft).collect();
         let indexes = old
             .indexes
             .iter()
             .map(|index| IndexDraft {
                 columns: index.columns.iter().map(|c| old.columns[c.column].name.clone()).collect(),
+                was: index.name.clone(),
                 index: index.clone(),
             })
             .collect();
@@ -217,11 +245,11 @@ impl Drafts {
                 AlterAction::DropColumn { name }
                 | AlterAction::ChangeColumn { name, .. }
                 | AlterAction::SetDefault { name, .. } => {
-                    self.find(name).map(|at| self.columns[at].column.name.clone()).into_iter().collect()
+                    self.find(name).map(|at| self.columns[at].was.clone()).into_iter().collect()
                 }
                 AlterAction::DropIndex { name } | AlterAction::DropConstraint { name } => {
                     let Some(at) = self.find_index(name) else { continue };
-                    let is_hidden = |name: &&String| self.columns.iter().any(|d| d.column.hidden && d.column.name == **name);
+                    let is_hidden = |name: &&String| self.columns.iter().any(|d| d.column.hidden && d.was == **name);
                     self.indexes[at].columns.iter().filter(is_hidden).cloned().collect()
                 }
                 _ => continue,
@@ -244,7 +272,8 @@ impl Drafts {
 
     /// Nothing that stays reads the column: it may go, or get another name. A CHECK that reads no other column goes with it.
     fn check_unread(&mut self, name: &str, is_dropped: bool) -> Result<()> {
-        let stays = |draft: &&Draft| draft.source.is_some() && !self.going.contains(&draft.column.name);
+        let stays =
+            |draft: &&Draft| draft.source.is_some() && !self.going.contains(&draft.was) && !draft.was.eq_ignore_ascii_case(name);
         let staying = self.columns.iter().filter(stays).map(|draft| &draft.column);
         checks::check_unread(staying, name, &self.table)?;
         if self.partitioning.as_deref().is_some_and(|partitioning| partitioning.reads(name)) {
@@ -286,33 +315,35 @@ impl Drafts {
         self.find(name).ok_or_else(|| Error::UnknownColumn { column: name.to_string(), table: self.table.clone() })
     }
 
+    /// The column that was called so.
     fn find(&self, name: &str) -> Option<usize> {
-        self.columns.iter().position(|draft| !draft.column.hidden && draft.column.name.eq_ignore_ascii_case(name))
+        self.columns.iter().position(|draft| !draft.column.hidden && draft.was.eq_ignore_ascii_case(name))
+    }
+
+    /// The place behind the column that is called so now.
+    fn behind(&self, name: &str) -> Result<usize> {
+        let at = self.columns.iter().position(|draft| !draft.column.hidden && draft.column.name.eq_ignore_ascii_case(name));
+        let missing = || Error::UnknownColumn { column: name.to_string(), table: self.table.clone() };
+        at.map(|at| at + 1).ok_or_else(missing)
     }
 
     fn add_column(&mut self, mut column: ColumnDef, position: &ColumnPosition, conversion: &Conversion) -> Result<()> {
-        if self.find(&column.name).is_some() {
-            return Err(Error::DuplicateColumn { column: column.name });
-        }
         if self.columns.len() >= COLUMNS_MAX {
             return Err(Error::TooManyColumns);
         }
         let at = match position {
             ColumnPosition::Default => self.columns.len(),
             ColumnPosition::First => 0,
-            ColumnPosition::After(name) => self.position(name)? + 1,
+            ColumnPosition::After(name) => self.behind(name)?,
         };
         let is_written = column.auto_increment || column.generated.is_some();
         self.copies |= is_written || !read_where_missing(&mut column, conversion);
-        self.columns.insert(at, Draft { column, source: None });
+        self.columns.insert(at, Draft { column, source: None, was: String::new() });
         Ok(())
     }
 
     fn drop_column(&mut self, name: &str) -> Result<()> {
         let at = self.find(name).ok_or_else(|| Error::CannotDrop { name: name.to_string() })?;
-        if self.columns.iter().filter(|draft| !draft.column.hidden).count() == 1 {
-            return Err(Error::CannotRemoveAllColumns);
-        }
         self.check_key_columns(name)?;
         self.check_unread(name, true)?;
         self.columns.remove(at);
@@ -344,11 +375,8 @@ impl Drafts {
         Ok(())
     }
 
-    fn change_column(&mut self, name: &str, mut column: ColumnDef, position: &ColumnPosition) -> Result<()> {
+    fn change_column(&mut self, name: &str, mut column: ColumnDef) -> Result<()> {
         let at = self.position(name)?;
-        if !column.name.eq_ignore_ascii_case(name) && self.find(&column.name).is_some() {
-            return Err(Error::DuplicateColumn { column: column.name });
-        }
         if !column.name.eq_ignore_ascii_case(name) {
             self.check_unread(name, false)?;
         }
@@ -361,67 +389,50 @@ impl Drafts {
         self.retypes |= !is_same_type(&before.ty, &column.ty);
         self.copies |=
             !is_same_storage(before, &column) || is_retyped || before.generated != column.generated && column.generated.is_some();
-        self.rename_in_indexes(name, &column.name);
-        let new_name = column.name.clone();
         self.columns[at].column = column;
-        let target = match position {
-            ColumnPosition::Default => return Ok(()),
-            ColumnPosition::First => 0,
-            ColumnPosition::After(other) if other.eq_ignore_ascii_case(&new_name) => {
-                return Err(Error::UnknownColumn { column: other.clone(), table: self.table.clone() });
-            }
-            ColumnPosition::After(other) => {
-                let after = self.position(other)?;
-                if after < at { after + 1 } else { after }
-            }
-        };
-        if target != at {
-            let draft = self.columns.remove(at);
-            self.columns.insert(target, draft);
+        Ok(())
+    }
+
+    /// Puts the column that was called so in its place.
+    fn move_column(&mut self, was: &str, position: &ColumnPosition) -> Result<()> {
+        if *position == ColumnPosition::Default {
+            return Ok(());
         }
+        let draft = self.columns.remove(self.position(was)?);
+        let target = match position {
+            ColumnPosition::Default | ColumnPosition::First => 0,
+            ColumnPosition::After(other) => self.behind(other)?,
+        };
+        self.columns.insert(target, draft);
         Ok(())
     }
 
     fn rename_column(&mut self, name: &str, to: String) -> Result<()> {
         check_name(NameOf::Column, &to)?;
         let at = self.position(name)?;
-        if self.find(&to).is_some_and(|other| other != at) {
-            return Err(Error::DuplicateColumn { column: to });
-        }
         if !to.eq_ignore_ascii_case(name) {
             self.check_unread(name, false)?;
         }
-        self.rename_in_indexes(name, &to);
         self.columns[at].column.name = to;
         Ok(())
     }
 
-    fn rename_in_indexes(&mut self, name: &str, to: &str) {
-        let names = self.indexes.iter_mut().flat_map(|draft| &mut draft.columns);
-        let names = names.chain(self.foreign_keys.iter_mut().flat_map(|draft| &mut draft.columns));
-        names.filter(|column| column.eq_ignore_ascii_case(name)).for_each(|column| *column = to.to_string());
-    }
-
+    /// The index that was called so.
     fn find_index(&self, name: &str) -> Option<usize> {
-        self.indexes
-            .iter()
-            .position(|draft| draft.index.kind != IndexKind::HiddenRowId && draft.index.name.eq_ignore_ascii_case(name))
+        self.indexes.iter().position(|draft| draft.index.kind != IndexKind::HiddenRowId && draft.was.eq_ignore_ascii_case(name))
     }
 
     fn drop_index(&mut self, name: &str) -> Result<()> {
         let at = self.find_index(name).ok_or_else(|| Error::CannotDrop { name: name.to_string() })?;
         self.copies |= self.indexes[at].index.kind == IndexKind::Primary;
         let parts = self.indexes.remove(at).columns;
-        self.columns.retain(|draft| !draft.column.hidden || !parts.contains(&draft.column.name));
+        self.columns.retain(|draft| !draft.column.hidden || !parts.contains(&draft.was));
         Ok(())
     }
 
     fn rename_index(&mut self, name: &str, to: String) -> Result<()> {
         let missing = || Error::IndexMissing { index: name.to_string(), table: self.table.clone() };
         let at = self.find_index(name).ok_or_else(missing)?;
-        if self.find_index(&to).is_some_and(|other| other != at) {
-            return Err(Error::DuplicateKeyName { index: to });
-        }
         if to.eq_ignore_ascii_case("PRIMARY") || to.is_empty() || self.indexes[at].index.kind == IndexKind::Primary {
             return Err(Error::WrongIndexName { index: to });
         }
@@ -435,20 +446,20 @@ impl Drafts {
     fn drop_superseded(&mut self, added: &Additions) {
         let keys: Vec<NewIndex> = added.foreign_keys.iter().map(foreign::generated_index).collect();
         self.indexes.retain(|draft| {
-            let parts: Vec<NewIndexColumn> = draft.columns.iter().map(NewIndexColumn::whole).collect();
+            let parts = draft.columns.iter().filter_map(|was| name_now(&self.columns, was));
+            let parts: Vec<NewIndexColumn> = parts.map(NewIndexColumn::whole).collect();
             !draft.index.generated || !added.indexes.iter().chain(&keys).any(|index| foreign::serves(index, &parts))
         });
     }
 
     /// The hidden columns of an index are called after it.
     fn rename_hidden(&mut self, index: usize, to: &str) {
-        for (n, name) in self.indexes[index].columns.iter_mut().enumerate() {
-            let Some(at) = self.columns.iter().position(|draft| draft.column.hidden && draft.column.name == *name) else {
+        for (n, was) in self.indexes[index].columns.iter().enumerate() {
+            let Some(at) = self.columns.iter().position(|draft| draft.column.hidden && draft.was == *was) else {
                 continue;
             };
             let columns: Vec<ColumnDef> = self.columns.iter().map(|draft| draft.column.clone()).collect();
-            *name = functional::column_name(&columns, to, n);
-            self.columns[at].column.name.clone_from(name);
+            self.columns[at].column.name = functional::column_name(&columns, to, n);
         }
     }
 
@@ -459,7 +470,8 @@ impl Drafts {
                 continue;
             }
             let mut column = columns[at].clone();
-            let index = self.indexes.iter().find(|draft| draft.columns.contains(&column.name));
+            let was = &self.columns[at].was;
+            let index = self.indexes.iter().find(|draft| draft.columns.contains(was));
             let index = index.map_or("", |draft| draft.index.name.as_str());
             self.copies |= functional::set_type(&mut column, columns, index, options.judge())?;
             columns[at] = column;
@@ -475,6 +487,9 @@ impl Drafts {
         auto_increment: Option<u64>,
         options: &DdlOptions,
     ) -> Result<AlterPlan> {
+        if self.columns.iter().all(|draft| draft.column.hidden) {
+            return Err(Error::CannotRemoveAllColumns);
+        }
         self.drop_superseded(&added);
         // K3 of `functional`
         self.columns.sort_by_key(|draft| draft.column.hidden);
@@ -485,7 +500,7 @@ impl Drafts {
         for draft in &self.indexes {
             let mut index = draft.index.clone();
             for (part, name) in index.columns.iter_mut().zip(&draft.columns) {
-                let at = columns.iter().position(|c| c.name.eq_ignore_ascii_case(name));
+                let at = self.columns.iter().position(|draft| draft.was == *name);
                 part.column = at.ok_or_else(|| Error::KeyColumnMissing { column: name.clone() })?;
             }
             if index.kind == IndexKind::Primary {
@@ -565,7 +580,8 @@ impl Drafts {
     ) -> Result<Vec<String>> {
         def.foreign_keys.clear();
         for draft in self.foreign_keys.iter().filter(|draft| !draft.goes) {
-            let position = |name: &String| def.column_index(name).ok_or_else(|| Error::KeyColumnMissing { column: name.clone() });
+            let now = |was: &String| name_now(&self.columns, was).and_then(|name| def.column_index(name));
+            let position = |was: &String| now(was).ok_or_else(|| Error::KeyColumnMissing { column: was.clone() });
             let columns = draft.columns.iter().map(position).collect::<Result<_>>()?;
             def.foreign_keys.push(ForeignKeyDef { columns, ..draft.key.clone() });
         }
@@ -595,6 +611,11 @@ impl Drafts {
             false => old.indexes.iter().position(|o| (o.tree_id, o.root_page) == (index.tree_id, index.root_page)),
         }
     }
+}
+
+/// What the column is called that had this name.
+fn name_now<'d>(columns: &'d [Draft], was: &str) -> Option<&'d str> {
+    columns.iter().find(|draft| draft.was == was).map(|draft| draft.column.name.as_str())
 }
 
 /// Has the definition what rows read that end before the new column (`types::row`, R1)? Else they are written anew.

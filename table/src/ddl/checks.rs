@@ -58,9 +58,9 @@ pub(super) fn check_names(published: &Published, def: &TableDef) -> Result<()> {
     Ok(())
 }
 
-/// Does a generated column, or the default of a column, keep this one from being dropped or renamed?
+/// Does another column, as a generated one or by its default, keep this one from being dropped or renamed?
 pub(super) fn check_unread<'c>(columns: impl Iterator<Item = &'c ColumnDef>, name: &str, table: &str) -> Result<()> {
-    for other in columns.filter(|other| !other.name.eq_ignore_ascii_case(name)) {
+    for other in columns {
         if other.hidden_expr().is_some_and(|expr| expr.reads(name)) {
             return Err(Error::ReadByIndex { column: name.to_string() });
         }
