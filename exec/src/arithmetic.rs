@@ -186,6 +186,7 @@ fn divide_to_integer<'a>(env: &Env<'a>, node: &'a Expr, a: &Value<'a>, b: &Value
 fn decimals<'a>(env: &Env<'a>, node: &'a Expr, op: ArithmeticOp, x: &Decimal, y: &Decimal) -> Evaluated<'a> {
     let result = match op {
         ArithmeticOp::Add => x.add(y),
+        ArithmeticOp::Subtract if node.ty.unsigned && x < y => return Err(out_of_range(env, node, "DECIMAL UNSIGNED")),
         ArithmeticOp::Subtract => x.subtract(y),
         ArithmeticOp::Multiply => x.multiply(y).map(|product| product.rescale(product.scale().min(SCALE_MAX)).unwrap_or(product)),
         _ => {

@@ -370,6 +370,9 @@ fn sql_error(error: &Sql) -> (u16, String) {
         Sql::SetColumns => (1222, "The used SELECT statements have a different number of columns".into()),
         Sql::NoTables => (1096, "No tables used".into()),
         Sql::WrongUsage(first, second) => (1221, format!("Incorrect usage of {first} and {second}")),
+        Sql::GlobalOrder(table) => {
+            (1250, format!("Table '{table}' from one of the SELECTs cannot be used in global ORDER clause"))
+        }
         Sql::WrongArguments(what) => (1210, format!("Incorrect arguments to {what}")),
         Sql::CursorInto => (1323, "Cursor SELECT must not have INTO".into()),
         Sql::Routine(error) => crate::routine::message(error),
@@ -483,6 +486,16 @@ fn definition_error(error: &DefinitionError) -> (u16, String) {
         D::ScaleOverPrecision(name) => {
             (1427, format!("For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '{name}')."))
         }
+        D::YearWidth => (1818, "Invalid display width. Use YEAR instead.".to_owned()),
+        D::InvalidSize(name) => (3013, format!("Invalid size for column '{name}'.")),
+        D::CommentTooLong { of, name, max } => match of {
+            sql::CommentOf::Column => {
+                (1629, format!("The maximum supported character limit for the field, '{name}', has been exceeded (max = {max})"))
+            }
+            sql::CommentOf::Table => (1628, format!("Comment for table '{name}' is too long (max = {max})")),
+            sql::CommentOf::Index => (1688, format!("Comment for index '{name}' is too long (max = {max})")),
+            sql::CommentOf::Partition => (1793, format!("Comment for table partition '{name}' is too long (max = {max})")),
+        },
         D::DisplayWidth { column, max } => (1439, format!("Display width out of range for column '{column}' (max = {max})")),
         D::BlobKeyWithoutLength(name) => (1170, blob_key(name)),
         D::WrongPrefix => (1089, WRONG_PREFIX.into()),
@@ -817,6 +830,10 @@ fn foreign_key_error(error: &ForeignKeyError) -> (u16, String) {
                  incompatible."
             ),
         ),
+        F::ConstraintAmbiguous { name, clause } => {
+            let what = "Please use constraint specific";
+            (3939, format!("Table has multiple constraints with the name '{name}'. {what} '{clause}' clause."))
+        }
         F::ConstraintMissing { name } => (3940, format!("Constraint '{name}' does not exist.")),
         F::NoUniqueKey { name, parent } => {
             (6125, format!("{FAILED} Missing unique key for constraint '{name}' in the referenced table '{parent}'"))

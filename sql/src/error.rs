@@ -214,6 +214,8 @@ pub enum Error {
     NoTables,
     /// 1221 "Incorrect usage of {0} and {1}"
     WrongUsage(&'static str, &'static str),
+    /// 1250 "Table '{0}' from one of the SELECTs cannot be used in global ORDER clause"
+    GlobalOrder(String),
     /// 1210 "Incorrect arguments to {0}"
     WrongArguments(String),
     /// 1323
@@ -403,6 +405,12 @@ pub enum DefinitionError {
     ScaleOverPrecision(String),
     /// 1439 "Display width out of range for column '{column}' (max = {max})"
     DisplayWidth { column: String, max: u32 },
+    /// 1818 "Invalid display width. Use YEAR instead."
+    YearWidth,
+    /// 3013 "Invalid size for column '{0}'."
+    InvalidSize(String),
+    /// 1629, 1628, 1688, 1793: a comment of so many characters at most
+    CommentTooLong { of: CommentOf, name: String, max: usize },
     /// 1170 "BLOB/TEXT column '{0}' used in key specification without a key length"
     BlobKeyWithoutLength(String),
     /// 1089 "Incorrect prefix key; ..."
@@ -435,6 +443,15 @@ pub enum DefinitionError {
     RowExpr { usage: RowExprUse, problem: RowExprProblem },
     /// A functional key part that cannot be one
     KeyPart(KeyPartProblem),
+}
+
+/// What a comment is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CommentOf {
+    Column,
+    Table,
+    Index,
+    Partition,
 }
 
 /// Why a functional key part cannot be one.

@@ -241,6 +241,8 @@ pub enum Function {
     Soundex,
     /// `(text)`, or `(text, 'C' or 'B', length)` for AS CHAR(n), AS BINARY(n).
     WeightString,
+    /// A pattern of LIKE with its escape character, which becomes a backslash.
+    LikePattern,
     LoadFile,
     GetFormat,
     NameConst,

@@ -97,6 +97,11 @@ pub enum Token<'a> {
     LongArrow,
 }
 
+/// Is there nothing but spaces and comments?
+pub fn is_blank(text: &[u8], mode: &SqlMode) -> bool {
+    Lexer::new(text, mode).next().0 == Token::End
+}
+
 /// Bytes of an unquoted name: letters, digits, `_`, `$`, and everything from 0x80.
 const fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80

@@ -38,13 +38,14 @@ pub use bind::{bind_constant, bind_show_filter, bind_value, is_fixed, kept_type,
 pub use digest::{Digest, Lifted, digest};
 pub use digest_text::{DIGEST_BYTES_MAX, digest_skeleton, digest_text, digest_text_of, unreserved_words};
 pub use error::{
-    Clause, DefinitionError, Denied, Error, FileError, IllegalMix, KeyPartProblem, NameKind, RecursiveError, Result,
+    Clause, CommentOf, DefinitionError, Denied, Error, FileError, IllegalMix, KeyPartProblem, NameKind, RecursiveError, Result,
     RowExprProblem, ViewProblem, WindowError,
 };
 pub use explain::{explain_json, explain_tree, explain_tree_measured};
 pub use hint::{HintedVariable, hints};
 pub use key_part::key_part_type;
 pub use keyword::reserved_words as keywords;
+pub use lexer::is_blank;
 pub use parser::{DEPTH_MAX, HEIGHT_MAX, Parsed, Repeated, parse, parse_expression, parse_lifted, parse_type};
 pub use partition::{bind_partition, partition_expr};
 pub use planner::{estimated_cost, is_volatile};

@@ -686,7 +686,7 @@ impl Printer<'_> {
             CastTarget::Decimal { precision, scale } => format!("decimal({precision},{scale})"),
             CastTarget::Float => "float".to_owned(),
             CastTarget::Double => "double".to_owned(),
-            CastTarget::Char { length: n, charset } => {
+            CastTarget::Char { length: n, charset, .. } => {
                 format!("char{} charset {}", length(n), charset.unwrap_or(self.charset()).to_ascii_lowercase())
             }
             CastTarget::Binary { length: n } => format!("char{} charset binary", length(n)),
@@ -703,10 +703,10 @@ impl Printer<'_> {
     fn returned(&mut self, target: &CastTarget<'_>) {
         const CHARS_MAX: u32 = (1 << 30) - 1;
         let text = match *target {
-            CastTarget::Char { length: Some(length), charset: Some(charset) } if charset.eq_ignore_ascii_case("binary") => {
+            CastTarget::Char { length: Some(length), charset: Some(charset), .. } if charset.eq_ignore_ascii_case("binary") => {
                 format!("binary({length})")
             }
-            CastTarget::Char { length, charset } => {
+            CastTarget::Char { length, charset, .. } => {
                 let charset = charset.map_or(String::new(), |name| format!(" character set {}", name.to_ascii_lowercase()));
                 format!("char({}){charset}", length.unwrap_or(CHARS_MAX))
             }
@@ -744,10 +744,24 @@ impl Printer<'_> {
         Ok(())
     }
 
+    /// `WEIGHT_STRING(x AS CHAR(n))`, or AS BINARY(n).
+    fn weight_string(&mut self, arg: &Expr<'_>, is_binary: bool, length: u64) -> Result<()> {
+        self.put(if is_binary { "weight_string(cast(" } else { "weight_string(" });
+        self.expr(arg)?;
+        write!(self.out, " as char({length})").expect("a String takes everything");
+        self.put(if is_binary { " charset binary))" } else { ")" });
+        Ok(())
+    }
+
     fn call(&mut self, call: &ast::Call<'_>) -> Result<()> {
         let written = call.name.name.to_ascii_lowercase();
         let name = SYNONYMS.iter().find(|(other, _)| *other == written).map_or(written.as_str(), |(_, name)| name);
         let is_stored = call.name.database.is_some() || !is_function(&written);
+        if let ("weight_string", [arg, Expr::Literal(Literal::String(kind)), Expr::Literal(Literal::Int(length))]) =
+            (written.as_str(), call.args)
+        {
+            return self.weight_string(arg, kind.bytes == b"B", *length);
+        }
         if let (true, Some(view)) = (is_stored, self.view()) {
             let database = call.name.database.or(view.database).filter(|database| Some(*database) != view.omitted);
             if let Some(database) = database.map(types::show_create::quoted_name) {

@@ -16,6 +16,7 @@ pub(super) fn call<'a>(env: &Env<'a>, function: Function, args: &'a [Expr]) -> E
     match function {
         Function::Soundex => soundex(env, &args[0]),
         Function::WeightString => weight_string(env, args),
+        Function::LikePattern => like_pattern(env, args),
         Function::FormatBytes => format_bytes(env, &args[0]),
         Function::FormatPicoTime => format_pico_time(env, &args[0]),
         Function::GetFormat => get_format(env, args),
@@ -27,6 +28,34 @@ pub(super) fn call<'a>(env: &Env<'a>, function: Function, args: &'a [Expr]) -> E
 
 fn owned<'a>(bytes: Vec<u8>) -> Value<'a> {
     Value::Bytes(Cow::Owned(bytes))
+}
+
+/// A pattern of LIKE whose escape character is known only now: the same pattern with backslashes instead.
+fn like_pattern<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
+    let Some(pattern) = env.text(&args[0])? else { return Ok(Value::Null) };
+    // NULL is the backslash.
+    let escape = env.text(&args[1])?.unwrap_or(Cow::Borrowed(b"\\"));
+    let bytes = is_binary(&args[0]);
+    let length = |text: &[u8]| if bytes { 1 } else { types::collation::prefix_bytes(text, 1) };
+    if !escape.is_empty() && length(&escape) != escape.len() {
+        return Err(Error::Other { number: 1210, message: "Incorrect arguments to ESCAPE".to_owned() }.into());
+    }
+    let mut out = Vec::with_capacity(pattern.len() + 4);
+    let mut rest = &*pattern;
+    while !rest.is_empty() {
+        let is_escape = !escape.is_empty() && rest.starts_with(&escape);
+        if is_escape && rest.len() > escape.len() {
+            out.push(b'\\');
+            rest = &rest[escape.len()..];
+        } else if rest[0] == b'\\' || is_escape {
+            // It stands for itself.
+            out.push(b'\\');
+        }
+        let (char, tail) = rest.split_at(length(rest));
+        out.extend_from_slice(char);
+        rest = tail;
+    }
+    Ok(owned(out))
 }
 
 /// The class of a letter's sound: `0` for vowels and what sounds like none.

@@ -244,6 +244,7 @@ pub(crate) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: 
         | F::GtidSubtract => identifier::call(env, function, args),
         F::Soundex
         | F::WeightString
+        | F::LikePattern
         | F::FormatBytes
         | F::FormatPicoTime
         | F::GetFormat

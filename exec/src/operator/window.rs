@@ -12,7 +12,8 @@
 use super::Operator;
 use super::accumulator::Accumulator;
 use crate::coerce;
-use crate::eval::{Env, Step};
+use crate::error::Error;
+use crate::eval::{Env, Pause, Step};
 use crate::keys::{self, KeyKind};
 use crate::packed::{self, Packer};
 use crate::run::Run;
@@ -258,8 +259,9 @@ impl<'p> WindowOperator<'p> {
             WindowFunction::Ntile => {
                 let slots = self.row_slots(row)?;
                 let env = run.env(&slots);
-                let Some(buckets) = env.integer(&call.args[0])? else { return Ok(Value::Null) };
-                let buckets = usize::try_from(buckets.max(1)).unwrap_or(usize::MAX);
+                let buckets = env.integer(&call.args[0])?.filter(|buckets| *buckets > 0);
+                let buckets = buckets.ok_or_else(|| wrong_arguments("ntile"))?;
+                let buckets = usize::try_from(buckets).unwrap_or(usize::MAX);
                 unsigned(bucket(row, rows, buckets) + 1)
             }
             WindowFunction::Lag | WindowFunction::Lead => {
@@ -269,8 +271,10 @@ impl<'p> WindowOperator<'p> {
                     Some(distance) => env.integer(distance)?,
                     None => Some(1),
                 };
-                let Some(distance) = distance.and_then(|d| usize::try_from(d).ok()) else { return Ok(Value::Null) };
                 let back = call.function == WindowFunction::Lag;
+                let distance = distance.filter(|distance| *distance >= 0);
+                let distance = distance.ok_or_else(|| wrong_arguments(if back { "lag" } else { "lead" }))?;
+                let distance = usize::try_from(distance).unwrap_or(usize::MAX);
                 let other = if back { row.checked_sub(distance) } else { row.checked_add(distance).filter(|r| *r < rows) };
                 match (other, call.args.get(2)) {
                     (Some(other), _) => self.value_at(run, call, &call.args[0], other),
@@ -283,10 +287,10 @@ impl<'p> WindowOperator<'p> {
                 let place = match call.function {
                     WindowFunction::FirstValue => Some(start),
                     WindowFunction::LastValue => end.checked_sub(1),
-                    _ => {
-                        let n = run.env(&self.row_slots(row)?).integer(&call.args[1])?.unwrap_or(0);
-                        usize::try_from(n).ok().and_then(|n| n.checked_sub(1)).and_then(|n| start.checked_add(n))
-                    }
+                    _ => match run.env(&self.row_slots(row)?).integer(&call.args[1])? {
+                        Some(n) if n < 1 => return Err(wrong_arguments("nth_value")),
+                        n => n.and_then(|n| usize::try_from(n - 1).ok()).and_then(|n| start.checked_add(n)),
+                    },
                 };
                 match place.filter(|place| (start..end).contains(place)) {
                     Some(place) => self.value_at(run, call, &call.args[0], place),
@@ -457,4 +461,10 @@ mod tests {
         assert_eq!(of(2, 5), [0, 1]);
         assert_eq!(of(4, 4), [0, 1, 2, 3]);
     }
+}
+
+/// 1210: a number of rows that cannot be one.
+#[cold]
+fn wrong_arguments(function: &str) -> Pause {
+    Pause::error(Error::Other { number: 1210, message: format!("Incorrect arguments to {function}") })
 }

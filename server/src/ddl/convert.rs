@@ -9,7 +9,8 @@ use sql::ast::{
     ColumnPosition as AstPosition, CreateTable, DataType, DefaultClause, Expr, ForeignKey, KeyDefinition, KeyKind, KeyPart,
     Literal, Reference, ReferenceAction as AstReferenceAction, TableOptions, TypeName, UnaryOp,
 };
-use sql::{DefinitionError, KeyPartProblem, RowExprProblem, RowExprUse};
+use sql::{CommentOf, DefinitionError, KeyPartProblem, RowExprProblem, RowExprUse};
+use std::collections::HashMap;
 use std::sync::Arc;
 use table::ddl::{
     Algorithm, AlterAction, ColumnPosition, ForeignKeyError, Lock, NewCheck, NewForeignKey, NewIndex, NewIndexColumn,
@@ -38,6 +39,7 @@ impl<'a> Converter<'a> {
         }
         check_encryption(&create.options)?;
         let collation = collation_of(create.options.charset, create.options.collation, database_collation)?;
+        let comment = self.comment(CommentOf::Table, create.name.name, create.options.comment)?;
         let mut columns = Vec::with_capacity(create.columns.len());
         let mut indexes = Vec::new();
         for definition in create.columns {
@@ -64,7 +66,7 @@ impl<'a> Converter<'a> {
             foreign_keys,
             checks,
             collation,
-            comment: text(create.options.comment),
+            comment,
             auto_increment: create.options.auto_increment,
             partitioning: None,
         };
@@ -96,12 +98,28 @@ impl<'a> Converter<'a> {
             default,
             auto_increment: definition.auto_increment,
             on_update_now: definition.on_update_now.is_some(),
-            comment: text(definition.comment),
+            comment: self.comment(CommentOf::Column, definition.name, definition.comment)?,
             invisible: definition.invisible,
             hidden: false,
             generated: generated(definition)?,
             missing: None,
         })
+    }
+
+    /// A comment, which is cut where it is too long, or refused in strict mode.
+    fn comment(&self, of: CommentOf, name: &str, comment: Option<&[u8]>) -> Result<String> {
+        let mut comment = text(comment);
+        let max = if of == CommentOf::Table { 2048 } else { 1024 };
+        if let Some((end, _)) = comment.char_indices().nth(max) {
+            let error = sql_error(DefinitionError::CommentTooLong { of, name: name.to_owned(), max }.into());
+            if self.state.settings.mode.strict {
+                return Err(error);
+            }
+            let told = error.describe();
+            self.state.vars.warn(exec::Error::Other { number: told.number, message: told.message });
+            comment.truncate(end);
+        }
+        Ok(comment)
     }
 
     fn default(&self, name: &str, clause: &DefaultClause<'_>, ty: &ColumnType, nullable: bool) -> Result<ColumnDefault> {
@@ -170,7 +188,7 @@ impl<'a> Converter<'a> {
             name: key.name.unwrap_or_default().to_owned(),
             kind,
             columns,
-            comment: text(key.comment),
+            comment: self.comment(CommentOf::Index, index_name(key), key.comment)?,
             using_btree: key.using_btree,
             invisible: key.invisible,
             generated: false,
@@ -343,7 +361,7 @@ impl<'a> Converter<'a> {
             actions.push(AlterAction::SetCollation(collation_of(options.charset, options.collation, def.collation)?));
         }
         if options.comment.is_some() {
-            actions.push(AlterAction::SetComment(text(options.comment)));
+            actions.push(AlterAction::SetComment(self.comment(CommentOf::Table, &def.name, options.comment)?));
         }
         actions.extend(options.auto_increment.map(AlterAction::SetAutoIncrement));
         Ok(())
@@ -400,6 +418,15 @@ fn functional_part(key: &KeyDefinition<'_>, expr: &Expr<'_>) -> Result<RowExpr> 
         (KeyKind::Primary, _) => Err(key_part_error(KeyPartProblem::Primary)),
         (_, Expr::Column(_)) => Err(key_part_error(KeyPartProblem::Column)),
         _ => sql::row_expr(expr, &usage).map_err(sql_error),
+    }
+}
+
+/// The name that messages give an index.
+fn index_name<'k>(key: &KeyDefinition<'k>) -> &'k str {
+    match (key.name, key.parts.first()) {
+        (Some(name), _) => name,
+        (None, Some(KeyPart::Column { name, .. })) => name,
+        _ => "functional_index",
     }
 }
 
@@ -571,12 +598,16 @@ pub fn column_type(name: &str, data_type: &DataType<'_>, table_collation: Collat
         TypeName::Bit(length) if length > 64 => {
             return Err(definition(DefinitionError::DisplayWidth { column: name.to_owned(), max: 64 }));
         }
+        TypeName::Bit(0) => return Err(definition(DefinitionError::InvalidSize(name.to_owned()))),
         TypeName::Bit(length) => TypeKind::Bit { length: length as u8 },
         TypeName::Char(length) => TypeKind::Char { length: length_of(name, length, 255).map_err(definition)? },
         TypeName::VarChar(length) => TypeKind::VarChar { length: length_of(name, length, 16383).map_err(definition)? },
         TypeName::Binary(length) => TypeKind::Binary { length: length_of(name, length, 255).map_err(definition)? },
         TypeName::VarBinary(length) => TypeKind::VarBinary { length: length_of(name, length, 65535).map_err(definition)? },
         TypeName::TinyText => TypeKind::Text(LobSize::Tiny),
+        TypeName::Text(Some(length)) | TypeName::Blob(Some(length)) if length > u64::from(u32::MAX) => {
+            return Err(definition(DefinitionError::DisplayWidth { column: name.to_owned(), max: u32::MAX }));
+        }
         TypeName::Text(length) => TypeKind::Text(lob_size(length, 4)),
         TypeName::MediumText => TypeKind::Text(LobSize::Medium),
         TypeName::LongText => TypeKind::Text(LobSize::Long),
@@ -589,8 +620,8 @@ pub fn column_type(name: &str, data_type: &DataType<'_>, table_collation: Collat
         TypeName::DateTime(fsp) => TypeKind::DateTime { fsp: fraction(name, fsp).map_err(definition)? },
         TypeName::Timestamp(fsp) => TypeKind::Timestamp { fsp: fraction(name, fsp).map_err(definition)? },
         TypeName::Year => TypeKind::Year,
-        TypeName::Enum(members) => TypeKind::Enum { members: member_list(name, members, "ENUM").map_err(definition)? },
-        TypeName::Set(members) => TypeKind::Set { members: member_list(name, members, "SET").map_err(definition)? },
+        TypeName::Enum(members) => TypeKind::Enum { members: member_list(members) },
+        TypeName::Set(members) => TypeKind::Set { members: member_list(members) },
         TypeName::Json => TypeKind::Json,
         TypeName::Other(what) => return Err(Error::NotSupported(format!("the type {what}"))),
     };
@@ -600,6 +631,7 @@ pub fn column_type(name: &str, data_type: &DataType<'_>, table_collation: Collat
     ty.display_width = display_width;
     ty.float_decimals = float_decimals;
     set_collation(&mut ty, data_type, table_collation)?;
+    check_members(name, &ty).map_err(definition)?;
     Ok(ty)
 }
 
@@ -613,7 +645,6 @@ fn decimal(name: &str, precision: u32, scale: u32) -> std::result::Result<TypeKi
     if scale > 30 {
         return Err(DefinitionError::TooBigScale { column: column(), scale, max: 30 });
     }
-    let precision = if precision == 0 { 10 } else { precision };
     if precision > 65 {
         return Err(DefinitionError::TooBigPrecision { column: column(), precision, max: 65 });
     }
@@ -644,6 +675,7 @@ fn fraction(name: &str, fsp: u8) -> std::result::Result<u8, DefinitionError> {
 fn length_of(name: &str, length: u64, max: u64) -> std::result::Result<u32, DefinitionError> {
     match u32::try_from(length) {
         // VARCHAR over the row limit is judged by bytes, with the table's other rules.
+        Err(_) => Err(DefinitionError::DisplayWidth { column: name.to_owned(), max: u32::MAX }),
         Ok(short) if length <= max || max == 16383 && length <= 65535 => Ok(short),
         _ => Err(DefinitionError::ColumnTooLong { column: name.to_owned(), max }),
     }
@@ -660,17 +692,27 @@ fn lob_size(length: Option<u64>, bytes_per_char: u64) -> LobSize {
     }
 }
 
-fn member_list(name: &str, members: &[&[u8]], kind: &'static str) -> std::result::Result<Arc<[String]>, DefinitionError> {
-    let mut list: Vec<String> = Vec::with_capacity(members.len());
-    for member in members {
-        // As in MySQL, members lose their trailing spaces.
-        let member = String::from_utf8_lossy(member).trim_end_matches(' ').to_owned();
-        if let Some(first) = list.iter().find(|existing| existing.to_lowercase() == member.to_lowercase()) {
+/// As in MySQL, members lose their trailing spaces.
+fn member_list(members: &[&[u8]]) -> Arc<[String]> {
+    members.iter().map(|member| String::from_utf8_lossy(member).trim_end_matches(' ').to_owned()).collect()
+}
+
+/// 1291: members that are equal by the column's collation.
+fn check_members(name: &str, ty: &ColumnType) -> std::result::Result<(), DefinitionError> {
+    let (members, kind) = match &ty.kind {
+        TypeKind::Enum { members } => (members, "ENUM"),
+        TypeKind::Set { members } => (members, "SET"),
+        _ => return Ok(()),
+    };
+    let mut seen: HashMap<Vec<u8>, &String> = HashMap::with_capacity(members.len());
+    for member in members.iter() {
+        let mut key = Vec::new();
+        types::collation::sort_key(member.as_bytes(), ty.collation, &mut key);
+        if let Some(first) = seen.insert(key, member) {
             return Err(DefinitionError::DuplicateMember { column: name.to_owned(), value: first.clone(), kind });
         }
-        list.push(member);
     }
-    Ok(list.into())
+    Ok(())
 }
 
 /// Strings take the column's collation, else that of its character set, else the table's.
@@ -680,6 +722,12 @@ fn set_collation(ty: &mut ColumnType, data_type: &DataType<'_>, table: Collation
         TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Text(_) | TypeKind::Enum { .. } | TypeKind::Set { .. }
     );
     if !is_text {
+        let Some(written) = data_type.collation else { return Ok(()) };
+        let collation = collation_of(None, Some(written), table)?;
+        if (ty.is_binary_string() || ty.kind == TypeKind::Json) && collation != CollationId::BINARY {
+            let (collation, charset) = (written.to_owned(), "binary".to_owned());
+            return Err(sql_error(sql::Error::CollationMismatch { collation, charset }));
+        }
         return Ok(());
     }
     let mut collation = collation_of(data_type.charset, data_type.collation, table)?;

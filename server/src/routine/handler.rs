@@ -134,9 +134,9 @@ pub async fn signal(routine: &Rc<Routine>, state: &mut State, signal: &Signal<'_
             b"02" => (1643, "Unhandled user-defined not found condition", Level::Error),
             _ => (1644, "Unhandled user-defined exception condition", Level::Error),
         };
-        (raised.state, raised.level) = (state, level);
+        (raised.state, raised.level, raised.number) = (state, level, number);
         if !signal.resignal {
-            (raised.number, raised.message) = (number, message.to_owned());
+            raised.message = message.to_owned();
         }
     }
     let mut cut = Vec::new();
@@ -184,6 +184,7 @@ pub async fn signal(routine: &Rc<Routine>, state: &mut State, signal: &Signal<'_
     }
     let (level, raised) = (raised.level, exec::Error::Raised(Box::new(raised)));
     if level == Level::Error {
+        state.is_stacked = signal.resignal;
         return Err(raised.into());
     }
     state.note(level, raised);

@@ -86,6 +86,7 @@ pub async fn run(state: &mut State, client: &mut Client, routine: &Rc<Routine>, 
             return Err(Error::Internal("a handler was lost".to_owned()));
         };
         let (conditions, cleared) = (handler::conditions(state), state.vars.warnings.get_mut().cleared());
+        state.is_stacked = false;
         handling.push(Handling { block, raised, conditions, cleared, resume: after(instr, at) });
         at = handler.entry as usize;
     }

@@ -49,7 +49,7 @@ impl State {
         };
         let arena = self.worker.arena();
         let parsed = sql::parse(&arena, &text, &self.settings.mode)?;
-        if text[parsed.end..].iter().any(|byte| !byte.is_ascii_whitespace()) {
+        if !sql::is_blank(&text[parsed.end..], &self.settings.mode) {
             let near = String::from_utf8_lossy(&text[parsed.end..]).trim().chars().take(80).collect();
             return Err(Error::Sql(sql::Error::Syntax { near, line: 1 }));
         }

@@ -357,7 +357,7 @@ fn analyse(state: &State, text: &[u8], values: &[Value<'_>]) -> Result<(Work, us
     let arena = state.worker.arena();
     let parsed = sql::parse(&arena, text, &state.settings.mode)?;
     let rest = &text[parsed.end..];
-    if rest.iter().any(|byte| !byte.is_ascii_whitespace() && *byte != 0) {
+    if !sql::is_blank(rest, &state.settings.mode) {
         let near = String::from_utf8_lossy(rest).trim().chars().take(80).collect();
         return Err(Error::Sql(sql::Error::Syntax { near, line: 1 }));
     }

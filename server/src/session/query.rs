@@ -52,7 +52,8 @@ impl State {
             }
             let consumed = consumed?;
             rest = trim(&rest[consumed..]);
-            if rest.is_empty() {
+            // Where only one statement is allowed, comments may follow.
+            if rest.is_empty() || !self.multi_statements {
                 return Ok(());
             }
             count(&self.info.counters.events.questions);
@@ -129,10 +130,11 @@ impl State {
     /// Notes whether another statement follows, and refuses it where only one is allowed.
     fn look_behind(&mut self, text: &[u8], end: usize) -> Result<()> {
         let rest = trim(&text[end..]);
-        if !rest.is_empty() && !self.multi_statements {
+        if rest.is_empty() || self.multi_statements {
+            self.more_results = !rest.is_empty();
+        } else if !sql::is_blank(rest, &self.settings.mode) {
             return Err(Error::Sql(second_statement(rest, &text[..end])));
         }
-        self.more_results = !rest.is_empty();
         Ok(())
     }
 

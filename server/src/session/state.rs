@@ -37,6 +37,8 @@ pub struct State {
     pub changes: Vec<Change>,
     /// Another result follows the one that is being written.
     pub more_results: bool,
+    /// RESIGNAL has left the conditions below the one that it raised.
+    pub is_stacked: bool,
     /// The conditions that were there before a statement that reads them.
     pub warned_before: u16,
     /// What is left of a text, from a statement on that needs the client's input.
@@ -116,6 +118,7 @@ impl State {
             transaction: Transaction::of_session(info),
             changes: Vec::new(),
             more_results: false,
+            is_stacked: false,
             warned_before: 0,
             deferred: None,
             multi_statements: login.capabilities.has(Capabilities::MULTI_STATEMENTS),
@@ -412,7 +415,9 @@ impl State {
 
     /// The error of a statement becomes its diagnostics.
     pub fn note_error(&mut self, error: &Error) {
-        self.clear_warnings();
+        if !std::mem::take(&mut self.is_stacked) {
+            self.clear_warnings();
+        }
         self.note_inner_error(error);
     }
 

@@ -276,14 +276,28 @@ pub struct Case<'a> {
 pub enum CastTarget<'a> {
     Signed,
     Unsigned,
-    Decimal { precision: u8, scale: u8 },
+    Decimal {
+        precision: u8,
+        scale: u8,
+    },
     Float,
     Double,
-    Char { length: Option<u32>, charset: Option<&'a str> },
-    Binary { length: Option<u32> },
+    /// `binary`: with the collation by code points.
+    Char {
+        length: Option<u32>,
+        charset: Option<&'a str>,
+        binary: bool,
+    },
+    Binary {
+        length: Option<u32>,
+    },
     Date,
-    Time { fsp: u8 },
-    DateTime { fsp: u8 },
+    Time {
+        fsp: u8,
+    },
+    DateTime {
+        fsp: u8,
+    },
     Year,
     Json,
 }

@@ -124,7 +124,7 @@ impl Binder<'_> {
         select.project = slots.map(|(n, a)| Expr { kind: ExprKind::Slot(n), ty: a.ty.clone(), nullable: true }).collect();
         select.sort.clear();
         select.distinct = false;
-        select.grouping = Some(self.grouping(Vec::new(), aggregates, &[], &[], false));
+        select.grouping = Some(self.grouping(Vec::new(), aggregates, &[], &[], &[], false));
         let shape = Shape::Exists { negated, compared };
         Some(Correlated { id: 0, select, args: level.args.clone(), args_source, conditions, shape })
     }

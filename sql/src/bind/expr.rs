@@ -302,7 +302,7 @@ impl Binder<'_> {
         compare::convert_moment(&mut right, &left);
         let by = compare::compare_as(&left, &right, derivation.collation);
         match by {
-            CompareAs::String(_) => self.refuse_no_text([&left, &right].into_iter(), derivation)?,
+            CompareAs::String(_) => self.bytes_as_text([&mut left, &mut right].into_iter(), derivation)?,
             CompareAs::Json => [&mut left, &mut right].into_iter().for_each(truth_as_document),
             _ => {}
         }
@@ -391,18 +391,19 @@ impl Binder<'_> {
             _ => {}
         }
         if keep_dates(&arg, &mut members) {
-            self.common_derivation(&arg, &members, &derivations, " IN ")?;
+            self.common_derivation(&mut arg, &mut members, &derivations, " IN ")?;
             let nullable = arg.nullable || members.iter().any(|m| m.nullable);
             let kind = ExprKind::In { arg: Box::new(arg), list: members, by: CompareAs::Temporal, negated };
             return Ok(self.boolean(kind, nullable));
         }
         if super::moments::compares_times(&arg, &members) {
-            self.common_derivation(&arg, &members, &derivations, " IN ")?;
+            self.common_derivation(&mut arg, &mut members, &derivations, " IN ")?;
             let nullable = arg.nullable || members.iter().any(|m| m.nullable);
             let kind = ExprKind::In { arg: Box::new(arg), list: members, by: CompareAs::Time, negated };
             return Ok(self.boolean(kind, nullable));
         }
-        let derivation = self.common_derivation(&arg, &members, &derivations, if members.len() > 1 { " IN " } else { "=" })?;
+        let operation = if members.len() > 1 { " IN " } else { "=" };
+        let derivation = self.common_derivation(&mut arg, &mut members, &derivations, operation)?;
         let by = members.iter().map(|m| compare::compare_as(&arg, m, derivation.collation));
         let Some(by) = by.reduce(wider) else { return Err(Error::WrongArguments("IN".to_owned())) };
         let nullable = arg.nullable || members.iter().any(|m| m.nullable);
@@ -478,7 +479,7 @@ impl Binder<'_> {
         // NULL counts as a text.
         let is_text = |e: &Expr| is_text_like(e) || class(&e.ty) == Class::Null;
         let derivation = if is_text(&arg) && bounds.iter().all(is_text) {
-            self.text_derivation(&arg, &bounds, &derivations, "between")?
+            self.text_derivation(&mut arg, &mut bounds, &derivations, "between")?
         } else {
             compare::joined(&derivations, "between").unwrap_or(Derivation::NUMERIC)
         };
@@ -514,8 +515,8 @@ impl Binder<'_> {
     /// The derivation of an operand and all that it is compared with; an error only where it is compared with texts.
     fn common_derivation(
         &self,
-        operand: &Expr,
-        others: &[Expr],
+        operand: &mut Expr,
+        others: &mut [Expr],
         derivations: &[Derivation],
         operation: &str,
     ) -> Result<Derivation> {
@@ -527,13 +528,13 @@ impl Binder<'_> {
 
     fn text_derivation(
         &self,
-        operand: &Expr,
-        others: &[Expr],
+        operand: &mut Expr,
+        others: &mut [Expr],
         derivations: &[Derivation],
         operation: &str,
     ) -> Result<Derivation> {
         let together = compare::compared(derivations, operation)?;
-        self.refuse_no_text(others.iter().chain([operand]), together)?;
+        self.bytes_as_text(others.iter_mut().chain([operand]), together)?;
         Ok(together)
     }
 
@@ -542,12 +543,17 @@ impl Binder<'_> {
         let arg_derivation = self.derivation;
         let mut pattern = self.value(&like.pattern)?;
         let derivation = arg_derivation.combine(self.derivation, "like")?;
-        self.refuse_no_text([&arg, &pattern].into_iter(), derivation)?;
-        let escape = self.escape(like.escape.as_ref())?;
+        self.bytes_as_text([&mut arg, &mut pattern].into_iter(), derivation)?;
+        let (escape, computed) = self.escape(like.escape.as_ref())?;
         let text = typing::string(255, self.literal_collation());
         adopt_for_now(self.context, &mut arg, &text);
         adopt_for_now(self.context, &mut pattern, &text);
         let nullable = arg.nullable || pattern.nullable;
+        if let Some(escape) = computed {
+            let (ty, nullable) = (pattern.ty.clone(), pattern.nullable);
+            pattern =
+                Expr { kind: ExprKind::Call { function: Function::LikePattern, args: vec![pattern, escape] }, ty, nullable };
+        }
         let collation = match derivation.level {
             // Numbers as text.
             Coercibility::Numeric | Coercibility::Ignorable => self.literal_collation(),
@@ -557,17 +563,26 @@ impl Binder<'_> {
         Ok(self.boolean(kind, nullable))
     }
 
-    /// The escape character of LIKE: a backslash unless said otherwise; none for the empty string.
-    fn escape(&mut self, escape: Option<&ast::Expr<'_>>) -> Result<Option<u8>> {
+    /// The escape character of LIKE: a backslash unless said otherwise; none for the empty string. One of several bytes, and one that is
+    /// known only when the statement runs, is an expression: the pattern is made one with backslashes.
+    fn escape(&mut self, escape: Option<&ast::Expr<'_>>) -> Result<(Option<u8>, Option<Expr>)> {
         match escape {
-            None => Ok(if self.mode.no_backslash_escapes { None } else { Some(b'\\') }),
-            Some(ast::Expr::Literal(ast::Literal::String(literal))) => match literal.bytes {
-                [] => Ok(None),
-                [one] => Ok(Some(*one)),
-                _ => Err(Error::WrongArguments("ESCAPE".to_owned())),
+            None => return Ok((if self.mode.no_backslash_escapes { None } else { Some(b'\\') }, None)),
+            Some(ast::Expr::Literal(ast::Literal::String(literal))) if literal.charset.is_none() => match literal.bytes {
+                [] => return Ok((None, None)),
+                [one] => return Ok((Some(*one), None)),
+                bytes if types::collation::char_count(bytes) == 1 => {}
+                _ => return Err(Error::WrongArguments("ESCAPE".to_owned())),
             },
-            Some(_) => Err(Error::WrongArguments("ESCAPE".to_owned())),
+            Some(_) => {}
         }
+        let Some(written) = escape else { return Ok((None, None)) };
+        let mut bound = self.value(written)?;
+        if compare::reads_rows(&bound) {
+            return Err(Error::WrongArguments("ESCAPE".to_owned()));
+        }
+        adopt_for_now(self.context, &mut bound, &typing::string(1, self.literal_collation()));
+        Ok((Some(b'\\'), Some(bound)))
     }
 
     fn regexp(&mut self, arg: &ast::Expr<'_>, pattern: &ast::Expr<'_>, negated: bool) -> Result<Expr> {
@@ -593,8 +608,8 @@ impl Binder<'_> {
             values.push(self.value(value)?);
             of_values.push(self.derivation);
         }
-        if let Some(operand) = operand {
-            let together = self.common_derivation(&operand, &conditions, &of_conditions, "case")?;
+        if let Some(mut operand) = operand {
+            let together = self.common_derivation(&mut operand, &mut conditions, &of_conditions, "case")?;
             for condition in &mut conditions {
                 let mut when = std::mem::replace(condition, Expr::literal(Value::Null, ColumnType::new(TypeKind::Null)));
                 let mut operand = operand.clone();
@@ -692,12 +707,16 @@ impl Binder<'_> {
             T::Decimal { precision, scale } => typing::decimal((*precision).into(), (*scale).into()),
             T::Float => ColumnType::new(TypeKind::Float),
             T::Double => typing::double(),
-            T::Char { length, charset } => {
+            T::Char { length, charset, binary } => {
                 let collation = match charset {
                     None => self.literal_collation(),
                     Some(charset) => {
                         CollationId::of_charset(charset).ok_or_else(|| Error::UnknownCharset((*charset).to_owned()))?
                     }
+                };
+                let collation = match binary {
+                    true => CollationId::by_name(&format!("{}_bin", collation.charset())).unwrap_or(collation),
+                    false => collation,
                 };
                 typing::string(length.map_or_else(|| typing::text_length(arg), u64::from), collation)
             }

@@ -9,7 +9,7 @@ use crate::partition::{lies_in, named_partitions};
 use crate::plan::{Action, Derived, Part, Rights};
 use crate::planner::JoinTree;
 use std::sync::Arc;
-use types::schema::TableDef;
+use types::schema::{IndexKind, TableDef};
 
 /// A table of the statement, or what is read like one.
 #[derive(Clone, Debug)]
@@ -179,7 +179,7 @@ impl Binder<'_> {
     pub(super) fn push_source(&mut self, source: Source) -> Result<usize> {
         let source = Source { rights: self.rights, ..source };
         let same = |s: &Source| s.alias == source.alias && s.table.database == source.table.database;
-        if self.scope.visible.iter().any(|&s| same(&self.sources[s])) {
+        if self.scope.visible.iter().chain(&self.scope.hidden).any(|&s| same(&self.sources[s])) {
             return Err(Error::NotUniqueTable(source.alias));
         }
         let number = self.sources.len();
@@ -269,11 +269,16 @@ impl Binder<'_> {
         let (first_source, first) = (self.sources.len(), self.side());
         let left = self.join_side(&join.left, join.kind == JoinKind::Right)?;
         let (middle_source, middle) = (self.sources.len(), self.side());
-        let right = self.join_side(&join.right, join.kind == JoinKind::Left)?;
-        let end = self.side();
+        // The right side of a RIGHT JOIN is read first: it does not see the left one.
+        let hidden = self.scope.hidden.len();
         if join.kind == JoinKind::Right {
-            self.refuse_backward_reads(first_source..middle_source, middle_source..self.sources.len())?;
+            let left = self.scope.visible.split_off(first.visible);
+            self.scope.hidden.extend(left);
         }
+        let right = self.join_side(&join.right, join.kind == JoinKind::Left)?;
+        let left_side = self.scope.hidden.split_off(hidden);
+        self.scope.visible.splice(first.visible..first.visible, left_side);
+        let end = self.side();
         let on = match join.condition {
             JoinCondition::None => Vec::new(),
             JoinCondition::On(expr) => {
@@ -573,6 +578,16 @@ impl Binder<'_> {
     pub(super) fn find_alias(&mut self, name: &str) -> Result<Option<Expr>> {
         let mut found: Option<&super::SelectColumn> = None;
         for entry in self.scope.select.iter().filter(|s| s.name.eq_ignore_ascii_case(name)) {
+            // As in MySQL, columns must not differ, and what is no column is meant whatever stands before it.
+            let is_column = match entry.expr.kind {
+                ExprKind::Column { .. } => true,
+                ExprKind::Slot(slot) => slot < super::aggregate::AGGREGATE_SLOT,
+                _ => false,
+            };
+            if !is_column {
+                found = Some(entry);
+                break;
+            }
             if found.is_some_and(|f| f.expr != entry.expr) {
                 return Err(Error::AmbiguousColumn { name: name.to_owned(), clause: self.scope.clause });
             }
@@ -625,6 +640,28 @@ impl Binder<'_> {
 
     /// Looks a column up among the visible sources alone.
     pub(super) fn find_visible(&self, name: &ColumnName<'_>) -> Result<Option<(usize, usize)>> {
+        let found = self.find_named(name)?;
+        Ok(found.or_else(|| self.row_id(name)))
+    }
+
+    /// `_rowid`: the column of whole numbers that is the primary key, or the first unique key without NULLs, of the one table there is.
+    fn row_id(&self, name: &ColumnName<'_>) -> Option<(usize, usize)> {
+        let [source] = *self.scope.visible else { return None };
+        let from = &self.sources[source];
+        if !name.name.eq_ignore_ascii_case("_rowid") || !matches!(from.kind, SourceKind::Table) || !matches_table(from, name) {
+            return None;
+        }
+        let has_no_null = |index: &&types::schema::IndexDef| {
+            let is_unique = matches!(index.kind, IndexKind::Primary | IndexKind::Unique);
+            is_unique && index.columns.iter().all(|part| !from.table.columns[part.column].nullable)
+        };
+        let index = from.table.indexes.iter().find(has_no_null)?;
+        let [part] = index.columns.as_slice() else { return None };
+        let is_whole = class(&from.table.columns[part.column].ty) == super::Class::Integer;
+        is_whole.then_some((source, part.column))
+    }
+
+    fn find_named(&self, name: &ColumnName<'_>) -> Result<Option<(usize, usize)>> {
         let visible = self.scope.visible.iter().copied();
         let ambiguous = || Error::AmbiguousColumn { name: dotted(name), clause: self.scope.clause };
         if name.table.is_none() {

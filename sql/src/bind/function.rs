@@ -87,9 +87,9 @@ impl Binder<'_> {
         // What chooses makes a text of the chosen alone.
         let chooses = matches!(function, F::If | F::IfNull | F::Coalesce | F::Elt | F::MakeSet);
         let is_made = |arg: &Expr| !chooses || matches!(arg.kind, ExprKind::Literal(_));
-        let of_text = args.iter().enumerate().filter(|(n, arg)| becomes_text(function, *n) && is_made(arg));
+        let of_text = args.iter_mut().enumerate().filter(|(n, arg)| becomes_text(function, *n) && is_made(arg));
         if function != F::FindInSet {
-            self.refuse_no_text(of_text.map(|(_, arg)| arg), derivation)?;
+            self.bytes_as_text(of_text.map(|(_, arg)| arg), derivation)?;
         }
         if matches!(function, F::RegexpLike | F::RegexpInstr | F::RegexpSubstr | F::RegexpReplace) {
             refuse_bytes_beside_text(&args[0], &args[1], &name.to_lowercase())?;
@@ -259,7 +259,7 @@ impl Binder<'_> {
         let mut document = self.value(&call.arg)?;
         adopt_for_now(self.context, &mut document, &self.text());
         let path = self.literal(&ast::Literal::String(ast::StringLiteral { bytes: call.path, charset: None }))?;
-        let target = call.target.unwrap_or(ast::CastTarget::Char { length: Some(512), charset: None });
+        let target = call.target.unwrap_or(ast::CastTarget::Char { length: Some(512), charset: None, binary: false });
         let mut ty = self.cast_type(&target, &document)?;
         if call.target.is_none() {
             ty.collation = CollationId::by_name("utf8mb4_0900_bin").unwrap_or(CollationId::UTF8MB4_BIN);
@@ -325,11 +325,11 @@ impl Binder<'_> {
     }
 
     pub(super) fn concat(&mut self, left: &ast::Expr<'_>, right: &ast::Expr<'_>) -> Result<Expr> {
-        let left = self.value(left)?;
+        let mut left = self.value(left)?;
         let derivation = self.derivation;
-        let right = self.value(right)?;
+        let mut right = self.value(right)?;
         let derivation = compare::joined(&[derivation, self.derivation], "concat")?;
-        self.refuse_no_text([&left, &right].into_iter(), derivation)?;
+        self.bytes_as_text([&mut left, &mut right].into_iter(), derivation)?;
         self.finish_call(F::Concat, vec![left, right], derivation, derivation)
     }
 
@@ -402,7 +402,7 @@ impl Binder<'_> {
         if let Some(what) = what {
             args.push(self.value(what)?);
         }
-        self.refuse_no_text(args.iter(), derivation)?;
+        self.bytes_as_text(args.iter_mut(), derivation)?;
         let function = match side {
             ast::TrimSide::Both => F::Trim,
             ast::TrimSide::Leading => F::LTrim,

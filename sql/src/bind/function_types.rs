@@ -192,6 +192,7 @@ impl Binder<'_> {
             F::Inet6Ntoa => text(39),
             F::GtidSubtract => text(length(0)),
             F::Soundex => typing::string(length(0).max(4), collation),
+            F::LikePattern => typing::stored(&args[0].ty),
             F::WeightString => ColumnType::new(TypeKind::Blob(LobSize::Long)),
             F::RegexpSubstr => typing::string(length(0), collation),
             F::RegexpReplace => ColumnType {
@@ -217,7 +218,10 @@ impl Binder<'_> {
             },
             F::IcuVersion => system_text(60),
             // The argument's type.
-            F::Abs => typing::numeric(&args[0]),
+            F::Abs => match typing::numeric(&args[0]) {
+                ty if class(&ty) == Class::Decimal => ColumnType { unsigned: typing::is_unsigned(&args[0].ty), ..ty },
+                ty => ty,
+            },
             F::Ceiling | F::Floor => match class(&args[0].ty) {
                 Class::Decimal => {
                     let (precision, scale) = typing::decimal_shape(&args[0]);
@@ -344,7 +348,7 @@ pub(super) fn becomes_text(function: F, argument: usize) -> bool {
         F::Locate => argument < 2,
         F::Insert => argument == 0 || argument == 3,
         F::DateFormat | F::TimeFormat | F::StrToDate | F::ConvertTz | F::Coercibility | F::Charset | F::Collation => false,
-        F::WeightString | F::AesEncrypt | F::AesDecrypt | F::NameConst | F::GetFormat => false,
+        F::WeightString | F::LikePattern | F::AesEncrypt | F::AesDecrypt | F::NameConst | F::GetFormat => false,
         F::RegexpLike | F::RegexpInstr | F::RegexpSubstr => argument < 2,
         F::RegexpReplace => argument < 3,
         F::JsonArray | F::JsonObject | F::JsonInsert | F::JsonReplace | F::JsonSet => false,

@@ -30,6 +30,8 @@ pub(crate) struct Grouping {
     determined: Vec<bool>,
     /// Single columns that a WHERE equality with a constant or a key determines.
     constant_columns: Vec<(usize, usize)>,
+    /// How many of the aggregates the statement has; those behind take the values of columns.
+    written: usize,
     /// ONLY_FULL_GROUP_BY
     strict: bool,
     /// WITH ROLLUP: the number of keys that stand is a slot behind them.
@@ -76,6 +78,7 @@ impl Binder<'_> {
         &self,
         keys: Vec<Expr>,
         aggregates: Vec<Aggregate>,
+        own: &[usize],
         conditions: &[&Expr],
         outer: &[OuterCondition<'_>],
         rollup: bool,
@@ -89,7 +92,9 @@ impl Binder<'_> {
         for (number, source) in self.sources.iter().enumerate() {
             known.extend(source.constants.iter().map(|column| (number, *column)));
         }
-        let mut determined: Vec<bool> = self.sources.iter().map(|s| matches!(s.kind, super::SourceKind::Arguments)).collect();
+        // What the blocks around show is the same for all rows of this one.
+        let mut determined: Vec<bool> = (0..self.sources.len()).map(|source| !own.contains(&source)).collect();
+        let written = aggregates.len();
         // Keys that are rolled up determine nothing.
         let conditions = if rollup { &[] } else { conditions };
         let outer = if rollup { &[] } else { outer };
@@ -111,7 +116,7 @@ impl Binder<'_> {
                 break;
             }
         }
-        Grouping { keys, aggregates, determined, constant_columns: known, strict: self.mode.only_full_group_by, rollup }
+        Grouping { keys, aggregates, determined, constant_columns: known, written, strict: self.mode.only_full_group_by, rollup }
     }
 
     /// `a = constant`, `a = b` with b known.
@@ -204,6 +209,16 @@ impl Grouping {
     /// The slot of the first aggregate.
     pub fn first_aggregate(&self) -> usize {
         self.keys.len() + usize::from(self.rollup)
+    }
+
+    /// Is the slot that of an aggregate that the statement has?
+    pub fn is_written_aggregate(&self, slot: usize) -> bool {
+        (self.first_aggregate()..self.first_aggregate() + self.written).contains(&slot)
+    }
+
+    /// The key that a slot is, or the column whose value it has.
+    pub fn value_of(&self, slot: usize) -> Option<&Expr> {
+        self.keys.get(slot).or_else(|| self.aggregates.get(slot.checked_sub(self.first_aggregate())?)?.args.first())
     }
 
     /// The key with this number.

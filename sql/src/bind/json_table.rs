@@ -84,16 +84,6 @@ impl Binder<'_> {
         let is_known = self.scope.visible.iter().any(|&source| self.sources[source].alias == table);
         if is_known { error } else { unknown_table(table) }
     }
-
-    /// 1109: the right side of a RIGHT JOIN is read first, so it sees nothing of the left one.
-    pub(super) fn refuse_backward_reads(&self, left: std::ops::Range<usize>, right: std::ops::Range<usize>) -> Result<()> {
-        for source in &self.sources[right] {
-            if let Some((read, _)) = source.reads().iter().find(|(read, _)| left.contains(read)) {
-                return Err(unknown_table(&self.sources[*read].alias));
-            }
-        }
-        Ok(())
-    }
 }
 
 fn unknown_table(table: &str) -> Error {

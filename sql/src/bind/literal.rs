@@ -38,6 +38,11 @@ impl Binder<'_> {
                 }
                 Expr::literal(Value::Time(parsed.value), ColumnType::new(TypeKind::Time { fsp: fraction(text) }))
             }
+            Literal::Timestamp(text) if has_offset(text) => {
+                // What it is in the session's time zone is known when the statement runs.
+                let written = Expr::literal(bytes_value(text), typing::string(text.len() as u64, self.literal_collation()));
+                super::operand::cast_to(written, ColumnType::new(TypeKind::DateTime { fsp: fraction(text) }))
+            }
             Literal::Timestamp(text) => {
                 let value = datetime(text).ok_or_else(|| wrong("DATETIME", text))?;
                 Expr::literal(Value::DateTime(value), ColumnType::new(TypeKind::DateTime { fsp: fraction(text) }))
@@ -78,6 +83,13 @@ fn datetime(text: &[u8]) -> Option<DateTime> {
     let parsed = temporal::parse_datetime(text)?;
     let whole = !parsed.truncated && !parsed.round_up && parsed.offset.is_none();
     (whole && parsed.value.date.check(DateRules::default()).is_ok()).then_some(parsed.value)
+}
+
+/// Is it a date and a time with how far its time zone is from UTC?
+fn has_offset(text: &[u8]) -> bool {
+    let Some(parsed) = temporal::parse_datetime(text) else { return false };
+    let whole = !parsed.truncated && !parsed.round_up && parsed.offset.is_some();
+    whole && parsed.value.date.check(DateRules::default()).is_ok()
 }
 
 /// A string constant that a date is compared with.

@@ -143,6 +143,8 @@ impl ReadAs {
 pub(crate) struct Scope {
     /// The sources whose columns may be named, in the order of FROM.
     pub visible: Vec<usize>,
+    /// Sources before these that do not count here: the left sides of RIGHT JOINs around.
+    pub hidden: Vec<usize>,
     /// The columns of `*`, in its order.
     pub star: Vec<(usize, usize)>,
     /// Where in it RIGHT JOINs with ON begin, come to their right side, and end; the inner before the outer.
@@ -217,6 +219,8 @@ pub(crate) struct Level {
     pub args_source: Option<usize>,
     /// Shared row stores that depend on the blocks around.
     pub resets: Vec<usize>,
+    /// Of a subquery: EXISTS asks for its rows alone.
+    pub exists: bool,
 }
 
 /// What stands between a block and the one around it.
@@ -253,6 +257,7 @@ impl Scope {
     fn new(visible: Vec<usize>, clause: Clause) -> Self {
         Self {
             visible,
+            hidden: Vec::new(),
             star: Vec::new(),
             right_joins: Vec::new(),
             joined: Vec::new(),

@@ -4,11 +4,12 @@
 //! is no date is the zero date. Constant bytes beside text become text: 3854 where they are none.
 
 use super::compare::{Coercibility, Derivation};
-use super::typing::{Class, class};
+use super::typing::{self, Class, class};
 use super::{Binder, compare};
 use crate::ast;
 use crate::error::{Error, Result};
 use crate::expr::{CompareAs, CompareOp, Expr, ExprKind};
+use types::charset::Charset;
 use types::{CollationId, ColumnType, TypeKind, Value};
 
 /// The text of a literal as it is written.
@@ -21,6 +22,11 @@ pub(super) fn written_text<'t>(written: &ast::Expr<'t>) -> Option<&'t [u8]> {
     }
 }
 
+/// Has a text of this character set other bytes than those it is kept as?
+fn has_own_bytes(charset: Charset) -> bool {
+    matches!(charset, Charset::Latin1 | Charset::Ascii | Charset::Utf16)
+}
+
 impl Binder<'_> {
     /// Constant texts that are no dates, compared with dates: 1525.
     pub(super) fn refuse_no_dates(&self, left: &Expr, right: &Expr) -> Result<()> {
@@ -28,9 +34,19 @@ impl Binder<'_> {
         self.refuse_constant(right, left)
     }
 
-    /// Constant bytes that stand beside text become text: 3854 where they are none.
-    pub(super) fn refuse_no_text<'e>(&self, exprs: impl Iterator<Item = &'e Expr>, together: Derivation) -> Result<()> {
-        if together.collation == CollationId::BINARY || together.level >= Coercibility::Numeric {
+    /// Constant bytes that stand beside text become text of its character set: 3854 where they are none.
+    pub(super) fn bytes_as_text<'e>(&self, exprs: impl Iterator<Item = &'e mut Expr>, together: Derivation) -> Result<()> {
+        if together.level >= Coercibility::Numeric {
+            return Ok(());
+        }
+        let charset = together.collation.charset();
+        if together.collation == CollationId::BINARY {
+            // The bytes that text has in its own character set, which are others than those it is kept as.
+            let is_narrow = |expr: &&mut Expr| class(&expr.ty) == Class::String && has_own_bytes(Charset::of(expr.ty.collation));
+            for expr in exprs.filter(is_narrow) {
+                let bytes = typing::string(typing::string_length(&expr.ty), CollationId::BINARY);
+                *expr = super::operand::cast_to(expr.clone(), bytes);
+            }
             return Ok(());
         }
         for expr in exprs.filter(|expr| expr.ty.is_binary_string()) {
@@ -43,8 +59,15 @@ impl Binder<'_> {
                 }
                 _ => continue,
             };
-            if types::convert::invalid_utf8(bytes).is_some() {
-                return Err(Error::NoTextOf { bytes: bytes.to_vec(), charset: together.collation.charset() });
+            let no_text = || Error::NoTextOf { bytes: bytes.to_vec(), charset };
+            match Charset::of(together.collation) {
+                charset if has_own_bytes(charset) => {
+                    let text = charset.decode(bytes).ok_or_else(no_text)?.into_owned();
+                    let ty = typing::string(types::collation::char_count(&text) as u64, together.collation);
+                    *expr = Expr::literal(Value::Bytes(text.into()), ty);
+                }
+                _ if types::convert::invalid_utf8(bytes).is_some() => return Err(no_text()),
+                _ => {}
             }
         }
         Ok(())

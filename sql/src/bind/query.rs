@@ -241,6 +241,16 @@ impl Binder<'_> {
                 Ok(Bound::Select(Box::new(bound)))
             }
             QueryBody::Query(query) if tail.is_empty() => self.bind_query(query),
+            // What stands behind the parentheses is the query's own, as if they were not there.
+            QueryBody::Query(query) if query.order_by.is_empty() && query.limit.is_none() && query.locking.is_empty() => {
+                let common_tables = self.common_tables.len();
+                if let Some(with) = &query.with {
+                    self.with(with)?;
+                }
+                let bound = self.bind_body_with_tail(&query.body, tail);
+                self.common_tables.truncate(common_tables);
+                bound
+            }
             QueryBody::Query(query) => {
                 let block = self.query(query)?;
                 Ok(Bound::Block(Box::new(self.finish_slots(block, tail)?)))
@@ -315,6 +325,9 @@ impl Binder<'_> {
         self.scope.select = select;
         let mut keys = Vec::new();
         for item in tail.order_by {
+            if let AstExpr::Column(ast::ColumnName { table: Some(table), .. }) = item.expr {
+                return Err(Error::GlobalOrder((*table).to_owned()));
+            }
             let expr = self.order_expr(&item.expr)?;
             if is_constant(&expr) {
                 continue;
@@ -398,7 +411,9 @@ impl Binder<'_> {
             if let Some(tree) = &tree {
                 join_conditions(tree, &mut conditions, &mut outer);
             }
-            self.grouping(keys, aggregates, &conditions, &outer, rollup)
+            let mut own = Vec::new();
+            tree.iter().for_each(|tree| crate::planner::tree_sources(tree, &mut own));
+            self.grouping(keys, aggregates, &own, &conditions, &outer, rollup)
         });
         if one_row {
             order.clear();
@@ -418,7 +433,7 @@ impl Binder<'_> {
         }
         let visible = project.len();
         let distinct = select.distinct && !one_row;
-        let sort = self.sort_keys(&mut project, order, distinct)?;
+        let sort = self.sort_keys(&mut project, order, distinct, grouping.as_ref())?;
         if distinct {
             project[..visible].iter_mut().for_each(super::fraction_digits::filled);
         }
@@ -555,6 +570,12 @@ impl Binder<'_> {
         let outer = std::mem::replace(&mut self.scope.clause, Clause::GroupBy);
         self.scope.aliases = AliasRule::AfterColumns;
         for item in items {
+            if let AstExpr::Column(name) = &item.expr
+                && name.table.is_none()
+            {
+                // Several entries of the select list must not have the name.
+                self.find_alias(name.name)?;
+            }
             let key = match &item.expr {
                 AstExpr::Literal(Literal::Int(position)) => self.positional(*position, Clause::GroupBy)?,
                 expr => self.value(expr).or_else(|error| self.selected_instead(expr, error)).map_err(|error| match error {
@@ -644,7 +665,14 @@ impl Binder<'_> {
     }
 
     /// Sort keys over the projected slots; keys that are not selected are projected behind the columns.
-    fn sort_keys(&self, project: &mut Vec<Expr>, order: Vec<(Expr, bool)>, distinct: bool) -> Result<Vec<SortKey>> {
+    fn sort_keys(
+        &self,
+        project: &mut Vec<Expr>,
+        order: Vec<(Expr, bool)>,
+        distinct: bool,
+        grouping: Option<&Grouping>,
+    ) -> Result<Vec<SortKey>> {
+        let is_aggregate = |slot: usize| grouping.is_some_and(|grouping| grouping.is_written_aggregate(slot));
         let mut keys = Vec::with_capacity(order.len());
         for (n, (expr, descending)) in order.into_iter().enumerate() {
             let mut sorted_by = expr.clone();
@@ -653,8 +681,18 @@ impl Binder<'_> {
             let place = match place {
                 Some(place) => place,
                 None => {
-                    if distinct && self.mode.only_full_group_by && !project.contains(&expr) && !over_selected(&expr, project) {
-                        let column = match expr.kind {
+                    if distinct
+                        && self.mode.only_full_group_by
+                        && !project.contains(&expr)
+                        && !over_selected(&expr, project, &is_aggregate)
+                    {
+                        let read = match (&expr.kind, grouping) {
+                            (ExprKind::Slot(slot), Some(grouping)) => {
+                                grouping.value_of(*slot).map_or(&expr.kind, |expr| &expr.kind)
+                            }
+                            _ => &expr.kind,
+                        };
+                        let column = match *read {
                             ExprKind::Column { source, column } => {
                                 super::qualified(&self.sources[source].table, &self.sources[source].alias, column)
                             }
@@ -779,16 +817,17 @@ pub(super) fn windows_in(expr: &Expr) -> bool {
     expr.any(&|e| matches!(e.kind, ExprKind::Slot(n) if n >= WINDOW_SLOT))
 }
 
-/// Is the expression made of nothing but selected ones?
-fn over_selected(expr: &Expr, project: &[Expr]) -> bool {
+/// Is the expression made of nothing but selected ones, and aggregates?
+fn over_selected(expr: &Expr, project: &[Expr], is_aggregate: &dyn Fn(usize) -> bool) -> bool {
     if project.contains(expr) {
         return true;
     }
     let parts = children(expr);
     match expr.kind {
         ExprKind::Call { function: Function::AnyValue, .. } => true,
-        ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. } | ExprKind::Slot(_) => false,
-        _ => parts.into_iter().all(|part| over_selected(part, project)),
+        ExprKind::Slot(slot) => is_aggregate(slot),
+        ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. } => false,
+        _ => parts.into_iter().all(|part| over_selected(part, project, is_aggregate)),
     }
 }
 

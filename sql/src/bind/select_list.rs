@@ -1,5 +1,6 @@
 //! The select list: stars become columns, expressions are bound, and what the client is told of each column is found.
 
+use super::compare::Derivation;
 use super::query::{column_name, plain_column};
 use super::{Binder, SelectColumn, SourceKind, typing};
 use crate::ast::{self, Expr as AstExpr, SelectItem};
@@ -65,6 +66,13 @@ impl Binder<'_> {
 
     fn expand_all(&mut self, columns: &mut Vec<OutputColumn>, select: &mut Vec<SelectColumn>) -> Result<()> {
         if self.scope.visible.is_empty() {
+            // EXISTS does not look at what is selected.
+            if self.levels.last().is_some_and(|level| level.exists) {
+                let expr = super::literal::integer(1);
+                columns.push(plain_column("1".to_owned(), expr.ty.clone(), expr.nullable));
+                select.push(SelectColumn { name: "1".to_owned(), expr, derivation: Derivation::NUMERIC });
+                return Ok(());
+            }
             return Err(Error::NoTables);
         }
         for (source, column) in self.scope.star.clone() {

@@ -48,7 +48,7 @@ impl Binder<'_> {
             return Err(Error::TooManyLevels(NESTING_MAX));
         }
         let scope = std::mem::replace(&mut self.scope, Scope::new(Vec::new(), Clause::FieldList));
-        self.levels.push(Level { scope, kind, args: Vec::new(), args_source: None, resets: Vec::new() });
+        self.levels.push(Level { scope, kind, args: Vec::new(), args_source: None, resets: Vec::new(), exists: false });
         let result = bind(self);
         let mut level = self.levels.pop().expect("pushed above");
         std::mem::swap(&mut self.scope, &mut level.scope);
@@ -170,8 +170,15 @@ impl Binder<'_> {
 
     /// `EXISTS (SELECT ...)`
     pub(super) fn exists(&mut self, query: &Query<'_>, negated: bool) -> Result<Expr> {
-        let (bound, level) = self.nested(LevelKind::Subquery, |b| b.bind_query(query))?;
+        let (bound, level) = self.bind_subquery(query, true)?;
         self.exists_of(bound, level, negated)
+    }
+
+    fn bind_subquery(&mut self, query: &Query<'_>, exists: bool) -> Result<(Bound, Level)> {
+        self.nested(LevelKind::Subquery, |b| {
+            b.levels.iter_mut().last().into_iter().for_each(|level| level.exists = exists);
+            b.bind_query(query)
+        })
     }
 
     fn exists_of(&mut self, mut bound: Bound, level: Level, negated: bool) -> Result<Expr> {
@@ -308,7 +315,7 @@ impl Binder<'_> {
         tree: &mut Option<JoinTree>,
     ) -> Result<Option<Expr>> {
         let left = arg.map(|arg| self.left_operand(arg)).transpose()?;
-        let (bound, level) = self.nested(LevelKind::Subquery, |b| b.bind_query(query))?;
+        let (bound, level) = self.bind_subquery(query, left.is_none())?;
         let is_lone_bound = |select: &BoundSelect| {
             left.is_none() && self.correlated_exists(select, &level, anti).is_some_and(|correlated| correlated.is_lone_bound())
         };

@@ -367,6 +367,8 @@ pub(crate) fn arithmetic(op: ArithmeticOp, left: &Expr, right: &Expr, signed_sub
         _ => {}
     }
     let ((p1, s1), (p2, s2)) = (decimal_shape(left), decimal_shape(right));
+    let both_unsigned = is_unsigned(&left.ty) && is_unsigned(&right.ty) && !(op == A::Subtract && signed_subtract);
+    let decimal = |precision, scale| ColumnType { unsigned: both_unsigned, ..decimal(precision, scale) };
     let integers = a == Class::Integer && b == Class::Integer;
     match op {
         A::Add | A::Multiply if integers => bigint(unsigned),

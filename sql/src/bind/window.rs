@@ -299,10 +299,11 @@ impl Binder<'_> {
         super::adopt::adopt_place(self.context, arg, &typing::bigint(true));
         let fits = match &arg.kind {
             ExprKind::Literal(Value::Int(n)) => *n >= least,
+            // What their value is, is known when the statement runs.
             ExprKind::Literal(Value::UInt(_)) | ExprKind::Param(_) => true,
-            // NTILE of NULL is NULL.
-            ExprKind::Literal(Value::Null) => function == "ntile",
-            _ => false,
+            ExprKind::UserVariable(_) => matches!(class(&arg.ty), Class::Integer | Class::Null),
+            // A variable of a program.
+            _ => !super::compare::reads_rows(arg) && !matches!(arg.kind, ExprKind::Literal(_) | ExprKind::Arithmetic { .. }),
         };
         if fits { Ok(()) } else { Err(Error::WrongArguments(function.to_owned())) }
     }

@@ -171,19 +171,14 @@ impl<'a> Parser<'a> {
             return Ok(());
         }
         if let Some(element) = self.key_element()? {
-            out.push(match element {
-                TableElement::Key(key) => AlterAction::AddKey(self.arena.node(key)),
-                TableElement::Check(check) => AlterAction::AddCheck(self.arena.node(check)),
-                TableElement::ForeignKey(key) => AlterAction::AddForeignKey(self.arena.node(key)),
-                TableElement::Column(_) => return Err(self.error()),
-            });
+            out.push(self.add_element(element));
             return Ok(());
         }
         self.accept_kw(K::Column);
         if self.accept(Token::LeftParen) {
             loop {
-                let column = self.column_definition()?;
-                out.push(AlterAction::AddColumn { column: self.arena.node(column), position: ColumnPosition::Last });
+                let element = self.table_element()?;
+                out.push(self.add_element(element));
                 if !self.accept(Token::Comma) {
                     break;
                 }
@@ -194,6 +189,17 @@ impl<'a> Parser<'a> {
         let position = self.column_position()?;
         out.push(AlterAction::AddColumn { column: self.arena.node(column), position });
         Ok(())
+    }
+
+    fn add_element(&self, element: TableElement<'a>) -> AlterAction<'a> {
+        match element {
+            TableElement::Key(key) => AlterAction::AddKey(self.arena.node(key)),
+            TableElement::Check(check) => AlterAction::AddCheck(self.arena.node(check)),
+            TableElement::ForeignKey(key) => AlterAction::AddForeignKey(self.arena.node(key)),
+            TableElement::Column(column) => {
+                AlterAction::AddColumn { column: self.arena.node(column), position: ColumnPosition::Last }
+            }
+        }
     }
 
     fn column_position(&mut self) -> Result<ColumnPosition<'a>> {

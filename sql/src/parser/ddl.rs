@@ -193,7 +193,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn table_element(&mut self) -> Result<TableElement<'a>> {
+    pub(super) fn table_element(&mut self) -> Result<TableElement<'a>> {
         if let Some(element) = self.key_element()? {
             return Ok(element);
         }
@@ -445,10 +445,6 @@ impl<'a> Parser<'a> {
                     self.generated(column)?;
                 }
                 K::As => self.generated(column)?,
-                K::Character | K::Char if self.at_charset() => {
-                    self.charset_keyword()?;
-                    column.data_type.charset = Some(self.charset_name()?);
-                }
                 _ => return Ok(false),
             },
             Token::Word(_) => {
@@ -468,6 +464,11 @@ impl<'a> Parser<'a> {
                     column.unique = true;
                 } else if self.accept_word("COLUMN_FORMAT") || self.accept_word("STORAGE") {
                     self.bump();
+                } else if self.accept_word("SRID") {
+                    self.number()?;
+                    if !matches!(column.data_type.name, TypeName::Other(_)) {
+                        return Err(Error::WrongUsage("SRID", "non-geometry column"));
+                    }
                 } else if self.accept_word("ENGINE_ATTRIBUTE") || self.accept_word("SECONDARY_ENGINE_ATTRIBUTE") {
                     self.accept(Token::Equal);
                     self.string()?;
@@ -575,7 +576,7 @@ impl<'a> Parser<'a> {
             options.engine = Some(self.ident_or_string()?);
         } else if self.accept_word("AUTO_INCREMENT") {
             self.accept(Token::Equal);
-            options.auto_increment = Some(self.number()?);
+            options.auto_increment = Some(self.whole_number()?);
         } else if self.accept_word("COMMENT") {
             self.accept(Token::Equal);
             options.comment = Some(self.string_chain()?);
@@ -589,6 +590,14 @@ impl<'a> Parser<'a> {
             return self.ignored_table_option();
         }
         Ok(true)
+    }
+
+    /// The whole part of an unsigned number; one that is too large is the largest.
+    fn whole_number(&mut self) -> Result<u64> {
+        let (Token::Int(digits) | Token::Decimal(digits) | Token::Double(digits)) = self.token else { return Err(self.error()) };
+        self.bump();
+        let end = digits.iter().position(|digit| !digit.is_ascii_digit()).unwrap_or(digits.len());
+        Ok(super::parse_int(&digits[..end]).unwrap_or(u64::MAX))
     }
 
     /// Options that other engines use: taken and forgotten.
@@ -618,6 +627,12 @@ impl<'a> Parser<'a> {
             self.bump();
             self.accept(Token::Equal);
             self.bump();
+            return Ok(true);
+        }
+        if self.accept_word("STORAGE") {
+            if !self.accept_word("DISK") {
+                self.expect_word("MEMORY")?;
+            }
             return Ok(true);
         }
         if self.at_word("DATA") || self.at_kw(K::Index) {

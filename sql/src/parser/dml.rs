@@ -75,7 +75,10 @@ impl<'a> Parser<'a> {
 
     fn insert_source(&mut self) -> Result<InsertSource<'a>> {
         match self.token {
-            Token::Keyword(K::Values) if self.peek_kw(K::Row) => Ok(InsertSource::Query(self.query()?)),
+            Token::Keyword(K::Values) if self.peek_kw(K::Row) => {
+                self.bump();
+                self.row_constructors()
+            }
             Token::Keyword(K::Values) => {
                 self.bump();
                 self.insert_rows()
@@ -90,6 +93,25 @@ impl<'a> Parser<'a> {
             }
             Token::Keyword(K::Select | K::With | K::Table) | Token::LeftParen => Ok(InsertSource::Query(self.query()?)),
             _ => Err(self.error()),
+        }
+    }
+
+    /// `ROW(...), ROW(...)`: rows, or the beginning of a query.
+    fn row_constructors(&mut self) -> Result<InsertSource<'a>> {
+        let rows = self.list(|p| {
+            p.expect_kw(K::Row)?;
+            p.expect(Token::LeftParen)?;
+            let row: &[Expr<'a>] = if p.at(Token::RightParen) { &[] } else { p.list(|p| p.expr())? };
+            p.expect(Token::RightParen)?;
+            Ok(row)
+        })?;
+        match self.token {
+            Token::Keyword(K::Union | K::Except | K::Intersect | K::Order | K::Limit) => {
+                Ok(InsertSource::Query(self.query_behind(QueryBody::Values(rows))?))
+            }
+            // A name for the rows stands behind those in parentheses alone.
+            Token::Keyword(K::As) => Err(self.error()),
+            _ => Ok(InsertSource::Values(rows)),
         }
     }
 

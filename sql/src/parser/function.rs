@@ -1,5 +1,6 @@
 //! Calls: functions with a grammar of their own, aggregates, window functions, CASE, CAST, INTERVAL.
 
+use super::body::Names;
 use super::expr::level;
 use super::{Parser, uppercase};
 use crate::arena::ArenaVec;
@@ -228,7 +229,22 @@ impl<'a> Parser<'a> {
         let start = self.start;
         let name = self.keyword_text(start)?;
         self.expect(Token::LeftParen)?;
-        let args = self.args_to_paren(0..=usize::MAX)?;
+        let args = match () {
+            () if name.eq_ignore_ascii_case("NTILE") => {
+                let buckets = self.stable_integer()?;
+                self.expect(Token::RightParen)?;
+                self.arena.slice(&[buckets])
+            }
+            () if name.eq_ignore_ascii_case("LAG") || name.eq_ignore_ascii_case("LEAD") => self.shifted_args()?,
+            () if name.eq_ignore_ascii_case("NTH_VALUE") => {
+                let value = self.expr()?;
+                self.expect(Token::Comma)?;
+                let place = self.simple_expr()?;
+                self.expect(Token::RightParen)?;
+                self.arena.slice(&[value, place])
+            }
+            () => self.args_to_paren(0..=usize::MAX)?,
+        };
         let height = self.height;
         if self.accept_kw(K::From) {
             self.expect_word("FIRST")?;
@@ -243,6 +259,37 @@ impl<'a> Parser<'a> {
         upper.extend(name.bytes().map(|b| b.to_ascii_uppercase()));
         let name = self.utf8(upper.into_bump_slice())?;
         Ok(Expr::Window(self.arena.node(WindowCall { function: WindowFunction::Named { name, args }, window })))
+    }
+
+    /// A number that is the same for all rows: written, a parameter or a variable.
+    fn stable_integer(&mut self) -> Result<Expr<'a>> {
+        match self.token {
+            Token::Int(_) | Token::Param => self.primary(),
+            Token::Variable(_) | Token::QuotedVariable { .. } => {
+                let name = self.user_variable()?;
+                Ok(Expr::UserVariable(name))
+            }
+            Token::Word(_) | Token::Quoted { .. } if matches!(self.names, Names::Building(_)) => self.simple_expr(),
+            _ => Err(self.error()),
+        }
+    }
+
+    /// `x [, offset [, default]])`
+    fn shifted_args(&mut self) -> Result<&'a [Expr<'a>]> {
+        let value = self.expr()?;
+        let mut height = self.height;
+        let mut args: ArenaVec<'a, Expr<'a>> = self.arena.list();
+        args.push(value);
+        if self.accept(Token::Comma) {
+            args.push(self.stable_integer()?);
+            if self.accept(Token::Comma) {
+                args.push(self.expr()?);
+                height = height.max(self.height);
+            }
+        }
+        self.expect(Token::RightParen)?;
+        self.grow(height)?;
+        Ok(args.into_bump_slice())
     }
 
     /// `OVER w`, `OVER (...)`
@@ -302,7 +349,10 @@ impl<'a> Parser<'a> {
                 Interval::Call(_) => return Err(self.error()),
             }
         } else {
-            (self.bit_expr()?, None)
+            match self.token {
+                Token::Int(_) | Token::Decimal(_) | Token::Double(_) | Token::Param => (self.primary()?, None),
+                _ => return Err(self.error()),
+            }
         };
         if self.accept_word("PRECEDING") {
             return Ok(FrameBound::Preceding(amount, unit));
@@ -578,7 +628,7 @@ impl<'a> Parser<'a> {
         let mut form = None;
         if self.accept_kw(K::As) {
             form = match self.cast_target()? {
-                CastTarget::Char { length: Some(length), charset: None } => Some((&b"C"[..], length)),
+                CastTarget::Char { length: Some(length), charset: None, binary: false } => Some((&b"C"[..], length)),
                 CastTarget::Binary { length: Some(length) } => Some((&b"B"[..], length)),
                 _ => return Err(self.error()),
             };

@@ -188,6 +188,7 @@ impl<'a> Parser<'a> {
                 K::Revoke => self.revoke(),
                 K::Load => self.load(),
                 K::Purge => self.unsupported("PURGE BINARY LOGS"),
+                K::Change => self.unsupported("CHANGE REPLICATION SOURCE"),
                 K::Signal | K::Resignal | K::Get => self.condition_statement(),
                 _ => Err(self.error()),
             },
@@ -202,6 +203,8 @@ impl<'a> Parser<'a> {
         let mut buffer = [0; 16];
         match uppercase(word, &mut buffer) {
             b"BEGIN" => self.begin(),
+            b"START" if self.peek_word("REPLICA") || self.peek_word("SLAVE") => self.unsupported("START REPLICA"),
+            b"START" if self.peek_word("GROUP_REPLICATION") => self.unsupported("START GROUP_REPLICATION"),
             b"START" => self.start_transaction(),
             b"COMMIT" | b"ROLLBACK" => self.transaction_end(),
             b"SAVEPOINT" => self.savepoint(),
@@ -219,7 +222,6 @@ impl<'a> Parser<'a> {
             b"UNINSTALL" => self.unsupported("UNINSTALL"),
             b"CACHE" => self.unsupported("CACHE INDEX"),
             b"RESET" => self.reset(),
-            b"CHANGE" => self.unsupported("CHANGE REPLICATION SOURCE"),
             b"STOP" => self.unsupported("STOP REPLICA"),
             b"BINLOG" => self.unsupported("BINLOG"),
             b"CLONE" => self.unsupported("CLONE"),

@@ -117,7 +117,7 @@ impl<'a> Parser<'a> {
         self.bump();
         let all = self.accept_kw(K::All);
         if !all {
-            self.accept_kw(K::Distinct);
+            let _ = self.accept_kw(K::Distinct) || self.accept_kw(K::DistinctRow);
         }
         Ok(all)
     }

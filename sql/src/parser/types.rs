@@ -12,15 +12,26 @@ impl<'a> Parser<'a> {
         let mut ty =
             DataType { name: TypeName::Year, unsigned: false, zerofill: false, charset: None, collation: None, binary: false };
         self.type_name(column, &mut ty)?;
+        use TypeName as T;
+        let is_number = matches!(
+            ty.name,
+            T::TinyInt(_) | T::SmallInt(_) | T::MediumInt(_) | T::Int(_) | T::BigInt(_) | T::Decimal { .. } | T::Float(_)
+        ) || matches!(ty.name, T::Double(_) | T::Year);
+        let is_text = matches!(
+            ty.name,
+            T::Char(_) | T::VarChar(_) | T::TinyText | T::Text(_) | T::MediumText | T::LongText | T::Enum(_) | T::Set(_)
+        );
         loop {
             match self.token {
-                Token::Keyword(K::Unsigned) => ty.unsigned = true,
-                Token::Keyword(K::ZeroFill) => {
+                _ if !is_number && !is_text => return Ok(ty),
+                Token::Keyword(K::Unsigned) if is_number => ty.unsigned = true,
+                Token::Keyword(K::ZeroFill) if is_number => {
                     ty.zerofill = true;
                     ty.unsigned = true;
                 }
+                Token::Word(w) if is_number && w.eq_ignore_ascii_case(b"SIGNED") => {}
+                _ if is_number => return Ok(ty),
                 Token::Keyword(K::Binary) => ty.binary = true,
-                Token::Word(w) if w.eq_ignore_ascii_case(b"SIGNED") => {}
                 Token::Word(w) if w.eq_ignore_ascii_case(b"ASCII") => ty.charset = Some("latin1"),
                 Token::Word(w) if w.eq_ignore_ascii_case(b"UNICODE") => ty.charset = Some("ucs2"),
                 Token::Word(w) if w.eq_ignore_ascii_case(b"BYTE") => ty.charset = Some("binary"),
@@ -72,10 +83,10 @@ impl<'a> Parser<'a> {
             K::Float | K::Float4 => self.float(column)?,
             K::Double | K::Float8 => {
                 self.accept_kw(K::Precision);
-                TypeName::Double(self.float_size(column)?.1)
+                self.double(column)?
             }
             K::Real if self.mode.real_as_float => self.float(column)?,
-            K::Real => TypeName::Double(self.float_size(column)?.1),
+            K::Real => self.double(column)?,
             K::Char | K::Character => {
                 if self.accept_kw(K::Varying) {
                     TypeName::VarChar(self.number_in_parens()?)
@@ -99,14 +110,16 @@ impl<'a> Parser<'a> {
                 if self.accept_kw(K::VarBinary) {
                     TypeName::MediumBlob
                 } else {
-                    let _ = self.accept_kw(K::VarChar) || self.accept_kw(K::VarCharacter);
+                    if self.at_kw(K::Char) && !self.at_charset() || self.at_kw(K::Character) && !self.at_charset() {
+                        self.bump();
+                        self.expect_kw(K::Varying)?;
+                    } else {
+                        let _ = self.accept_kw(K::VarChar) || self.accept_kw(K::VarCharacter);
+                    }
                     TypeName::MediumText
                 }
             }
-            K::Set => {
-                let members = self.paren_list(|p| p.string())?;
-                TypeName::Set(members)
-            }
+            K::Set => TypeName::Set(self.members()?),
             _ => return Err(self.error()),
         };
         Ok(())
@@ -180,13 +193,13 @@ impl<'a> Parser<'a> {
                 if let Some(width) = self.optional_number()?
                     && width != 4
                 {
-                    return Err(Error::NotSupported("YEAR(2)".to_owned()));
+                    return Err(DefinitionError::YearWidth.into());
                 }
                 TypeName::Year
             }
             b"ENUM" => {
                 self.bump();
-                TypeName::Enum(self.paren_list(|p| p.string())?)
+                TypeName::Enum(self.members()?)
             }
             b"JSON" => {
                 self.bump();
@@ -273,7 +286,32 @@ impl<'a> Parser<'a> {
         if scale > first {
             return Err(DefinitionError::ScaleOverPrecision(column()).into());
         }
+        if first == 0 {
+            return Err(DefinitionError::DisplayWidth { column: column(), max: 255 }.into());
+        }
         Ok((None, Some((first as u8, scale as u8))))
+    }
+
+    /// `DOUBLE`, `DOUBLE(m,d)`
+    fn double(&mut self, column: &str) -> Result<TypeName<'a>> {
+        let (end, size) = (self.lexer, self.float_size(column)?);
+        match size {
+            (None, size) => Ok(TypeName::Double(size)),
+            (Some(_), _) => {
+                let mut lexer = end;
+                lexer.next();
+                let (_, start) = lexer.next();
+                Err(Error::Syntax { near: self.near_of(start), line: self.line_of(start) })
+            }
+        }
+    }
+
+    /// The members of ENUM and SET: texts, or their bytes.
+    fn members(&mut self) -> Result<&'a [&'a [u8]]> {
+        self.paren_list(|p| match p.token {
+            Token::Hex(_) | Token::Bits(_) => p.bits(),
+            _ => p.string(),
+        })
     }
 
     fn float(&mut self, column: &str) -> Result<TypeName<'a>> {
@@ -304,6 +342,10 @@ impl<'a> Parser<'a> {
                     }
                     K::Real => Ok(if self.mode.real_as_float { CastTarget::Float } else { CastTarget::Double }),
                     K::Float => match self.optional_number()? {
+                        Some(precision) if precision > 53 => {
+                            let precision = u32::try_from(precision).unwrap_or(u32::MAX);
+                            Err(DefinitionError::TooBigPrecision { column: "CAST".to_owned(), precision, max: 53 }.into())
+                        }
                         Some(precision) if precision > 24 => Ok(CastTarget::Double),
                         _ => Ok(CastTarget::Float),
                     },
@@ -365,7 +407,14 @@ impl<'a> Parser<'a> {
 
     fn cast_char(&mut self, charset: Option<&'a str>) -> Result<CastTarget<'a>> {
         let length = self.cast_length()?;
-        let mut charset = charset;
+        if charset.is_some() {
+            return Ok(CastTarget::Char { length, charset, binary: false });
+        }
+        if self.accept_word("BYTE") {
+            return Ok(CastTarget::Binary { length });
+        }
+        let mut charset = None;
+        let mut binary = self.accept_kw(K::Binary);
         if self.at_charset() {
             self.charset_keyword()?;
             charset = Some(self.charset_name()?);
@@ -374,10 +423,11 @@ impl<'a> Parser<'a> {
         } else if self.accept_word("UNICODE") {
             charset = Some("ucs2");
         }
+        binary |= charset.is_some() && self.accept_kw(K::Binary);
         // Bytes, padded as those of BINARY are.
-        if charset.is_some_and(|charset| charset.eq_ignore_ascii_case("binary")) {
+        if charset.is_some_and(|charset: &str| charset.eq_ignore_ascii_case("binary")) {
             return Ok(CastTarget::Binary { length });
         }
-        Ok(CastTarget::Char { length, charset })
+        Ok(CastTarget::Char { length, charset, binary })
     }
 }

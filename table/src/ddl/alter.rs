@@ -98,6 +98,7 @@ pub(crate) fn plan(old: &TableDef, mut actions: Vec<AlterAction>, options: &DdlO
     let mut drafts = Drafts::of(old);
     // What goes is gone for all other clauses, wherever they stand.
     actions.sort_by_key(|action| !matches!(action, AlterAction::DropColumn { .. }));
+    drafts.check_constraint_names(&actions)?;
     drafts.mark_dropped_keys(&actions)?;
     drafts.drop_checks(&actions)?;
     drafts.mark_going_columns(&actions);
@@ -199,6 +200,26 @@ impl Drafts {
             copies: false,
             retypes: false,
         }
+    }
+
+    /// 3939: DROP CONSTRAINT and ALTER CONSTRAINT name one of all kinds.
+    fn check_constraint_names(&self, actions: &[AlterAction]) -> Result<()> {
+        for action in actions {
+            let (name, clause) = match action {
+                AlterAction::DropConstraint { name } => (name, "DROP"),
+                AlterAction::EnforceCheck { name, constraint: true, .. } => (name, "ALTER"),
+                _ => continue,
+            };
+            let is = |other: &str| other.eq_ignore_ascii_case(name);
+            let keys = self.foreign_keys.iter().filter(|draft| is(&draft.key.name)).count();
+            let checks = self.checks.iter().filter(|check| is(&check.name)).count();
+            let is_unique = |draft: &&IndexDraft| matches!(draft.index.kind, IndexKind::Primary | IndexKind::Unique);
+            let indexes = self.indexes.iter().filter(|draft| is(&draft.was)).filter(is_unique).count();
+            if keys + checks + indexes > 1 {
+                return Err(ForeignKeyError::ConstraintAmbiguous { name: name.clone(), clause }.into());
+            }
+        }
+        Ok(())
     }
 
     /// Keys that are dropped keep nothing from being dropped with them, wherever in the statement that stands.

@@ -70,6 +70,8 @@ pub enum ForeignKeyError {
     ParentColumnMissing { column: String, name: String, parent: String },
     /// 3780
     Incompatible { column: String, parent_column: String, name: String },
+    /// 3939: so many are called so that DROP or ALTER CONSTRAINT does not know which is meant
+    ConstraintAmbiguous { name: String, clause: &'static str },
     /// 3940
     ConstraintMissing { name: String },
     /// 6125
