@@ -70,6 +70,29 @@ impl<'a> ColumnDefinition<'a> {
         Self { name, wire, ..Self::default() }
     }
 
+    /// A column that is computed for the result itself: it has neither a column's flags nor its width.
+    pub fn computed(name: &'a str, ty: &ColumnType, nullable: bool, results: Option<CollationId>) -> Self {
+        let mut column = Self::expression(name, ty, nullable, results);
+        let wire = &mut column.wire;
+        wire.set_flag(column_flag::BLOB, false);
+        if is_number(&ty.kind) {
+            wire.set_flag(column_flag::BINARY, true);
+        }
+        match ty.kind {
+            TypeKind::BigInt if ty.display_width.is_none() => wire.length = 21,
+            TypeKind::Double if ty.float_decimals.is_none() => wire.length = 23,
+            // Whole characters.
+            TypeKind::Json => wire.length = u32::MAX - 3,
+            // GROUP_CONCAT
+            TypeKind::Text(LobSize::Regular) => {
+                let width = wire.length / u32::from(u16::MAX);
+                (wire.field_type, wire.length) = (field_type::LONG_BLOB, 16_384 * width);
+            }
+            _ => {}
+        }
+        column
+    }
+
     pub fn write(&self, writer: &mut PacketWriter) {
         let start = writer.begin();
         self.put_fixed(writer.payload());
@@ -180,6 +203,12 @@ fn is_text(kind: &TypeKind) -> bool {
         kind,
         TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Text(_) | TypeKind::Enum { .. } | TypeKind::Set { .. }
     )
+}
+
+fn is_number(kind: &TypeKind) -> bool {
+    use TypeKind as T;
+    matches!(kind, T::TinyInt | T::SmallInt | T::MediumInt | T::Int | T::BigInt | T::Year)
+        || matches!(kind, T::Decimal { .. } | T::Float | T::Double)
 }
 
 fn is_binary_string(kind: &TypeKind) -> bool {

@@ -142,7 +142,9 @@ pub fn definition_of<'a>(column: &'a OutputColumn, results: Option<CollationId>)
     let name = clip(&column.name);
     let through_name = Some(&*column.through_name).filter(|name| !name.is_empty());
     if column.original_name.is_empty() {
-        let expression = ColumnDefinition::expression(name, &column.ty, column.nullable, results);
+        let make = if column.table_alias.is_empty() { ColumnDefinition::computed } else { ColumnDefinition::expression };
+        let mut expression = make(name, &column.ty, column.nullable, results);
+        expression.wire.length = column.width.map_or(expression.wire.length, u32::from);
         let (table, original_table) = (&*column.table_alias, &*column.view);
         return ColumnDefinition { table, original_table, original_name: through_name.unwrap_or(""), ..expression };
     }

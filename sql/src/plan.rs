@@ -161,6 +161,8 @@ pub struct OutputColumn {
     pub name: String,
     pub ty: ColumnType,
     pub nullable: bool,
+    /// Of an integer that is computed: how wide clients are told that it is, where that is less than its type's width.
+    pub width: Option<u8>,
     /// Where the column comes from, for the wire's column definition; empty strings for an expression.
     pub database: String,
     /// Of a column whose rows are kept, the derived table's.

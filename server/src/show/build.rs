@@ -22,6 +22,16 @@ impl Columns {
         self.add(name, ColumnType::new(TypeKind::Text(LobSize::Long)), true)
     }
 
+    /// A statement, which makes the column as wide as it is.
+    pub fn statement(self, name: &str, statement: &str) -> Self {
+        self.text(name, u32::try_from(statement.len()).unwrap_or(u32::MAX).max(1024))
+    }
+
+    /// An error's number.
+    pub fn code(self, name: &str) -> Self {
+        self.add(name, ColumnType { display_width: Some(5), ..ColumnType::unsigned(TypeKind::Int) }, false)
+    }
+
     pub fn number(self, name: &str) -> Self {
         self.add(name, ColumnType::unsigned(TypeKind::BigInt), true)
     }
@@ -35,6 +45,7 @@ impl Columns {
             name: name.to_owned(),
             ty,
             nullable,
+            width: None,
             database: String::new(),
             table: String::new(),
             table_alias: String::new(),
@@ -105,6 +116,7 @@ pub fn output_column(def: &TableDef, column: &ColumnDef) -> OutputColumn {
         name: column.name.clone(),
         ty: column.ty.clone(),
         nullable: column.nullable,
+        width: None,
         database: def.database.clone(),
         table: def.name.clone(),
         table_alias: def.name.clone(),

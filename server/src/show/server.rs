@@ -155,7 +155,7 @@ fn variable_values(state: &State, global: bool) -> Vec<(&'static str, String)> {
 }
 
 pub fn warnings(state: &State, errors_only: bool, offset: u64, count: Option<u64>) -> ResultSet {
-    let mut made = result(Columns::default().text("Level", 7).number("Code").text("Message", 512));
+    let mut made = result(Columns::default().text("Level", 7).code("Code").text("Message", 512));
     let warnings = state.vars.warnings.borrow();
     made.rows = warnings
         .list()

@@ -178,8 +178,9 @@ pub fn indexes(state: &State, table: &ObjectName<'_>) -> Result<ResultSet> {
 pub fn create_table(state: &State, table: &ObjectName<'_>) -> Result<ResultSet> {
     let def = state.find_table(table)?;
     let next = state.worker.shared.database.table(def.id).and_then(|table| table.next_auto_increment());
-    let mut made = result(Columns::default().text("Table", 64).long_text("Create Table"));
-    made.rows.push(vec![text(&def.name), text(show_create::show_create_table(&def, next))]);
+    let statement = show_create::show_create_table(&def, next);
+    let mut made = result(Columns::default().text("Table", 64).statement("Create Table", &statement));
+    made.rows.push(vec![text(&def.name), text(statement)]);
     Ok(made)
 }
 

@@ -110,7 +110,7 @@ pub fn create_view(state: &mut State, name: &ObjectName<'_>) -> Result<ResultSet
     if view.check != CheckOption::None {
         statement.push_str(&format!(" WITH {} CHECK OPTION", view.check.name()));
     }
-    let columns = Columns::default().text("View", 64).long_text("Create View");
+    let columns = Columns::default().text("View", 64).statement("Create View", &statement);
     let mut made = result(columns.text("character_set_client", 32).text("collation_connection", 64));
     made.rows.push(vec![text(&def.name), text(statement), text(&view.client_charset), text(view.collation.name())]);
     Ok(made)

@@ -153,7 +153,8 @@ impl Binder<'_> {
                     Coercibility::None => 7,
                 };
                 self.derivation = Derivation::NUMERIC;
-                return Ok(super::literal::integer(level));
+                let number = super::literal::integer(level);
+                return Ok(Expr { ty: ColumnType { display_width: Some(10), ..number.ty.clone() }, ..number });
             }
             // A group may take the value of any of its rows; `group` takes the call away.
             F::AnyValue if self.scope.aggregates.is_some() && !self.scope.in_aggregate => {

@@ -48,6 +48,9 @@ impl Binder<'_> {
             | F::Least
             | F::BitCount
             | F::FindInSet
+            | F::RegexpLike
+            | F::JsonOverlaps
+            | F::JsonSchemaValid
             | F::StrCmp => any,
             F::Field
             | F::Pi
@@ -276,18 +279,17 @@ impl Binder<'_> {
             F::Crc32 | F::InetAton => typing::bigint(true),
             F::ConnectionId | F::LastInsertId => typing::bigint(true),
             F::RegexpLike
-            | F::JsonValid
-            | F::JsonContains
-            | F::JsonContainsPath
             | F::JsonOverlaps
             | F::JsonMemberOf
+            | F::GetLock
+            | F::ReleaseLock
             | F::JsonSchemaValid
             | F::IsUuid
             | F::IsIpv4
             | F::IsIpv4Compat
             | F::IsIpv4Mapped
             | F::IsIpv6
-            | F::GtidSubset => typing::boolean(),
+            | F::IsFreeLock => typing::boolean(),
             _ => typing::bigint(false),
         };
         Ok(ty)

@@ -182,7 +182,15 @@ impl Binder<'_> {
     }
 
     /// Plans the query of a statement that is bound already.
-    pub(super) fn planned_query(&mut self, query: &Query<'_>, bound: Bound) -> Result<QueryPlan> {
+    pub(super) fn planned_query(&mut self, query: &Query<'_>, mut bound: Bound) -> Result<QueryPlan> {
+        if let Bound::Select(select) = &mut bound {
+            for (column, expr) in select.columns.iter_mut().zip(&select.project) {
+                if column.ty.kind == TypeKind::BigInt && column.ty.display_width.is_none() && column.table_alias.is_empty() {
+                    let sign = u32::from(!column.ty.unsigned);
+                    column.width = super::digits::known_digits(expr).and_then(|digits| u8::try_from(digits + sign).ok());
+                }
+            }
+        }
         let (locking, lock_wait) = match query.locking.last() {
             Some(clause) => (clause.locking, clause.wait),
             None => (Locking::None, LockWait::Wait),
@@ -785,6 +793,7 @@ pub(super) fn plain_column(name: String, ty: ColumnType, nullable: bool) -> Outp
         name,
         ty,
         nullable,
+        width: None,
         database: String::new(),
         table: String::new(),
         table_alias: String::new(),

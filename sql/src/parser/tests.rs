@@ -88,7 +88,7 @@ fn functions() {
     expr("COUNT(*) + COUNT(DISTINCT a, b)", "(COUNT(*) + COUNT(DISTINCT a, b))");
     expr("GROUP_CONCAT(DISTINCT a ORDER BY b DESC SEPARATOR '|')", "GROUP_CONCAT(DISTINCT a ORDER BY b DESC SEPARATOR '|')");
     expr("CAST(a AS DECIMAL(10, 2))", "CAST(a AS Decimal { precision: 10, scale: 2 })");
-    expr("CONVERT(a, CHAR(5))", "CAST(a AS Char { length: Some(5), charset: None })");
+    expr("CONVERT(a, CHAR(5))", "CAST(a AS Char { length: Some(5), charset: None, binary: false })");
     expr("CONVERT(a USING latin1)", "CONVERT(a USING latin1)");
     expr("TRIM(LEADING 'x' FROM a)", "TRIM(Leading 'x' FROM a)");
     expr("SUBSTRING(a FROM 2 FOR 3)", "SUBSTRING(a, 2, 3)");
