@@ -105,6 +105,9 @@ pub(crate) struct JoinedColumn {
     pub members: Vec<(usize, usize)>,
 }
 
+/// A column of a source.
+type Place = (usize, usize);
+
 /// Where the names of a side of a join begin in the scope.
 #[derive(Clone, Copy)]
 struct Side {
@@ -383,7 +386,7 @@ impl Binder<'_> {
 
     /// The columns of `*` of a NATURAL or USING join: first those in common, then the others of the first side, then those of the second.
     /// The first side of a RIGHT JOIN is the right one.
-    fn show_joined(&mut self, is_right: bool, shown: &[((usize, usize), (usize, usize))], first: usize, middle: usize) {
+    fn show_joined(&mut self, is_right: bool, shown: &[(Place, Place)], first: usize, middle: usize) {
         if is_right {
             self.scope.star[first..].rotate_left(middle - first);
         }
