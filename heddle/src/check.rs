@@ -48,6 +48,11 @@ fn line(event: &Event<'_>, dir: &Path) -> (String, bool) {
             let (damaged, seconds) = (counts.problems.len(), took.as_secs_f64());
             format!("pages: {} sound, {} unused, {damaged} damaged{repairable} ({seconds:.2} s)", counts.sound, counts.unused)
         }
+        Event::LogChecked { counts, took } => {
+            let verdict = if counts.damage.is_some() { "DAMAGED" } else { "ok" };
+            let (bytes, seconds) = (size::text(counts.bytes), took.as_secs_f64());
+            format!("log: {verdict}, {bytes} since the checkpoint in {} groups of changes ({seconds:.2} s)", counts.epochs)
+        }
         Event::NotClean => {
             "the log has changes that the pages have not: start the server once and stop it, then check again for \
                             what lies beyond single pages"

@@ -73,7 +73,7 @@ pub struct TopologyFlags {
 
 const CHECK_ABOUT: &str = "Check a data directory for damage while no server runs on it. Nothing is changed.
 
-Every page is verified (checksum and structure), every tree (each page in its place, keys in order), every row, and every index against \
+Every page is verified (checksum and structure), the log, every tree (each page in its place, keys in order), every row, and every index against \
                            its table. What is wrong is named on standard error, and the exit status is 1 then.";
 
 /// What `heddle check` is asked.
@@ -135,6 +135,10 @@ pub struct ServeFlags {
     /// [default: 20]
     #[arg(long, value_name = "SECONDS")]
     pub recovery_target_seconds: Option<String>,
+    /// Start although the log is damaged: what comes behind the damage is lost for good, and the server says what that is. For one start, after the
+    /// directory was copied [default: off]
+    #[arg(long, value_name = "on|off", num_args = 0..=1, default_missing_value = "on")]
+    pub force_recovery: Option<String>,
     /// Threads that run statements [default: one per CPU]
     #[arg(long, value_name = "COUNT")]
     pub workers: Option<String>,
@@ -169,6 +173,7 @@ impl ServeFlags {
             "buffer-pool" => &self.buffer_pool,
             "undo-memory" => &self.undo_memory,
             "recovery-target-seconds" => &self.recovery_target_seconds,
+            "force-recovery" => &self.force_recovery,
             "workers" => &self.workers,
             "durability" => &self.durability,
             "max-connections" => &self.max_connections,
@@ -235,6 +240,10 @@ mod tests {
 
     #[test]
     fn serve_is_the_default() {
+        let Ok(Command::Serve(flags)) = parse_words("heddle --force-recovery --port 3307") else {
+            panic!("a flag without a value")
+        };
+        assert_eq!((flags.force_recovery.as_deref(), flags.port.as_deref()), (Some("on"), Some("3307")));
         for words in ["heddle --port 3307", "heddle serve --port 3307", "heddle serve --port=3307"] {
             let Ok(Command::Serve(flags)) = parse_words(words) else { panic!("{words}") };
             assert_eq!(flags.port.as_deref(), Some("3307"));

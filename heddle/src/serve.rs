@@ -25,15 +25,16 @@ pub fn run(settings: Settings) -> Result<(), String> {
         tracing::warn!("the limit of open files leaves room for {connections_max} clients (raise it with 'ulimit -n')");
     }
     let signals = Signals::register()?;
-    let engine = txn::Engine::open(txn::Config {
+    let config = txn::Config {
         data_dir: settings.data_dir.clone(),
         buffer_pool_bytes: settings.buffer_pool_bytes,
         undo_memory_bytes: settings.undo_memory_bytes,
         recovery_target: settings.recovery_target,
         workers: settings.workers,
         durability: settings.durability,
-    })
-    .map_err(|error| format!("cannot open the data directory {}: {}", settings.data_dir.display(), text_of(&error)))?;
+    };
+    let engine = txn::Engine::open_with(config, settings.force_recovery)
+        .map_err(|error| format!("cannot open the data directory {}: {}", settings.data_dir.display(), text_of(&error)))?;
     let result = serve(&settings, connections_max, &engine, signals, started);
     let closed = engine.shutdown().map_err(|error| format!("while stopping: {}", text_of(&error)));
     result.and(closed)?;

@@ -25,6 +25,7 @@ pub const KEYS: &[&str] = &[
     "buffer-pool",
     "undo-memory",
     "recovery-target-seconds",
+    "force-recovery",
     "workers",
     "durability",
     "max-connections",
@@ -53,6 +54,8 @@ pub struct Settings {
     pub buffer_pool_bytes: u64,
     pub undo_memory_bytes: u64,
     pub recovery_target: Duration,
+    /// Start on a damaged log, without what lies behind the damage.
+    pub force_recovery: bool,
     pub workers: usize,
     pub durability: Durability,
     pub connections_max: usize,
@@ -113,6 +116,7 @@ impl Settings {
             recovery_target: sources
                 .read("recovery-target-seconds", |text| parse_count(text, RECOVERY_TARGET_SECONDS_MAX))?
                 .map_or(txn::RECOVERY_TARGET, |seconds| Duration::from_secs(seconds as u64)),
+            force_recovery: sources.read("force-recovery", parse_switch)?.unwrap_or(false),
             workers: sources.read("workers", |text| parse_count(text, WORKERS_MAX))?.unwrap_or_else(default_workers),
             durability: sources.read("durability", parse_durability)?.unwrap_or(Durability::Full),
             connections_max: sources.read("max-connections", |text| parse_count(text, CONNECTIONS_MAX))?.unwrap_or(4096),
@@ -174,8 +178,9 @@ fn parse_address(text: &str) -> Result<IpAddr, String> {
 
 fn parse_switch(text: &str) -> Result<bool, String> {
     match text {
-        "on" => Ok(true),
-        "off" => Ok(false),
+        // The last are how a TOML file says it.
+        "on" | "true" => Ok(true),
+        "off" | "false" => Ok(false),
         _ => Err(format!("'{text}' is neither 'on' nor 'off'")),
     }
 }

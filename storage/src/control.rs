@@ -3,8 +3,9 @@
 //! ```text
 //! heddle.control: two slots of 4096 bytes, written in turn; the one with the higher generation and a right checksum counts
 //! magic u64 | format u32 | run u32 | generation u64 | log position u64 | log sequence u64 | epoch u64 | redo epoch u64 | clock u64 |
-//! txn sequence u64 | redo rate u64 | next tree id u32 | clean u32 | crc u32 | zeros u32
+//! txn sequence u64 | redo rate u64 | next tree id u32 | clean u32 | log end u64 | log segments u64 | crc u32 | zeros u32
 //! ```
+//! Up to format 4 there were no log end and log segments, and the checksum stood in their place.
 
 use crate::Error;
 use crate::crc::crc32c;
@@ -14,11 +15,13 @@ use std::path::Path;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"HEDDLE01");
 /// The format of the whole data directory, the files beside this one included. `docs/FORMATS.md` has the list.
-pub(crate) const FORMAT: u32 = 4;
+pub(crate) const FORMAT: u32 = 5;
 /// Directories of these formats are read as they are, and have [`FORMAT`] from the next write of this file on.
 const FORMAT_OLDEST: u32 = 3;
 const SLOT_BYTES: usize = 4096;
-const USED_BYTES: usize = 96;
+/// Where the checksum of what stands before it is.
+const CRC_AT: usize = 104;
+const CRC_AT_FORMAT_4: usize = 88;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ControlState {
@@ -41,6 +44,10 @@ pub(crate) struct ControlState {
     pub next_tree_id: u32,
     /// Stopped in good order: the pages have all that the log has, and no transaction is open.
     pub clean: bool,
+    /// The log is durable up to this position at least, and has everything that was acknowledged before this was written.
+    pub log_end: u64,
+    /// Segments of the log below this number have been made.
+    pub log_segments: u64,
 }
 
 pub(crate) struct Control {
@@ -72,6 +79,11 @@ impl Control {
         Ok((Self { file, sync: true, was_older }, best))
     }
 
+    /// The directory is of an older format until the next write.
+    pub fn was_older(&self) -> bool {
+        self.was_older
+    }
+
     pub fn write(&self, state: &ControlState) -> Result<(), Error> {
         let mut buf = AlignedBuf::new(SLOT_BYTES);
         let mut at = 0;
@@ -95,9 +107,11 @@ impl Control {
         words.iter().for_each(|w| put(&w.to_le_bytes()));
         put(&state.next_tree_id.to_le_bytes());
         put(&u32::from(state.clean).to_le_bytes());
-        debug_assert_eq!(at, USED_BYTES - 8);
-        let crc = crc32c(&buf[..USED_BYTES - 8]);
-        buf[USED_BYTES - 8..USED_BYTES - 4].copy_from_slice(&crc.to_le_bytes());
+        put(&state.log_end.to_le_bytes());
+        put(&state.log_segments.to_le_bytes());
+        debug_assert_eq!(at, CRC_AT);
+        let crc = crc32c(&buf[..CRC_AT]);
+        buf[CRC_AT..CRC_AT + 4].copy_from_slice(&crc.to_le_bytes());
         self.write_slot(&buf, state.generation % 2)?;
         match self.was_older {
             true => self.write_slot(&buf, (state.generation + 1) % 2),
@@ -141,10 +155,12 @@ fn is_readable(format: u32) -> bool {
 fn parse(slot: &[u8]) -> Option<ControlState> {
     let u64_at = |at: usize| u64::from_le_bytes(slot[at..at + 8].try_into().expect("eight bytes"));
     let u32_at = |at: usize| u32::from_le_bytes(slot[at..at + 4].try_into().expect("four bytes"));
-    let crc = crc32c(&slot[..USED_BYTES - 8]);
-    if u64_at(0) != MAGIC || !is_readable(format_of(slot)) || u32_at(USED_BYTES - 8) != crc {
+    let is_older = format_of(slot) < 5;
+    let crc_at = if is_older { CRC_AT_FORMAT_4 } else { CRC_AT };
+    if u64_at(0) != MAGIC || !is_readable(format_of(slot)) || u32_at(crc_at) != crc32c(&slot[..crc_at]) {
         return None;
     }
+    let since_format_5 = |at: usize| if is_older { 0 } else { u64_at(at) };
     Some(ControlState {
         run: u32_at(12),
         generation: u64_at(16),
@@ -156,6 +172,8 @@ fn parse(slot: &[u8]) -> Option<ControlState> {
         redo_rate: u64_at(72),
         next_tree_id: u32_at(80),
         clean: u32_at(84) != 0,
+        log_end: since_format_5(88),
+        log_segments: since_format_5(96),
     })
 }
 
@@ -174,6 +192,8 @@ mod tests {
         redo_rate: 0,
         next_tree_id: 12,
         clean: true,
+        log_end: 8192,
+        log_segments: 4,
     };
 
     fn made(name: &str) -> std::path::PathBuf {
@@ -194,8 +214,10 @@ mod tests {
 
     fn set_format(slot: &mut [u8], format: u32, is_sealed: bool) {
         slot[8..12].copy_from_slice(&format.to_le_bytes());
-        let crc = if is_sealed { crc32c(&slot[..USED_BYTES - 8]) } else { 0 };
-        slot[USED_BYTES - 8..USED_BYTES - 4].copy_from_slice(&crc.to_le_bytes());
+        let crc_at = if format < 5 { CRC_AT_FORMAT_4 } else { CRC_AT };
+        slot[crc_at..].fill(0);
+        let crc = if is_sealed { crc32c(&slot[..crc_at]) } else { 0 };
+        slot[crc_at..crc_at + 4].copy_from_slice(&crc.to_le_bytes());
     }
 
     #[test]
@@ -203,7 +225,11 @@ mod tests {
         let path = made("older");
         edit(&path, |slot| set_format(slot, FORMAT_OLDEST, true));
         let (control, state) = Control::open(&path).expect("opens");
-        assert_eq!(state, ControlState { generation: 7, ..STATE });
+        assert_eq!(
+            state,
+            ControlState { generation: 7, log_end: 0, log_segments: 0, ..STATE },
+            "what it did not have is not known"
+        );
         control.write(&ControlState { generation: 8, ..STATE }).expect("writes");
         assert_eq!(Control::open(&path).expect("opens").1.generation, 8);
         let formats: Vec<u8> = std::fs::read(&path).expect("reads").chunks(SLOT_BYTES).map(|slot| slot[8]).collect();

@@ -2,21 +2,23 @@
 //!
 //! 1. [`Offline::check_pages`]: every page of the data file by itself: checksum and identity. Pages are read in runs, by several threads,
 //!    through the system's cache.
-//! 2. [`Offline::walk`]: every page of a tree in its place: structure, level, fences that continue each other, each page once.
+//! 2. [`Offline::check_log`]: the log from the checkpoint to its end, and whether that is the end.
+//! 3. [`Offline::walk`]: every page of a tree in its place: structure, level, fences that continue each other, each page once.
 //!
 //! O1: nothing is written. The directory's lock is held, so that nobody else writes either.
 //! O2: after a crash single pages are sound (or have a sound copy in the doublewrite area), but pages need not fit each other until the log is
-//! redone: then only step 1 means anything (it looks at the structure, too), and `is_clean` says so.
+//! redone: then only steps 1 and 2 mean anything (step 1 looks at the structure, too), and `is_clean` says so.
 
 use crate::buffer::doublewrite;
-use crate::control::Control;
+use crate::control::{Control, ControlState};
 use crate::page::{PAGE_BYTES, PAGE_WORDS, Page, PageId, PageType, RecordHeader, check, check_envelope};
 use crate::space::{GROUP_PAGES, bitmap_page, is_bit_set};
-use crate::store::{CATALOG_ROOT, CATALOG_TREE_ID};
+use crate::store::{CATALOG_ROOT, CATALOG_TREE_ID, bounds, missing, present_log_directory};
+use crate::wal::{LogDamage, LogReader, find_damage};
 use crate::{Error, TreeRef};
 use os::{DirLock, File, LockError};
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use sync::RacyWords;
 use sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -27,9 +29,10 @@ const HEIGHT_MAX: u8 = 32;
 
 /// A directory opened for reading.
 pub struct Offline {
+    dir: PathBuf,
+    state: ControlState,
     data: File,
     pages: u32,
-    clean: bool,
     /// Pages of which the doublewrite area has a sound copy.
     copies: HashSet<PageId>,
     reached: Box<[AtomicBool]>,
@@ -52,6 +55,15 @@ pub struct PageCounts {
     /// Unsound, with a sound copy that the next start puts in place.
     pub repairable: u32,
     pub problems: Vec<Problem>,
+}
+
+/// What [`Offline::check_log`] found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogCounts {
+    /// From the checkpoint to the end.
+    pub bytes: u64,
+    pub epochs: u64,
+    pub damage: Option<LogDamage>,
 }
 
 /// A record of a leaf.
@@ -87,11 +99,15 @@ impl Offline {
             LockError::Io(e) => e.into(),
         })?;
         let (_, state) = Control::open(&control)?;
-        let data = open(&dir.join("heddle.data"))?;
+        let path = dir.join("heddle.data");
+        if !os::fs::exists(&path) {
+            return Err(missing(&path, "it holds all tables"));
+        }
+        let data = open(&path)?;
         let pages = (data.bytes()? / PAGE_BYTES as u64) as u32;
         let copies = sound_copies(&dir.join("heddle.doublewrite"))?;
         let reached = (0..pages).map(|_| AtomicBool::new(false)).collect();
-        Ok(Self { data, pages, clean: state.clean, copies, reached, _lock: lock })
+        Ok(Self { dir: dir.into(), state, data, pages, copies, reached, _lock: lock })
     }
 
     /// Pages in the data file.
@@ -101,7 +117,23 @@ impl Offline {
 
     /// Was the server stopped in good order?
     pub fn is_clean(&self) -> bool {
-        self.clean
+        self.state.clean
+    }
+
+    /// Reads the log from the checkpoint to its end, and looks whether more of it must be there.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn check_log(&self) -> Result<LogCounts, Error> {
+        let mut reader = LogReader::new(&present_log_directory(&self.dir), self.state.place);
+        let (mut epochs, mut payload) = (0, Vec::new());
+        while reader.next_epoch(&mut payload)?.is_some() {
+            epochs += 1;
+        }
+        let bytes = reader.bytes_read();
+        // A first start that was cut off may have left anything.
+        let damage = if self.state.run > 0 { find_damage(&mut reader, &bounds(&self.state))? } else { None };
+        Ok(LogCounts { bytes, epochs, damage })
     }
 
     pub fn catalog_tree(&self) -> TreeRef {
@@ -149,7 +181,7 @@ impl Offline {
 
     fn count_page(&self, id: PageId, image: &[u8], counts: &mut PageCounts) {
         // A clean directory's pages are looked into when their tree is walked.
-        let checked = if self.clean { check_envelope(image, id) } else { check(image, id) };
+        let checked = if self.state.clean { check_envelope(image, id) } else { check(image, id) };
         match checked {
             Ok(()) => counts.sound += 1,
             Err(_) if image.iter().all(|byte| *byte == 0) => counts.unused += 1,

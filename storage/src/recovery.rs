@@ -36,6 +36,8 @@ pub struct Recovered {
     pub losers: HashMap<u64, usize>,
     pub log_bytes: u64,
     pub torn_pages: usize,
+    /// The log was damaged, and what lies behind the damage is lost: pages may be ahead of the log, and need not fit each other.
+    pub forced: bool,
     /// Above every page that the log names: the file had grown as far.
     pub(crate) pages_end: PageId,
     /// The last epoch in the log.
@@ -110,7 +112,10 @@ pub(crate) fn redo(
         (batch, bytes_read) = next?;
         progress.show("applied", bytes_read);
     }
-    Ok(())
+    match recovered.places.len() {
+        found if found == first => Ok(()),
+        found => Err(Error::Io(format!("the log reads differently each time: {found} epochs, then {first}").into())),
+    }
 }
 
 /// The next epochs, some megabytes of them; none at the end of the log.
@@ -169,6 +174,7 @@ fn redo_batch(
             }
         }
     }
+    let forced = recovered.forced;
     let work = |mut changes: Vec<(PageId, Lsn, Change<'_>)>| {
         // LSNs of one page are distinct and grow: each page's changes in the order they were made.
         changes.sort_unstable_by_key(|(page, lsn, _)| (*page, *lsn));
@@ -177,7 +183,8 @@ fn redo_batch(
         fetch(PAGES_AHEAD);
         changes.chunk_by(|a, b| a.0 == b.0).try_for_each(|of_page| {
             fetch(1);
-            of_page.iter().try_for_each(|(page, lsn, change)| redo_change(store, *page, *lsn, change, from))
+            let done = of_page.iter().try_for_each(|(page, lsn, change)| redo_change(store, *page, *lsn, change, from));
+            tolerate(forced, done)
         })
     };
     os::thread::scope(|scope| {
@@ -185,6 +192,17 @@ fn redo_batch(
             shares.into_iter().filter(|share| !share.is_empty()).map(|share| scope.spawn(|| work(share))).collect();
         threads.into_iter().try_for_each(|thread| thread.join().expect("redo does not panic"))
     })
+}
+
+/// What is damaged is left out where the start is forced, and told.
+pub fn tolerate(forced: bool, done: Result<(), Error>) -> Result<(), Error> {
+    match done {
+        Err(error @ Error::Corrupt { .. }) if forced => {
+            os::report(format_args!("force-recovery: {error}; going on without"));
+            Ok(())
+        }
+        other => other,
+    }
 }
 
 /// Gives every change of the losers to `undo`, each transaction's from the last to the first.

@@ -5,7 +5,7 @@
 //! DIR/heddle.control      where recovery begins
 //! DIR/heddle.data         pages
 //! DIR/heddle.doublewrite  the last batch of pages on their way home
-//! DIR/log/                the write-ahead log
+//! DIR/redo/               the write-ahead log
 //! ```
 //! The checkpoint is a rolling one: it stands at the first log block that a changed page or an open transaction may still need. How far
 //! redo may have to go is bounded by a time, the recovery target: what a restart has redone per second, here, in the past, says how much
@@ -15,7 +15,7 @@ use crate::buffer::{CleanRequests, Cleaner, CleanerConfig, Pool, doublewrite};
 use crate::control::{Control, ControlState};
 use crate::recovery::{Recovered, redo, survey};
 use crate::space::Space;
-use crate::wal::{Durability, LogPlace, LogReader, Wal, WalConfig};
+use crate::wal::{Bounds, Durability, LogPlace, LogReader, Wal, WalConfig, cut, find_damage};
 use crate::{Error, TreeRef};
 use os::time::Instant;
 use os::{DirLock, File, LockError};
@@ -36,6 +36,8 @@ pub struct StoreConfig {
     pub durability: Durability,
     /// How long redo may take after a crash.
     pub recovery_target: Duration,
+    /// A damaged log is cut off where the damage begins; what lies behind is lost.
+    pub force_recovery: bool,
 }
 
 /// Bytes of log redone per second, as long as no recovery has shown another rate.
@@ -114,29 +116,49 @@ impl Store {
                 redo_rate: 0,
                 next_tree_id: CATALOG_TREE_ID + 1,
                 clean: true,
+                log_end: 0,
+                log_segments: 0,
             };
             (Control::create(&control_path, &state)?, state)
         } else {
             Control::open(&control_path)?
         };
-        let file = File::open(&dir.join("heddle.data"), true)?;
+        let has_lived = state.run > 0;
+        let file = open_data(dir, has_lived)?;
         let area = dir.join("heddle.doublewrite");
         // Epochs without records are not written, so the log alone does not say how far they have come: none at or below the redo epoch may be
         // used again, its records would not be redone.
         let epoch = state.epoch.max(state.redo_epoch);
         let mut recovered = Recovered { clock: state.clock, txn_sequence: state.txn_sequence, epoch, ..Recovered::default() };
-        recovered.torn_pages = if fresh { 0 } else { doublewrite::restore_torn_pages(&file, &area)? };
-        let log_dir = dir.join("log");
-        os::fs::create_dir_all(&log_dir)?;
-        // Also when an earlier start was cut off before it came here.
-        os::sync_dir(dir)?;
+        let log_dir = if has_lived { present_log_directory(dir) } else { dir.join(LOG_DIRECTORY) };
         // The end of the log is needed before it can be continued: one pass reads, the next redoes.
-        recovered.log_dir.clone_from(&log_dir);
         let began = Instant::now();
         let mut reader = LogReader::new(&log_dir, state.place);
         survey(&mut reader, &mut recovered)?;
         recovered.log_bytes = reader.bytes_read();
         let end = reader.end();
+        if has_lived {
+            judge_log(&mut reader, &state, config.force_recovery, &mut recovered)?;
+        }
+        // Until here nothing was changed.
+        if control.was_older() {
+            // Before anything else changes: an older version would not know what to make of it.
+            state.generation += 1;
+            control.write(&state)?;
+        }
+        let log_dir = make_log_directory(dir, log_dir)?;
+        recovered.log_dir.clone_from(&log_dir);
+        if recovered.forced {
+            cut(&log_dir, end)?;
+        }
+        if has_lived && !os::fs::exists(&area) {
+            os::report(format_args!(
+                "{} is missing, and is made anew; pages that a crash has left half written are lost",
+                area.display()
+            ));
+        }
+        recovered.torn_pages = if fresh { 0 } else { doublewrite::restore_torn_pages(&file, &area)? };
+        let doublewrite = doublewrite::open(&area)?;
         let first_epoch = recovered.epoch + 2;
         state.run += 1;
         state.clean = false;
@@ -158,6 +180,10 @@ impl Store {
             Arc::new(Counters { clock: CachePadded::new(AtomicU64::new(state.clock)), txn_sequence: Mutex::new(Box::new(|| 0)) });
         let requests = Arc::new(CleanRequests::default());
         let tree_ids = Mutex::new(state.next_tree_id);
+        state.log_segments = wal.segments_below();
+        if config.durability != Durability::None {
+            state.log_end = end.position;
+        }
         let keeper = Arc::new(ControlKeeper { control, state: Mutex::new(state), tree_ids });
         keeper.write(|_| {})?;
         let recovering = Arc::new(AtomicBool::new(true));
@@ -168,7 +194,7 @@ impl Store {
             wal.clone(),
             CleanerConfig {
                 worker: store_worker,
-                doublewrite: doublewrite::open(&area)?,
+                doublewrite,
                 sync: config.durability != Durability::None,
                 checkpoint,
                 requests: requests.clone(),
@@ -201,6 +227,11 @@ impl Store {
         Ok((store, recovered))
     }
 
+    /// Writes down how far the log has come.
+    fn note_log(&self) -> Result<(), Error> {
+        self.control.write(|state| note_log(state, &self.wal))
+    }
+
     /// A recovery over `bytes` of log took so long: what that says of the next one.
     fn learn_redo_rate(&self, bytes: u64, took: Duration, target: Duration) -> Result<(), Error> {
         if bytes >= REDO_RATE_BYTES_MIN {
@@ -223,6 +254,8 @@ impl Store {
         if !self.space.is_allocated(CATALOG_ROOT)? {
             crate::error::blocking(|| self.create_tree_as(worker, CATALOG_TREE_ID))?;
             self.wal.wait_durable(worker, self.wal.epoch());
+            // From here on there is a log that must be found again.
+            self.note_log()?;
         }
         Ok(())
     }
@@ -271,7 +304,10 @@ impl Store {
         self.stop_threads();
         // A transaction that could not be ended (see `server`) is undone by the next start.
         let ended = self.wal.oldest_undo_epoch() == u64::MAX;
-        self.control.write(|state| state.clean = ended)
+        self.control.write(|state| {
+            note_log(state, &self.wal);
+            state.clean = ended;
+        })
     }
 
     fn stop_threads(&self) {
@@ -329,7 +365,8 @@ fn checkpointer(
         let place = wal.place_of(needed);
         let (clock, sequence) = (counters.clock.load(Ordering::SeqCst), (counters.txn_sequence.lock())());
         let known = *keeper.state.lock();
-        if place.position > known.place.position || redo_position > wal.position_of(known.redo_epoch) {
+        let moves = place.position > known.place.position || redo_position > wal.position_of(known.redo_epoch);
+        if moves || wal.segments_below() > known.log_segments {
             // A transaction gives up its undo pin when its COMMIT or ABORTED record is in a buffer. Before the records that it would
             // have to be undone from go, that record must be on disk.
             wal.wait_durable(worker, wal.epoch());
@@ -341,6 +378,7 @@ fn checkpointer(
                 state.redo_epoch = state.redo_epoch.max(redo);
                 state.clock = clock;
                 state.txn_sequence = state.txn_sequence.max(sequence);
+                note_log(state, &wal);
             })?;
             wal.recycle_before(place.position)?;
         }
@@ -358,12 +396,93 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> os::thread::JoinHan
     os::thread::Builder::new().name(name.into()).spawn(run).expect("threads can be started at start-up")
 }
 
+fn note_log(state: &mut ControlState, wal: &Wal) {
+    state.log_segments = wal.segments_below();
+    // Without syncs nobody knows what is durable.
+    if wal.durability() != Durability::None {
+        state.log_end = wal.written();
+    }
+}
+
+/// The data file; only a first start makes one.
+fn open_data(dir: &Path, has_lived: bool) -> Result<File, Error> {
+    let path = dir.join("heddle.data");
+    if has_lived && !os::fs::exists(&path) {
+        return Err(missing(&path, "it holds all tables"));
+    }
+    Ok(File::open(&path, !has_lived)?)
+}
+
+pub(crate) fn missing(path: &Path, why: &str) -> Error {
+    Error::Directory(format!("{} is missing ({why}): put it back, or give another --data-dir", path.display()).into())
+}
+
+/// The directory of the log. Up to format 4 it had another name.
+pub(crate) fn present_log_directory(dir: &Path) -> PathBuf {
+    let (path, older) = (dir.join(LOG_DIRECTORY), dir.join(LOG_DIRECTORY_FORMAT_4));
+    if !os::fs::exists(&path) && os::fs::exists(&older) { older } else { path }
+}
+
+/// Makes the directory of the log when there is none, and gives it its present name.
+fn make_log_directory(dir: &Path, present: PathBuf) -> Result<PathBuf, Error> {
+    let path = dir.join(LOG_DIRECTORY);
+    if present != path {
+        os::fs::rename(&present, &path)?;
+    }
+    os::fs::create_dir_all(&path)?;
+    // Also when an earlier start was cut off before it came here.
+    os::sync_dir(dir)?;
+    Ok(path)
+}
+
+/// `reader` has read the log. Damage is an error; with `force` the log is cut off where it begins, and whoever watches is told what is lost.
+fn judge_log(reader: &mut LogReader, state: &ControlState, force: bool, recovered: &mut Recovered) -> Result<(), Error> {
+    let Some(damage) = find_damage(reader, &bounds(state))? else {
+        if force {
+            os::report(format_args!("the log is not damaged: force-recovery has nothing to do, take the setting out again"));
+        }
+        return Ok(());
+    };
+    if !force {
+        return Err(Error::Directory(format!("the log is damaged: {damage}. {FORCE_ADVICE}").into()));
+    }
+    os::report(format_args!("force-recovery: the log is damaged: {damage}"));
+    os::report(format_args!(
+        "force-recovery: starting without that. Dump what can be read, and load it into a new data directory"
+    ));
+    // Pages may have changes of the lost part. Epochs and transactions from now on are above all of that.
+    recovered.epoch = recovered.epoch.max(damage.epoch) + FORCED_EPOCHS;
+    recovered.txn_sequence += FORCED_TRANSACTIONS;
+    recovered.forced = true;
+    Ok(())
+}
+
+const FORCE_ADVICE: &str = "Copy the directory, then start with --force-recovery to go on with what comes before the damage";
+/// More than a log has.
+const FORCED_EPOCHS: u64 = 1 << 28;
+const FORCED_TRANSACTIONS: u64 = 1 << 32;
+
+/// What the control file knows of the log.
+pub(crate) fn bounds(state: &ControlState) -> Bounds {
+    Bounds { begin: state.place, end: state.log_end, segments: state.log_segments, is_exact: state.clean }
+}
+
+/// The directory of the log, now and up to format 4.
+const LOG_DIRECTORY: &str = "redo";
+const LOG_DIRECTORY_FORMAT_4: &str = "log";
+
 /// Locks the directory, making it when missing. `true`: it holds no data yet.
 fn enter(dir: &Path) -> Result<(DirLock, bool), Error> {
     os::fs::create_dir_all(dir)
         .map_err(|e| Error::Directory(format!("cannot make the data directory {}: {e}", dir.display()).into()))?;
-    let has_control = os::fs::exists(&dir.join("heddle.control"));
+    let control = dir.join("heddle.control");
+    let has_control = os::fs::exists(&control);
     if !has_control {
+        // A first start makes it before everything else.
+        let later = ["heddle.data", LOG_DIRECTORY, LOG_DIRECTORY_FORMAT_4];
+        if later.iter().any(|name| os::fs::exists(&dir.join(name))) {
+            return Err(missing(&control, "without it nobody knows where the log begins"));
+        }
         let foreign = os::fs::list(dir)
             .map_err(|e| Error::Directory(format!("cannot read {}: {e}", dir.display()).into()))?
             .into_iter()
@@ -388,5 +507,5 @@ fn enter(dir: &Path) -> Result<(DirLock, bool), Error> {
 
 /// Files that a first start, cut off in its middle, may have left.
 fn is_our_own(name: &std::ffi::OsStr) -> bool {
-    name.to_str().is_some_and(|n| n.starts_with("heddle.") || n == "log" || n == "lost+found")
+    name.to_str().is_some_and(|n| n.starts_with("heddle.") || n == "lost+found")
 }

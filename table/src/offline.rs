@@ -1,8 +1,9 @@
 //! `heddle check`: is a data directory whole? Looked at while no server runs, by several threads.
 //!
 //! 1. Every page by itself (checksum).
-//! 2. Every tree: each page in its place and once, keys in order.
-//! 3. Every table: each row can be read and stands under its own key, each index has exactly the entries of the rows, each large value
+//! 2. The log, from the checkpoint to its end.
+//! 3. Every tree: each page in its place and once, keys in order.
+//! 4. Every table: each row can be read and stands under its own key, each index has exactly the entries of the rows, each large value
 //!    its chunks.
 //!
 //! C1: an index agrees with its table when the multiset of its entries is that of the entries that the rows ask for. Both sides add up a
@@ -19,7 +20,7 @@ use std::fmt;
 use std::hash::{DefaultHasher, Hasher};
 use std::path::Path;
 use std::time::Duration;
-use storage::offline::{Offline, PageCounts, Problem, Record, Subtree};
+use storage::offline::{LogCounts, Offline, PageCounts, Problem, Record, Subtree};
 use sync::Mutex;
 use sync::atomic::{AtomicUsize, Ordering};
 use txn::TreeRef;
@@ -48,7 +49,11 @@ pub enum Event<'a> {
         counts: &'a PageCounts,
         took: Duration,
     },
-    /// The server was not stopped in good order: steps 2 and 3 are left out.
+    LogChecked {
+        counts: &'a LogCounts,
+        took: Duration,
+    },
+    /// The server was not stopped in good order: steps 3 and 4 are left out.
     NotClean,
     TableChecked {
         name: &'a str,
@@ -94,6 +99,13 @@ pub fn check(dir: &Path, threads: usize, tell: &(dyn Fn(Event<'_>) + Sync)) -> R
         .map_err(engine)?;
     tell(Event::PagesChecked { counts: &counts, took: began.elapsed() });
     summary.problems += tell_problems("", &counts.problems, tell);
+    let began = Instant::now();
+    let log = offline.check_log().map_err(engine)?;
+    tell(Event::LogChecked { counts: &log, took: began.elapsed() });
+    if let Some(damage) = &log.damage {
+        tell(Event::Problem(&format!("the log: {damage}")));
+        summary.problems += 1;
+    }
     if !offline.is_clean() {
         tell(Event::NotClean);
         return Ok(summary);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use storage::btree::Place;
 use storage::page::RecordHeader;
-use storage::recovery::Recovered;
+use storage::recovery::{Recovered, tolerate};
 use storage::wal::OwnFlush;
 use storage::wal::record::{RowChange, RowOp, write_aborted};
 use storage::{Durability, Store, StoreConfig, blocking};
@@ -94,6 +94,14 @@ impl Engine {
     /// # Errors
     /// A directory that is locked, foreign or unwritable; damage; I/O.
     pub fn open(config: Config) -> std::result::Result<Arc<Engine>, Error> {
+        Self::open_with(config, false)
+    }
+
+    /// As [`Self::open`]; `force_recovery`: a damaged log is cut off where the damage begins, and what lies behind is lost.
+    ///
+    /// # Errors
+    /// As of `open`, but for a damaged log.
+    pub fn open_with(config: Config, force_recovery: bool) -> std::result::Result<Arc<Engine>, Error> {
         // The last worker is the engine's own: recovery, purge.
         let workers = config.workers + SPARE_WORKERS + 1;
         let data_dir = config.data_dir.clone();
@@ -103,6 +111,7 @@ impl Engine {
             workers,
             durability: config.durability,
             recovery_target: config.recovery_target,
+            force_recovery,
         };
         let (store, recovered) = Store::open(&store_config, sequence_of)?;
         store.counters.clock.fetch_max(recovered.clock, Ordering::SeqCst);
@@ -321,7 +330,7 @@ fn undo_losers(store: &Store, worker: usize, recovered: &Recovered) -> std::resu
     storage::recovery::undo_losers(recovered, |change| match blocking(|| undo_loser(store, worker, change)) {
         // Dropped after the change was made.
         Ok(()) | Err(storage::Error::NoSuchTree) => Ok(()),
-        Err(e) => Err(e),
+        Err(e) => tolerate(recovered.forced, Err(e)),
     })?;
     for txn in recovered.losers.keys() {
         write_aborted(store.wal.append(worker).buffer(), *txn);

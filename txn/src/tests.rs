@@ -157,8 +157,8 @@ fn snapshots_are_stable_and_deletes_are_purged() {
 /// The directory as a crash at this moment would leave it.
 fn crashed_copy(from: &TempDir, name: &str) -> TempDir {
     let to = TempDir::new(name);
-    std::fs::create_dir_all(to.0.join("log")).expect("makes");
-    for folder in ["", "log"] {
+    std::fs::create_dir_all(to.0.join("redo")).expect("makes");
+    for folder in ["", "redo"] {
         for entry in std::fs::read_dir(from.0.join(folder)).expect("lists") {
             let path = entry.expect("an entry").path();
             if path.is_file() {

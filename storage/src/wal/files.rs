@@ -3,13 +3,14 @@
 //! ```text
 //! log/0000000000000003.log   bytes [3 * SEGMENT, 4 * SEGMENT) of the log
 //! block = header (64 bytes) | payload | zeros to a multiple of 4096
-//! header: magic u64 | sequence u64 | epoch u64 | run u32 | payload bytes u32 | part u32 | last u32 | crc u32 | zeros
+//! header: magic u64 | sequence u64 | epoch u64 | run u32 | payload bytes u32 | part u32 | last u32 | crc u32 | unsynced u32 | zeros
 //! ```
 //! F1: block sequence numbers are consecutive; a block lies within one segment. F2: an epoch is one block, or several parts of which
 //! the last says so; an epoch without its last part did not happen. F3: `run` grows with each start, so a stale block that happens
 //! to have the wanted number is recognised. F4: segments are written full of zeros, or recycled, before they are used: a flush
 //! never changes the file's size or extents. F5: while spare segments cannot be made (`is_full`), nothing new is begun: what is under way ends in
-//! the spare segments that are there.
+//! the spare segments that are there. F6: an epoch is written only when all earlier ones are durable, unless its blocks say `unsynced`. So a sound
+//! block of a later epoch proves that what stood before it has been damaged since (`damage.rs`).
 
 use crate::Error;
 use crate::crc::crc32c_of_parts;
@@ -21,10 +22,10 @@ use sync::atomic::{AtomicBool, Ordering};
 
 /// (The simulator's are small, so that runs of seconds use many.)
 pub const SEGMENT_BYTES: u64 = if cfg!(any(sim, miri)) { 512 << 10 } else { 16 << 20 };
-const HEADER_BYTES: usize = 64;
-const MAGIC: u64 = u64::from_le_bytes(*b"HEDLOG01");
+pub(super) const HEADER_BYTES: usize = 64;
+pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"HEDLOG01");
 /// Payload of one block at the most.
-const PAYLOAD_BYTES_MAX: usize = 4 << 20;
+pub(super) const PAYLOAD_BYTES_MAX: usize = 4 << 20;
 /// Segments kept ready ahead of the one being written.
 const SPARE_SEGMENTS: u64 = 3;
 
@@ -71,7 +72,7 @@ struct PoolState {
     recyclable: Vec<u64>,
 }
 
-fn segment_path(dir: &Path, number: u64) -> PathBuf {
+pub(super) fn segment_path(dir: &Path, number: u64) -> PathBuf {
     dir.join(format!("{number:016x}.log"))
 }
 
@@ -140,7 +141,12 @@ impl SegmentPool {
 
     /// Is the segment there, if not the spare ones after it?
     fn has(&self, number: u64) -> bool {
-        number < self.state.lock().prepared_below
+        number < self.prepared_below()
+    }
+
+    /// All segments below this number, from the one of the checkpoint on, have been made, and their names are durable.
+    pub fn prepared_below(&self) -> u64 {
+        self.state.lock().prepared_below
     }
 
     /// Segments that end at or before `position` may be used again (or deleted, when there are many).
@@ -158,7 +164,7 @@ impl SegmentPool {
     }
 }
 
-fn segment_number(name: &std::ffi::OsStr) -> Option<u64> {
+pub(super) fn segment_number(name: &std::ffi::OsStr) -> Option<u64> {
     u64::from_str_radix(name.to_str()?.strip_suffix(".log")?, 16).ok()
 }
 
@@ -180,25 +186,25 @@ fn fill_segment(dir: &Path, number: u64) -> Result<(), Error> {
 }
 
 impl LogWriter {
-    /// Continues the log at `place`.
-    pub fn open(dir: &Path, place: LogPlace, run: u32, sync: bool) -> Result<Self, Error> {
+    /// Continues the log at `place`; the log that is needed begins at position `begin`.
+    pub fn open(dir: &Path, begin: u64, place: LogPlace, run: u32, sync: bool) -> Result<Self, Error> {
         os::fs::create_dir_all(dir)?;
         let first = place.position / SEGMENT_BYTES;
         let pool = SegmentPool::new(dir, first)?;
         // Segments beyond the end hold nothing valid; those that exist are taken as they are.
         pool.prepare(place.position)?;
         if sync {
-            Self::make_durable(dir, place)?;
+            Self::make_durable(dir, begin, place.position)?;
         }
         let pool = std::sync::Arc::new(pool);
         Ok(Self { dir: dir.into(), segment: None, place, run, sync, buf: AlignedBuf::new(64 << 10), pool })
     }
 
-    /// What was read of the log may have been written by a process that was killed before it could sync. It counts from now on, so it must
-    /// last: the blocks of the last segment (those before were synced when they were full), and the names of all.
-    fn make_durable(dir: &Path, end: LogPlace) -> Result<(), Error> {
-        if let Some(last) = end.position.checked_sub(1) {
-            let path = segment_path(dir, last / SEGMENT_BYTES);
+    /// What was read of the log may have been written by a process that was killed before it could sync, or that did not sync at all. It counts
+    /// from now on, so it must last: the blocks, and the names of all segments.
+    fn make_durable(dir: &Path, begin: u64, end: u64) -> Result<(), Error> {
+        for number in begin / SEGMENT_BYTES..end.div_ceil(SEGMENT_BYTES) {
+            let path = segment_path(dir, number);
             if os::fs::exists(&path) {
                 File::open(&path, false)?.sync()?;
             }
@@ -249,6 +255,7 @@ impl LogWriter {
         buf[32..36].copy_from_slice(&part.to_le_bytes());
         buf[36..40].copy_from_slice(&u32::from(last).to_le_bytes());
         buf[40..HEADER_BYTES].fill(0);
+        buf[44..48].copy_from_slice(&u32::from(!self.sync).to_le_bytes());
         buf[HEADER_BYTES..HEADER_BYTES + payload.len()].copy_from_slice(payload);
         buf[HEADER_BYTES + payload.len()..].fill(0);
         let crc = block_crc(&buf[..HEADER_BYTES + payload.len()]);
@@ -282,160 +289,21 @@ impl LogWriter {
 }
 
 /// CRC-32C of header (with a zero crc field) and payload.
-fn block_crc(block: &[u8]) -> u32 {
+pub(super) fn block_crc(block: &[u8]) -> u32 {
     crc32c_of_parts(&[&block[..40], &[0; 4], &block[44..]])
-}
-
-/// The reading end, for recovery: whole epochs from `start` to the last complete one.
-pub struct LogReader {
-    dir: PathBuf,
-    next: LogPlace,
-    /// Where the next epoch begins; the log continues here when no further complete epoch follows.
-    end: LogPlace,
-    run: u32,
-    segment: Option<(u64, File)>,
-    /// Part of the open segment, from `window_at` on: blocks are small and devices slow.
-    window: AlignedBuf,
-    window_at: u64,
-    window_bytes: usize,
-    /// Epochs are sought from the last to the first: what lies before a place is read along with it.
-    backwards: bool,
-    bytes_read: u64,
-}
-
-/// Read at once.
-const WINDOW_BYTES: usize = if cfg!(sim) { 64 << 10 } else { 1 << 20 };
-
-impl LogReader {
-    pub fn new(dir: &Path, start: LogPlace) -> Self {
-        Self {
-            dir: dir.into(),
-            next: start,
-            end: start,
-            run: 0,
-            segment: None,
-            window: AlignedBuf::new(WINDOW_BYTES),
-            window_at: 0,
-            window_bytes: 0,
-            backwards: false,
-            bytes_read: 0,
-        }
-    }
-
-    /// Goes to an earlier epoch's place.
-    pub fn seek_back(&mut self, place: LogPlace) {
-        (self.next, self.end, self.run, self.backwards) = (place, place, 0, true);
-    }
-
-    /// Where writing continues.
-    pub fn end(&self) -> LogPlace {
-        self.end
-    }
-
-    pub fn bytes_read(&self) -> u64 {
-        self.bytes_read
-    }
-
-    /// The next complete epoch's number and payload; `None` at the end of the log.
-    ///
-    /// # Errors
-    /// I/O.
-    pub fn next_epoch(&mut self, payload: &mut Vec<u8>) -> Result<Option<u64>, Error> {
-        payload.clear();
-        let mut epoch = None;
-        let mut parts = 0;
-        loop {
-            let Some(block) = self.read_block()? else { return Ok(None) };
-            if epoch.is_some_and(|e| e != block.epoch) || block.part != parts {
-                return Ok(None);
-            }
-            payload.extend_from_slice(&self.window[block.payload]);
-            epoch = Some(block.epoch);
-            parts += 1;
-            if block.last {
-                self.end = self.next;
-                return Ok(epoch);
-            }
-        }
-    }
-
-    /// Opens the segment of the next block. `false`: there is none.
-    fn open_segment(&mut self) -> Result<bool, Error> {
-        let number = self.next.position / SEGMENT_BYTES;
-        if self.segment.as_ref().is_none_or(|(open, _)| *open != number) {
-            let path = segment_path(&self.dir, number);
-            if !os::fs::exists(&path) {
-                return Ok(false);
-            }
-            self.segment = Some((number, File::open(&path, false)?));
-            self.window_bytes = 0;
-        }
-        Ok(true)
-    }
-
-    /// Brings `bytes` of the open segment from `offset` on into the window; they lie there from the place returned on.
-    fn bring(&mut self, offset: u64, bytes: usize) -> Result<usize, Error> {
-        let is_there = |from: u64, len: usize| offset >= from && offset + bytes as u64 <= from + len as u64;
-        if !is_there(self.window_at, self.window_bytes) {
-            let from = if self.backwards { offset.saturating_sub(WINDOW_BYTES as u64 / 4 * 3) } else { offset };
-            let wanted = ((offset - from) as usize + bytes).max(WINDOW_BYTES).min((SEGMENT_BYTES - from) as usize);
-            if self.window.len() < wanted {
-                self.window = AlignedBuf::new(wanted);
-            }
-            // Nothing is in the window should this fail.
-            self.window_bytes = 0;
-            let (_, file) = self.segment.as_ref().ok_or_else(|| Error::Io("no log segment is open".into()))?;
-            file.read_at(&mut self.window[..wanted], from)?;
-            (self.window_at, self.window_bytes) = (from, wanted);
-        }
-        Ok((offset - self.window_at) as usize)
-    }
-
-    fn read_block(&mut self) -> Result<Option<Block>, Error> {
-        if !self.open_segment()? {
-            return Ok(None);
-        }
-        let offset = self.next.position % SEGMENT_BYTES;
-        let at = self.bring(offset, IO_ALIGN)?;
-        let head = &self.window[at..at + IO_ALIGN];
-        let u64_at = |at: usize| u64::from_le_bytes(head[at..at + 8].try_into().expect("eight bytes"));
-        let u32_at = |at: usize| u32::from_le_bytes(head[at..at + 4].try_into().expect("four bytes"));
-        let (run, payload) = (u32_at(24), u32_at(28) as usize);
-        let bytes = (HEADER_BYTES + payload).next_multiple_of(IO_ALIGN);
-        let fits = payload <= PAYLOAD_BYTES_MAX && offset + bytes as u64 <= SEGMENT_BYTES;
-        if u64_at(0) != MAGIC || u64_at(8) != self.next.sequence || run < self.run || !fits {
-            return Ok(None);
-        }
-        let (epoch, part, last, crc) = (u64_at(16), u32_at(32), u32_at(36) != 0, u32_at(40));
-        let at = self.bring(offset, bytes)?;
-        if block_crc(&self.window[at..at + HEADER_BYTES + payload]) != crc {
-            return Ok(None);
-        }
-        self.run = run;
-        self.bytes_read += bytes as u64;
-        self.next = LogPlace { position: self.next.position + bytes as u64, sequence: self.next.sequence + 1 };
-        Ok(Some(Block { payload: at + HEADER_BYTES..at + HEADER_BYTES + payload, epoch, part, last }))
-    }
-}
-
-/// A sound block; its payload lies in the reader's window until the next one is read.
-struct Block {
-    payload: std::ops::Range<usize>,
-    epoch: u64,
-    part: u32,
-    last: bool,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wal::LogReader;
 
     #[test]
     #[cfg_attr(miri, ignore = "a block is as large as a segment there")]
     fn a_full_disk_leaves_the_spare_segments() {
         let dir = std::env::temp_dir().join(format!("heddle-log-full-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&dir);
-        let mut writer = LogWriter::open(&dir, LogPlace::default(), 1, false).expect("opens");
+        let mut writer = LogWriter::open(&dir, 0, LogPlace::default(), 1, false).expect("opens");
         let pool = writer.pool();
         pool.out_of_space.store(true, Ordering::Relaxed);
         let payload = vec![7; PAYLOAD_BYTES_MAX];

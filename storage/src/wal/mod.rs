@@ -18,10 +18,15 @@
 //! wishes afterwards: the flusher before it parks, a worker to wake the flusher.
 //! Latches: a buffer's lock is taken under page latches and never the other way round.
 
+mod damage;
 mod files;
+mod reader;
 pub mod record;
 
-pub use files::{LogPlace, LogReader, SegmentPool};
+pub use damage::LogDamage;
+pub(crate) use damage::{Bounds, cut, find_damage};
+pub use files::{LogPlace, SegmentPool};
+pub use reader::LogReader;
 
 use crate::page::Lsn;
 use files::LogWriter;
@@ -218,7 +223,7 @@ impl Wal {
         config: &WalConfig,
     ) -> Result<(Arc<Self>, Flusher), crate::Error> {
         let WalConfig { workers, durability, redo_bytes_max } = *config;
-        let writer = LogWriter::open(dir, place, run, durability != Durability::None)?;
+        let writer = LogWriter::open(dir, begin.1.position, place, run, durability != Durability::None)?;
         let durable = Arc::new(CachePadded::new(AtomicU64::new(epoch - 1)));
         let logs = (0..workers)
             .map(|_| {
@@ -489,6 +494,11 @@ impl Wal {
         let places = self.places.lock();
         let at = places.partition_point(|p| p.epoch <= epoch);
         places[at.saturating_sub(1)].place.position
+    }
+
+    /// Log segments below this number have been made.
+    pub fn segments_below(&self) -> u64 {
+        self.segments.prepared_below()
     }
 
     pub fn recycle_before(&self, position: u64) -> Result<(), crate::Error> {

@@ -66,7 +66,7 @@ fn a_whole_directory_has_no_problems() {
     let (summary, said) = look(&fixture.directory);
     assert_eq!(said, [""; 0]);
     assert_eq!(summary, Summary { problems: 0, tables: 1, rows: ROWS as u64 });
-    assert!(check(&fixture.directory.join("log"), 1, &|_| {}).is_err(), "no data directory");
+    assert!(check(&fixture.directory.join("redo"), 1, &|_| {}).is_err(), "no data directory");
 }
 
 /// A crash between the record of a new tree and the tree itself: the record goes, whoever has the page by then.

@@ -277,7 +277,7 @@ fn bytes_below(folder: &Path) -> std::io::Result<u64> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
         // The log is not what the pool caches.
-        let is_log = entry.path().components().any(|part| part.as_os_str() == "log" || part.as_os_str() == "wal");
+        let is_log = entry.path().components().any(|part| part.as_os_str() == "redo" || part.as_os_str() == "wal");
         bytes += match entry.metadata()? {
             data if data.is_dir() && !is_log => bytes_below(&entry.path())?,
             data if data.is_file() => std::os::unix::fs::MetadataExt::blocks(&data) * 512,
