@@ -51,7 +51,10 @@ fn line(event: &Event<'_>, dir: &Path) -> (String, bool) {
         Event::LogChecked { counts, took } => {
             let verdict = if counts.damage.is_some() { "DAMAGED" } else { "ok" };
             let (bytes, seconds) = (size::text(counts.bytes), took.as_secs_f64());
-            format!("log: {verdict}, {bytes} since the checkpoint in {} groups of changes ({seconds:.2} s)", counts.epochs)
+            format!(
+                "log: {verdict}, {bytes} since the checkpoint in {} groups of changes ({seconds:.2} s)",
+                counts.places.len() - 1
+            )
         }
         Event::NotClean => {
             "the log has changes that the pages have not: start the server once and stop it, then check again for \

@@ -4,6 +4,7 @@
 //! plan      what a seed makes of a run: sessions, isolation levels, schedule, faults, crashes
 //! session   transactions, step by step, as futures on workers          -> history
 //! machine   one life of the engine: open, compare, run, crash or stop
+//! log_damage  the log is not what it was when the next life begins
 //! history   what sessions did and saw; check/ judges it; model says what must be on the disk
 //! cases     bugs once found, as scripts that always go the same way
 //! tables    runs of another kind, one floor up: rows of tables whose columns come and go
@@ -24,6 +25,8 @@ pub mod tables;
 pub mod cases;
 #[cfg(sim)]
 pub mod executor;
+#[cfg(sim)]
+mod log_damage;
 #[cfg(sim)]
 pub mod machine;
 #[cfg(sim)]

@@ -8,6 +8,7 @@
 use crate::check;
 use crate::executor::{self, Alarms};
 use crate::history::{History, Key, Number};
+use crate::log_damage;
 use crate::model;
 use crate::payload;
 use crate::plan::Plan;
@@ -27,7 +28,7 @@ use storage::offline::Offline;
 use sync::atomic::{AtomicBool, Ordering};
 use txn::{Config, Durability, Engine, Error, InsertOutcome, Isolation, ReadMode, Scan, TreeRef, Worker};
 
-const DIRECTORY: &str = "/data";
+pub(crate) const DIRECTORY: &str = "/data";
 /// Where the catalog tree names the trees of the run.
 const NAMES_KEY: &[u8] = b"simulation";
 
@@ -36,11 +37,17 @@ type Journal = BTreeMap<u64, Number>;
 
 /// What outlives the machine.
 #[derive(Clone)]
-struct Run {
-    plan: Plan,
+pub(crate) struct Run {
+    pub plan: Plan,
     recorder: Recorder,
     /// Trees and first rows were acknowledged.
     founded: Arc<AtomicBool>,
+}
+
+impl Run {
+    pub fn is_founded(&self) -> bool {
+        self.founded.load(Ordering::SeqCst)
+    }
 }
 
 /// Runs a seed to its end. Whatever is wrong ends the process.
@@ -56,6 +63,9 @@ pub fn run(seed: u64) {
         let crash = if last { None } else { Plan::crash(&mut rng) };
         live(&run, &mut rng, crash, run.plan.faults);
     }
+    if run.plan.damages_log && !log_damage::try_one(&run, &mut rng) {
+        return;
+    }
     // One more without faults: what the last crash left is judged, too.
     live(&run, &mut rng, None, Default::default());
     if run.plan.rots {
@@ -63,7 +73,7 @@ pub fn run(seed: u64) {
     }
 }
 
-fn live(run: &Run, rng: &mut Rng, crash: Option<(u64, os::sim::disk::CrashKind)>, faults: os::sim::disk::Faults) {
+pub(crate) fn live(run: &Run, rng: &mut Rng, crash: Option<(u64, os::sim::disk::CrashKind)>, faults: os::sim::disk::Faults) {
     set_faults(|f| *f = Default::default());
     let (this, mut own) = (run.clone(), rng.fork());
     let schedule = Plan::schedule(rng);
@@ -79,7 +89,7 @@ fn live(run: &Run, rng: &mut Rng, crash: Option<(u64, os::sim::disk::CrashKind)>
     }
 }
 
-fn config(plan: &Plan) -> Config {
+pub(crate) fn config(plan: &Plan) -> Config {
     Config {
         data_dir: PathBuf::from(DIRECTORY),
         buffer_pool_bytes: plan.pool_bytes,
@@ -133,17 +143,23 @@ fn life(run: &Run, rng: &mut Rng, faults: os::sim::disk::Faults) {
     count("clean stops", 1);
 }
 
-/// The trees of the run, made by the first life that gets so far.
-fn found(run: &Run, worker: &Worker) -> Result<Trees, Error> {
+/// The trees of the run, if the catalog has them.
+pub(crate) fn known_trees(worker: &Worker) -> Result<Option<Trees>, Error> {
     let catalog = worker.engine().catalog_tree();
     let mut txn = worker.begin(Isolation::RepeatableRead);
     let mut row = Vec::new();
     let there = worker.wait(|| txn.read(worker, catalog, NAMES_KEY, &mut row));
     drop(txn.commit(worker));
-    if there? {
-        let number = |at: usize| u32::from_le_bytes(row[at..at + 4].try_into().expect("four bytes"));
-        let tree = |at: usize| TreeRef { id: number(at), root: number(at + 4) };
-        return Ok(Trees { rows: tree(0), journal: tree(8) });
+    let number = |at: usize| u32::from_le_bytes(row[at..at + 4].try_into().expect("four bytes"));
+    let tree = |at: usize| TreeRef { id: number(at), root: number(at + 4) };
+    Ok(there?.then(|| Trees { rows: tree(0), journal: tree(8) }))
+}
+
+/// The trees of the run, made by the first life that gets so far.
+fn found(run: &Run, worker: &Worker) -> Result<Trees, Error> {
+    let catalog = worker.engine().catalog_tree();
+    if let Some(trees) = known_trees(worker)? {
+        return Ok(trees);
     }
     if run.founded.load(Ordering::SeqCst) {
         fail("the catalog's row was acknowledged and is lost");
@@ -174,7 +190,7 @@ fn found(run: &Run, worker: &Worker) -> Result<Trees, Error> {
     Ok(Trees { rows, journal })
 }
 
-fn read_all(worker: &Worker, trees: Trees) -> Result<(Rows, Journal), Error> {
+pub(crate) fn read_all(worker: &Worker, trees: Trees) -> Result<(Rows, Journal), Error> {
     let mut txn = worker.begin(Isolation::RepeatableRead);
     let mut read = |tree: TreeRef, take: &mut dyn FnMut(Key, &[u8])| -> Result<(), Error> {
         let mut scan = Scan::new(tree, &[], &[], false, ReadMode::Snapshot);

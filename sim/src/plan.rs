@@ -31,6 +31,8 @@ pub struct Plan {
     pub fills_up: bool,
     /// A durable bit changes at the end.
     pub rots: bool,
+    /// The log is damaged after the last crash.
+    pub damages_log: bool,
 }
 
 impl Plan {
@@ -73,6 +75,7 @@ impl Plan {
             faults,
             fills_up: rng.chance(1, 6),
             rots: rng.chance(1, 6),
+            damages_log: rng.chance(1, 3),
         }
     }
 

@@ -62,7 +62,8 @@ pub struct PageCounts {
 pub struct LogCounts {
     /// From the checkpoint to the end.
     pub bytes: u64,
-    pub epochs: u64,
+    /// Where each epoch begins, and where the last one ends.
+    pub places: Vec<u64>,
     pub damage: Option<LogDamage>,
 }
 
@@ -126,14 +127,14 @@ impl Offline {
     /// A file that cannot be read.
     pub fn check_log(&self) -> Result<LogCounts, Error> {
         let mut reader = LogReader::new(&present_log_directory(&self.dir), self.state.place);
-        let (mut epochs, mut payload) = (0, Vec::new());
+        let (mut places, mut payload) = (vec![reader.end().position], Vec::new());
         while reader.next_epoch(&mut payload)?.is_some() {
-            epochs += 1;
+            places.push(reader.end().position);
         }
         let bytes = reader.bytes_read();
         // A first start that was cut off may have left anything.
         let damage = if self.state.run > 0 { find_damage(&mut reader, &bounds(&self.state))? } else { None };
-        Ok(LogCounts { bytes, epochs, damage })
+        Ok(LogCounts { bytes, places, damage })
     }
 
     pub fn catalog_tree(&self) -> TreeRef {

@@ -311,6 +311,33 @@ impl Disk {
         Some(block * BLOCK as u64 + bit as u64 / 8)
     }
 
+    /// Takes a file away, for good; what it was.
+    pub fn take_away(&mut self, path: &Path) -> Option<usize> {
+        self.durable_names.remove(path);
+        self.pending_names.retain(|op| !matches!(op, NameOp::Put(at, _) if at == path));
+        self.names.remove(path)
+    }
+
+    /// Gives a file its name, for good.
+    pub fn put_back(&mut self, path: &Path, inode: usize) {
+        self.names.insert(path.into(), inode);
+        self.durable_names.insert(path.into(), inode);
+    }
+
+    /// Changes what is durable of a file, its length too; what it was.
+    pub fn tamper(&mut self, path: &Path, change: impl FnOnce(&mut Vec<u8>)) -> Option<usize> {
+        let was = self.take_away(path)?;
+        let mut bytes = vec![0; self.inodes[was].bytes as usize];
+        self.read(was, &mut bytes, 0, false).ok()?;
+        change(&mut bytes);
+        let mut file = Inode { bytes: bytes.len() as u64, durable_bytes: bytes.len() as u64, ..Inode::default() };
+        overlay(&mut file.content, 0, &bytes);
+        file.durable = file.content.clone();
+        self.inodes.push(file);
+        self.put_back(path, self.inodes.len() - 1);
+        Some(was)
+    }
+
     pub fn crash(&mut self, kind: CrashKind) {
         if kind == CrashKind::Process {
             return;

@@ -171,3 +171,23 @@ pub fn faults_seen() -> u64 {
 pub fn rot(path: &Path) -> Option<u64> {
     with(|world| world.disk.rot(path))
 }
+
+/// A file as it was before it was damaged.
+pub struct Original(PathBuf, usize);
+
+impl Original {
+    /// Repairs the damage.
+    pub fn put_back(self) {
+        with(|world| world.disk.put_back(&self.0, self.1));
+    }
+}
+
+/// Changes what is durable of a file. `None`: there is no such file.
+pub fn tamper(path: &Path, change: impl FnOnce(&mut Vec<u8>)) -> Option<Original> {
+    with(|world| world.disk.tamper(path, change)).map(|inode| Original(path.into(), inode))
+}
+
+/// Takes a file away.
+pub fn take_away(path: &Path) -> Option<Original> {
+    with(|world| world.disk.take_away(path)).map(|inode| Original(path.into(), inode))
+}
