@@ -14,13 +14,16 @@ use crate::Error;
 use crate::buffer::{PAGES_MAX, PageWrite, Pool};
 use crate::error::{Result, blocking};
 use crate::page::{HEADER_WORDS, PAGE_BYTES, PAGE_WORDS, PageId, PageType};
-use crate::wal::Wal;
 use crate::wal::record::{Part, PartOp, write_structure};
+use crate::wal::{Purpose, Wal};
 use std::sync::Arc;
 use sync::Mutex;
 
 /// Pages one allocation page stands for.
 pub const GROUP_PAGES: u32 = ((PAGE_WORDS - HEADER_WORDS) * 64) as u32;
+/// Pages at the end of the file that only what frees space may take ([`Purpose::Relief`]): a part of the file, within these bounds.
+const RESERVE_PART: u32 = 64;
+const RESERVE_PAGES: std::ops::RangeInclusive<u32> = if cfg!(any(sim, miri)) { 4..=8 } else { 64..=4096 };
 /// The file grows by an eighth, within these bounds (in pages).
 const GROWTH_PAGES: std::ops::RangeInclusive<u32> = if cfg!(any(sim, miri)) { 16..=64 } else { 256..=8192 };
 
@@ -183,7 +186,7 @@ impl Space {
     }
 
     /// Takes `count` pages of one group (`count` is small).
-    pub fn allocate<'a>(&'a self, wal: &Wal, worker: usize, count: usize) -> Result<Allocation<'a>> {
+    pub fn allocate<'a>(&'a self, wal: &Wal, worker: usize, count: usize, purpose: Purpose) -> Result<Allocation<'a>> {
         let mut group = 0;
         loop {
             let hint = match self.state.lock().hints.get(group as usize) {
@@ -207,7 +210,11 @@ impl Space {
                 continue;
             }
             let last = *pages.last().expect("count is above zero");
-            Self::grow(&self.pool, &mut state.file_pages, last)?;
+            let reserve = match purpose {
+                Purpose::Growth => (state.file_pages / RESERVE_PART).clamp(*RESERVE_PAGES.start(), *RESERVE_PAGES.end()),
+                Purpose::Relief => 0,
+            };
+            Self::grow(&self.pool, &mut state.file_pages, last.saturating_add(reserve))?;
             state.hints[group as usize] = pages[0] - group * GROUP_PAGES;
             return Ok(Allocation { bitmap, group, pages });
         }
@@ -218,7 +225,7 @@ impl Space {
     /// # Errors
     /// Stalls; a full disk.
     pub fn reserve(&self, wal: &Wal, worker: usize) -> Result<PageId> {
-        let allocation = self.allocate(wal, worker, 1)?;
+        let allocation = self.allocate(wal, worker, 1, Purpose::Growth)?;
         let page = allocation.pages[0];
         // Its allocation page is latched still.
         self.state.lock().reserved.push(page);

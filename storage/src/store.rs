@@ -285,6 +285,7 @@ impl Store {
     /// that the next restart need not do it again.
     pub fn recovery_finished(&self) {
         self.recovering.store(false, Ordering::SeqCst);
+        self.wal.recovery_finished();
         self.requests.ask(&self.pool);
     }
 

@@ -12,8 +12,8 @@ use std::time::Duration;
 use storage::btree::Place;
 use storage::page::RecordHeader;
 use storage::recovery::{Recovered, tolerate};
-use storage::wal::OwnFlush;
 use storage::wal::record::{RowChange, RowOp, write_aborted};
+use storage::wal::{OwnFlush, Purpose};
 use storage::{Durability, Store, StoreConfig, blocking};
 use sync::Mutex;
 use sync::atomic::{AtomicU64, Ordering};
@@ -354,7 +354,7 @@ fn undo_loser(store: &Store, worker: usize, change: &RowChange<'_>) -> storage::
         };
         if op == RowOp::Put && !leaf.page.has_room(slot, header.flags, change.key, payload.len()) {
             drop(leaf);
-            store.split(worker, change.tree, change.key)?;
+            store.split(worker, change.tree, change.key, Purpose::Relief)?;
             continue;
         }
         let undo = RowChange { op, header, payload, old: None, compensation: true, ..*change };

@@ -17,6 +17,7 @@ use std::time::Duration;
 use storage::blocking;
 use storage::buffer::PageWrite;
 use storage::page::RecordHeader;
+use storage::wal::Purpose;
 use storage::wal::record::{RowChange, RowOp};
 use sync::CachePadded;
 use sync::atomic::{AtomicBool, Ordering};
@@ -133,7 +134,7 @@ pub(crate) fn run(engine: &Weak<Engine>, worker: usize, bell: &Bell) {
 
 /// Does what can be done; `true`: jobs are left.
 fn round(engine: &Engine, worker: usize) -> bool {
-    if engine.store.wal.is_full() {
+    if engine.store.wal.is_exhausted() {
         return true;
     }
     let horizon = if os::mutated("early-purge") { u64::MAX } else { engine.horizon() };
@@ -185,7 +186,7 @@ impl Rest {
         match self {
             Self::Rows => Ok(()),
             Self::Nothing => blocking(|| {
-                engine.store.wal.check_room(worker)?;
+                engine.store.wal.check_room(worker, Purpose::Relief)?;
                 engine.store.merge_empty(worker, tree, key).map(drop)
             }),
         }
@@ -194,7 +195,7 @@ impl Rest {
 
 /// Takes out of the leaf of `key` what was deleted before every snapshot.
 fn sweep_leaf(engine: &Engine, worker: usize, tree: TreeRef, key: &[u8]) -> storage::Result<Rest> {
-    engine.store.wal.check_room(worker)?;
+    engine.store.wal.check_room(worker, Purpose::Relief)?;
     let leaf = engine.store.latch_leaf(tree, key)?;
     let mut dead = Vec::new();
     for slot in (0..leaf.page.slots()).rev() {
@@ -230,7 +231,7 @@ fn purge(engine: &Engine, worker: usize, job: &Job) -> Result<(), storage::Error
         };
         if head.kind == UndoKind::Delete {
             let done = blocking(|| {
-                engine.store.wal.check_room(worker)?;
+                engine.store.wal.check_room(worker, Purpose::Relief)?;
                 let leaf = engine.store.latch_leaf(head.tree, &key)?;
                 let Ok(slot) = leaf.page.search(&key) else { return Ok(Rest::Rows) };
                 let header = leaf.page.record(slot).header;

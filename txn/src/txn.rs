@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use storage::Durability;
 use storage::page::RecordHeader;
+use storage::wal::Purpose;
 use storage::wal::record::{RowChange, RowOp, write_aborted, write_commit};
 use sync::atomic::Ordering;
 
@@ -316,7 +317,7 @@ impl Txn {
             };
             if op == RowOp::Put && !leaf.page.has_room(slot, header.flags, key, payload.len()) {
                 drop(leaf);
-                store.split(worker.index, head.tree, key)?;
+                store.split(worker.index, head.tree, key, Purpose::Relief)?;
                 continue;
             }
             let undo = RowChange { op, tree: head.tree, txn: self.id, key, header, payload, old: None, compensation: true };

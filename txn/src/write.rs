@@ -9,6 +9,7 @@ use crate::undo::{Room, UndoEntry, UndoKind};
 use crate::{Error, KEY_BYTES_MAX, LockMode, RECORD_BYTES_MAX, Result, TreeRef, Txn, Worker};
 use storage::buffer::PageWrite;
 use storage::page::{RecordHeader, TOMBSTONE};
+use storage::wal::Purpose;
 use storage::wal::record::{RowChange, RowOp};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +101,10 @@ impl Txn {
         self.resume(worker, new.tree, new.key)?;
         self.ensure_id(worker)?;
         let engine = &*worker.engine;
-        engine.store.wal.check_room(worker.index)?;
+        // What is deleted makes room; so does a DROP, which changes the catalog.
+        let relieves = new.flags & TOMBSTONE != 0 || new.tree == engine.catalog_tree();
+        let purpose = if relieves { Purpose::Relief } else { Purpose::Growth };
+        engine.store.wal.check_room(worker.index, purpose)?;
         match engine.undo.room() {
             Room::Yes => {}
             // Old versions are on their way to the file; the log's pace is a good moment to look again.
@@ -133,7 +137,7 @@ impl Txn {
             }
             if !room {
                 drop(leaf);
-                engine.store.split(worker.index, new.tree, new.key)?;
+                engine.store.split(worker.index, new.tree, new.key, purpose)?;
                 continue;
             }
             self.forget_wait();

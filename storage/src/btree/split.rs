@@ -7,6 +7,7 @@ use crate::buffer::{PageRead, PageWrite};
 use crate::error::Result;
 use crate::page::{Page, PageId, PageType, RecordHeader};
 use crate::space::{Allocation, change_bits};
+use crate::wal::Purpose;
 use crate::wal::record::{Part, PartOp, write_structure};
 use crate::{Error, Store, TreeRef};
 
@@ -51,7 +52,7 @@ impl Store {
     }
 
     pub(crate) fn create_tree_as(&self, worker: usize, id: u32) -> Result<TreeRef> {
-        let allocation = self.space.allocate(&self.wal, worker, 1)?;
+        let allocation = self.space.allocate(&self.wal, worker, 1, Purpose::Growth)?;
         let tree = TreeRef { id, root: allocation.pages[0] };
         self.make_root(worker, tree, &allocation)?;
         Ok(tree)
@@ -71,11 +72,11 @@ impl Store {
     ///
     /// # Errors
     /// Stalls; a full disk.
-    pub fn split(&self, worker: usize, tree: TreeRef, key: &[u8]) -> Result<()> {
+    pub fn split(&self, worker: usize, tree: TreeRef, key: &[u8], purpose: Purpose) -> Result<()> {
         loop {
             if let Some(path) = self.read_path(tree, key)? {
                 for depth in (0..path.len()).rev() {
-                    match self.split_at(worker, &path, depth, key)? {
+                    match self.split_at(worker, &path, depth, key, purpose)? {
                         Outcome::Done => return Ok(()),
                         Outcome::Moved => break,
                         Outcome::ParentFull => {}
@@ -111,15 +112,15 @@ impl Store {
         Err(Error::Corrupt { page: tree.root, why: "the tree is higher than any can be".into() }.into())
     }
 
-    fn split_at(&self, worker: usize, path: &[PageRead<'_>], depth: usize, key: &[u8]) -> Result<Outcome> {
+    fn split_at(&self, worker: usize, path: &[PageRead<'_>], depth: usize, key: &[u8], purpose: Purpose) -> Result<Outcome> {
         if depth == 0 {
             let Some(root) = path[0].latch() else { return Ok(Outcome::Moved) };
-            return self.split_root(worker, &root, key);
+            return self.split_root(worker, &root, key, purpose);
         }
         // T3: parent, then child, never waiting.
         let Some(parent) = path[depth - 1].latch() else { return Ok(Outcome::Moved) };
         let Some(node) = path[depth].latch() else { return Ok(Outcome::Moved) };
-        let outcome = self.split_child(worker, &parent, &node, key);
+        let outcome = self.split_child(worker, &parent, &node, key, purpose);
         if matches!(outcome, Ok(Outcome::ParentFull)) {
             // The parent is next: the path's version of it must still hold.
             parent.release_unchanged();
@@ -128,13 +129,20 @@ impl Store {
         outcome
     }
 
-    fn split_child(&self, worker: usize, parent: &PageWrite<'_>, node: &PageWrite<'_>, key: &[u8]) -> Result<Outcome> {
+    fn split_child(
+        &self,
+        worker: usize,
+        parent: &PageWrite<'_>,
+        node: &PageWrite<'_>,
+        key: &[u8],
+        purpose: Purpose,
+    ) -> Result<Outcome> {
         let Some((keep, between)) = node.page.split_for(key) else { return Ok(Outcome::Done) };
         let slot = parent.page.search(&between);
         if !parent.page.has_room(slot, RecordHeader::FROZEN.flags, &between, 4) {
             return Ok(Outcome::ParentFull);
         }
-        let allocation = self.space.allocate(&self.wal, worker, 1)?;
+        let allocation = self.space.allocate(&self.wal, worker, 1, purpose)?;
         let right = self.pool.create(allocation.pages[0])?;
         self.mark(&[parent, node, &right, allocation.bitmap()]);
         let old_lsn = right.page.lsn();
@@ -151,9 +159,9 @@ impl Store {
     }
 
     /// T1
-    fn split_root(&self, worker: usize, root: &PageWrite<'_>, key: &[u8]) -> Result<Outcome> {
+    fn split_root(&self, worker: usize, root: &PageWrite<'_>, key: &[u8], purpose: Purpose) -> Result<Outcome> {
         let Some((keep, between)) = root.page.split_for(key) else { return Ok(Outcome::Done) };
-        let allocation = self.space.allocate(&self.wal, worker, 2)?;
+        let allocation = self.space.allocate(&self.wal, worker, 2, purpose)?;
         let (left_id, right_id) = (allocation.pages[0], allocation.pages[1]);
         let left = self.pool.create(left_id)?;
         let right = self.pool.create(right_id)?;

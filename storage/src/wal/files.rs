@@ -9,7 +9,8 @@
 //! the last says so; an epoch without its last part did not happen. F3: `run` grows with each start, so a stale block that happens
 //! to have the wanted number is recognised. F4: segments are written full of zeros, or recycled, before they are used: a flush
 //! never changes the file's size or extents. F5: while spare segments cannot be made (`is_full`), nothing new is begun: what is under way ends in
-//! the spare segments that are there. F6: an epoch is written only when all earlier ones are durable, unless its blocks say `unsynced`. So a sound
+//! the spare segments that are there. What frees space may be begun until few of them are left (`is_exhausted`). One more is the *reserve*, a file that
+//! only recovery makes a segment of: with it a server starts whose disk was full when it was killed. F6: an epoch is written only when all earlier ones are durable, unless its blocks say `unsynced`. So a sound
 //! block of a later epoch proves that what stood before it has been damaged since (`damage.rs`).
 
 use crate::Error;
@@ -29,11 +30,16 @@ pub(super) const PAYLOAD_BYTES_MAX: usize = 4 << 20;
 /// Segments kept ready ahead of the one being written.
 const SPARE_SEGMENTS: u64 = 3;
 
+/// Fewer of them than this are for what ends transactions.
+const SPARE_SEGMENTS_TO_END: u64 = 2;
+
 /// Segments kept to be used again.
 const RECYCLABLE_MAX: usize = 8;
 
 /// A segment in the making.
 const FRESH: &str = "fresh.tmp";
+/// F5
+const RESERVE: &str = "reserve";
 
 /// A place in the log: byte position and number of the block there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -59,6 +65,8 @@ pub struct SegmentPool {
     state: Mutex<PoolState>,
     /// F5
     full: AtomicBool,
+    exhausted: AtomicBool,
+    recovering: AtomicBool,
     #[cfg(test)]
     pub out_of_space: AtomicBool,
 }
@@ -70,6 +78,7 @@ struct PoolState {
     /// Those of them that may hold log that is needed, ascending.
     kept: VecDeque<u64>,
     recyclable: Vec<u64>,
+    has_reserve: bool,
 }
 
 pub(super) fn segment_path(dir: &Path, number: u64) -> PathBuf {
@@ -85,39 +94,98 @@ impl SegmentPool {
         kept.sort_unstable();
         Ok(Self {
             dir: dir.into(),
-            state: Mutex::new(PoolState { prepared_below, kept: kept.into(), recyclable: Vec::new() }),
+            state: Mutex::new(PoolState {
+                prepared_below,
+                kept: kept.into(),
+                recyclable: Vec::new(),
+                has_reserve: os::fs::exists(&dir.join(RESERVE)),
+            }),
             full: AtomicBool::new(false),
+            exhausted: AtomicBool::new(false),
+            recovering: AtomicBool::new(true),
             #[cfg(test)]
             out_of_space: AtomicBool::new(false),
         })
     }
 
-    /// Makes the segments that writing at `position` will need soon. Called off the commit path.
+    /// Makes the segments that writing at `position` will need soon, and the reserve. Called off the commit path.
+    ///
+    /// # Errors
+    /// A full disk; I/O.
     pub fn prepare(&self, position: u64) -> Result<(), Error> {
-        let wanted = position / SEGMENT_BYTES + 1 + SPARE_SEGMENTS;
         let mut state = self.state.lock();
+        let made = self.make_spares(&mut state, position).and_then(|()| self.make_reserve(&mut state));
+        self.note_room(&state, position, made)
+    }
+
+    /// As `prepare`, without the reserve, which takes its time.
+    fn prepare_spares(&self, position: u64) -> Result<(), Error> {
+        let mut state = self.state.lock();
+        let made = self.make_spares(&mut state, position);
+        if made.is_ok() && self.is_full() {
+            return Ok(());
+        }
+        self.note_room(&state, position, made)
+    }
+
+    fn note_room(&self, state: &PoolState, position: u64, made: Result<(), Error>) -> Result<(), Error> {
+        let is_full = matches!(made, Err(Error::Full(_)));
+        if is_full || made.is_ok() {
+            let left = state.prepared_below.saturating_sub(position / SEGMENT_BYTES + 1);
+            self.exhausted.store(is_full && left < SPARE_SEGMENTS_TO_END, Ordering::Relaxed);
+            self.full.store(is_full, Ordering::Relaxed);
+        }
+        made
+    }
+
+    fn make_spares(&self, state: &mut PoolState, position: u64) -> Result<(), Error> {
+        let wanted = position / SEGMENT_BYTES + 1 + SPARE_SEGMENTS;
         while state.prepared_below < wanted {
             let number = state.prepared_below;
+            let path = segment_path(&self.dir, number);
             // A spare one of an earlier run is taken as it is.
-            let is_there = os::fs::exists(&segment_path(&self.dir, number));
-            match state.recyclable.pop_if(|_| !is_there) {
-                Some(old) => {
-                    os::fs::rename(segment_path(&self.dir, old), segment_path(&self.dir, number))?;
-                    os::sync_dir(&self.dir)?;
-                }
-                None => {
-                    let made = self.fill(number);
-                    if let Err(Error::Full(_)) = made {
-                        self.full.store(true, Ordering::Relaxed);
-                    }
-                    made?;
+            if !os::fs::exists(&path) {
+                match state.recyclable.pop() {
+                    Some(old) => self.give_name(&segment_path(&self.dir, old), &path)?,
+                    None => match self.fill(&path) {
+                        Err(Error::Full(_)) if state.has_reserve && self.recovering.load(Ordering::SeqCst) => {
+                            self.give_name(&self.dir.join(RESERVE), &path)?;
+                            state.has_reserve = false;
+                        }
+                        made => made?,
+                    },
                 }
             }
             state.kept.push_back(number);
             state.prepared_below = number + 1;
         }
-        self.full.store(false, Ordering::Relaxed);
         Ok(())
+    }
+
+    fn make_reserve(&self, state: &mut PoolState) -> Result<(), Error> {
+        if state.has_reserve || self.recovering.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        let path = self.dir.join(RESERVE);
+        match (self.fill(&path), state.recyclable.pop()) {
+            (Err(Error::Full(_)), Some(old)) => self.give_name(&segment_path(&self.dir, old), &path)?,
+            (made, old) => {
+                state.recyclable.extend(old);
+                made?;
+            }
+        }
+        state.has_reserve = true;
+        Ok(())
+    }
+
+    fn give_name(&self, from: &Path, to: &Path) -> Result<(), Error> {
+        os::fs::rename(from, to)?;
+        Ok(os::sync_dir(&self.dir)?)
+    }
+
+    /// From now on the reserve is for the next recovery.
+    pub fn recovery_finished(&self) {
+        self.recovering.store(false, Ordering::SeqCst);
     }
 
     /// The disk has no room for another spare segment.
@@ -126,12 +194,18 @@ impl SegmentPool {
         self.full.load(Ordering::Relaxed)
     }
 
-    fn fill(&self, number: u64) -> Result<(), Error> {
+    /// Only what ends transactions has room still.
+    pub fn is_exhausted(&self) -> bool {
+        // Relaxed: as above.
+        self.exhausted.load(Ordering::Relaxed)
+    }
+
+    fn fill(&self, path: &Path) -> Result<(), Error> {
         #[cfg(test)]
         if self.out_of_space.load(Ordering::Relaxed) {
             return Err(Error::Full("no space left on device".into()));
         }
-        let made = fill_segment(&self.dir, number);
+        let made = fill_segment(&self.dir, path);
         if made.is_err() {
             // Half a segment would only take more of the room.
             let _ = os::fs::remove_file(self.dir.join(FRESH));
@@ -168,11 +242,7 @@ pub(super) fn segment_number(name: &std::ffi::OsStr) -> Option<u64> {
     u64::from_str_radix(name.to_str()?.strip_suffix(".log")?, 16).ok()
 }
 
-fn fill_segment(dir: &Path, number: u64) -> Result<(), Error> {
-    let path = segment_path(dir, number);
-    if os::fs::exists(&path) {
-        return Ok(());
-    }
+fn fill_segment(dir: &Path, path: &Path) -> Result<(), Error> {
     let fresh = dir.join(FRESH);
     let file = File::open(&fresh, true)?;
     let zeros = AlignedBuf::new((1 << 20).min(SEGMENT_BYTES as usize));
@@ -180,7 +250,7 @@ fn fill_segment(dir: &Path, number: u64) -> Result<(), Error> {
         file.write_at(&zeros, at)?;
     }
     file.sync()?;
-    os::fs::rename(&fresh, &path)?;
+    os::fs::rename(&fresh, path)?;
     os::sync_dir(dir)?;
     Ok(())
 }
@@ -192,7 +262,10 @@ impl LogWriter {
         let first = place.position / SEGMENT_BYTES;
         let pool = SegmentPool::new(dir, first)?;
         // Segments beyond the end hold nothing valid; those that exist are taken as they are.
-        pool.prepare(place.position)?;
+        match pool.prepare_spares(place.position) {
+            Err(Error::Full(_)) if pool.has(first) => {}
+            made => made?,
+        }
         if sync {
             Self::make_durable(dir, begin, place.position)?;
         }
@@ -278,7 +351,7 @@ impl LogWriter {
     fn open_segment(&mut self) -> Result<(), Error> {
         let number = self.place.position / SEGMENT_BYTES;
         if self.segment.as_ref().is_none_or(|(open, _)| *open != number) {
-            match self.pool.prepare(self.place.position) {
+            match self.pool.prepare_spares(self.place.position) {
                 Err(Error::Full(_)) if self.pool.has(number) => {}
                 made => made?,
             }
@@ -305,6 +378,8 @@ mod tests {
         let _ = std::fs::remove_dir_all(&dir);
         let mut writer = LogWriter::open(&dir, 0, LogPlace::default(), 1, false).expect("opens");
         let pool = writer.pool();
+        pool.recovery_finished();
+        pool.prepare(0).expect("room for the reserve");
         pool.out_of_space.store(true, Ordering::Relaxed);
         let payload = vec![7; PAYLOAD_BYTES_MAX];
         let mut epoch = 0;
@@ -332,9 +407,18 @@ mod tests {
         let mut reader = LogReader::new(&dir, place);
         let mut read = Vec::new();
         assert!(reader.next_epoch(&mut read).expect("reads").is_some_and(|epoch| epoch > 1));
+        // The next start has one segment more: the reserve.
+        let place = writer.place();
+        let pool = SegmentPool::new(&dir, place.position / SEGMENT_BYTES).expect("opens");
+        pool.out_of_space.store(true, Ordering::Relaxed);
+        assert!(matches!(pool.prepare_spares(place.position), Err(Error::Full(_))));
+        assert_eq!((pool.prepared_below(), pool.is_exhausted()), (SPARE_SEGMENTS + 3, true));
+        assert!(!dir.join(RESERVE).exists());
+        // And makes a new one as soon as it can.
+        pool.recovery_finished();
         pool.out_of_space.store(false, Ordering::Relaxed);
-        pool.prepare(writer.place().position).expect("room again");
-        assert!(!pool.is_full());
+        pool.prepare(place.position).expect("room again");
+        assert!(dir.join(RESERVE).exists() && !pool.is_full() && !pool.is_exhausted());
         std::fs::remove_dir_all(&dir).expect("removes");
     }
 

@@ -25,7 +25,7 @@ pub mod record;
 
 pub use damage::LogDamage;
 pub(crate) use damage::{Bounds, cut, find_damage};
-pub use files::{LogPlace, SegmentPool};
+pub use files::{LogPlace, SEGMENT_BYTES, SegmentPool};
 pub use reader::LogReader;
 
 use crate::page::Lsn;
@@ -71,6 +71,15 @@ pub enum Durability {
     Relaxed,
     /// The log is never synced: for tests.
     None,
+}
+
+/// What room is wanted for, where there may be none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// The data grows.
+    Growth,
+    /// Something is deleted, undone or ended: it may use what is kept in reserve.
+    Relief,
 }
 
 /// How the log is written.
@@ -300,8 +309,8 @@ impl Wal {
     /// # Errors
     /// A stall until the checkpoint has moved, or as of `check_buffer`; a full disk.
     #[inline]
-    pub fn check_room(&self, worker: usize) -> crate::error::Result<()> {
-        if self.is_full() {
+    pub fn check_room(&self, worker: usize, purpose: Purpose) -> crate::error::Result<()> {
+        if self.is_full() && (purpose == Purpose::Growth || self.is_exhausted()) {
             return Err(crate::Error::Full("no room for the log".into()).into());
         }
         // Relaxed: a hint; the bound is not a sharp one.
@@ -336,10 +345,15 @@ impl Wal {
         }
     }
 
-    /// The disk has no room for more log: only what ends transactions may still be written.
+    /// The disk has no room for more log: only what ends transactions may still be written, and, until little is left, what frees space.
     #[inline]
     pub fn is_full(&self) -> bool {
         self.segments.is_full()
+    }
+
+    /// Also what frees space has no room any more.
+    pub fn is_exhausted(&self) -> bool {
+        self.segments.is_exhausted()
     }
 
     /// Too much is buffered by this worker: a stall until it is flushed.
@@ -503,6 +517,11 @@ impl Wal {
 
     pub fn recycle_before(&self, position: u64) -> Result<(), crate::Error> {
         self.segments.recycle_before(position)
+    }
+
+    /// What recovery had in reserve is made anew from now on, and kept for the next one.
+    pub fn recovery_finished(&self) {
+        self.segments.recovery_finished();
     }
 
     /// Makes log segments ahead of need; called by a background thread.
