@@ -14,6 +14,7 @@ use crate::payload;
 use crate::plan::Plan;
 use crate::recorder::Recorder;
 use crate::session::{ROLLBACK_TRIES, Session, Trees, decode, key_bytes};
+use os::sim::disk::CrashKind;
 use os::sim::file::{faults_seen, set_faults};
 use os::sim::scheduler::{self, count, fail, note};
 use os::sim::{Halt, Rng};
@@ -42,6 +43,8 @@ pub(crate) struct Run {
     recorder: Recorder,
     /// Trees and first rows were acknowledged.
     founded: Arc<AtomicBool>,
+    /// The next life begins while no file can grow.
+    starts_full: bool,
 }
 
 impl Run {
@@ -57,12 +60,16 @@ pub fn run(seed: u64) {
     note(format_args!("{plan:?}"));
     let recorder = Recorder::default();
     recorder.state().history.lasting_keys = plan.lasting_keys;
-    let run = Run { plan, recorder, founded: Arc::default() };
+    let mut run = Run { plan, recorder, founded: Arc::default(), starts_full: false };
     for life in 0..run.plan.lives {
         let last = life + 1 == run.plan.lives;
         let crash = if last { None } else { Plan::crash(&mut rng) };
-        live(&run, &mut rng, crash, run.plan.faults);
+        let halt = live(&run, &mut rng, crash, run.plan.faults);
+        // What a process has written and reserved outlives it: its successor needs no more of the disk.
+        let is_kept = matches!(halt, Halt::Ended | Halt::Crashed(CrashKind::Process));
+        run.starts_full = run.plan.fills_up && run.is_founded() && is_kept && rng.chance(1, 2);
     }
+    run.starts_full = false;
     if run.plan.damages_log && !log_damage::try_one(&run, &mut rng) {
         return;
     }
@@ -73,7 +80,7 @@ pub fn run(seed: u64) {
     }
 }
 
-pub(crate) fn live(run: &Run, rng: &mut Rng, crash: Option<(u64, os::sim::disk::CrashKind)>, faults: os::sim::disk::Faults) {
+pub(crate) fn live(run: &Run, rng: &mut Rng, crash: Option<(u64, CrashKind)>, faults: os::sim::disk::Faults) -> Halt {
     set_faults(|f| *f = Default::default());
     let (this, mut own) = (run.clone(), rng.fork());
     let schedule = Plan::schedule(rng);
@@ -87,6 +94,7 @@ pub(crate) fn live(run: &Run, rng: &mut Rng, crash: Option<(u64, os::sim::disk::
         Halt::Fatal if faults_seen() > 0 => count("stops by itself", 1),
         Halt::Fatal => fail("the engine stopped itself without a reason"),
     }
+    halt
 }
 
 pub(crate) fn config(plan: &Plan) -> Config {
@@ -108,8 +116,13 @@ fn life(run: &Run, rng: &mut Rng, faults: os::sim::disk::Faults) {
     if early {
         set_faults(|f| *f = faults);
     }
+    if run.starts_full {
+        count("starts on a full disk", 1);
+        set_faults(|f| *f = os::sim::disk::Faults { full: true, ..Default::default() });
+    }
     let engine = match Engine::open(config(&run.plan)) {
         Ok(engine) => engine,
+        Err(e) if run.starts_full => fail(&format!("the engine does not open on a full disk: {e}")),
         Err(e) if faults_seen() > before => return note(format_args!("does not open: {e}")),
         Err(e) => fail(&format!("the engine does not open: {e}")),
     };

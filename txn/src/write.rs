@@ -105,7 +105,7 @@ impl Txn {
         let relieves = new.flags & TOMBSTONE != 0 || new.tree == engine.catalog_tree();
         let purpose = if relieves { Purpose::Relief } else { Purpose::Growth };
         engine.store.wal.check_room(worker.index, purpose)?;
-        match engine.undo.room() {
+        match engine.undo.room(purpose) {
             Room::Yes => {}
             // Old versions are on their way to the file; the log's pace is a good moment to look again.
             Room::NotYet => return Err(engine.store.wal.stall_for_flush(worker.index).into()),

@@ -26,6 +26,7 @@ use std::sync::OnceLock;
 use storage::TreeRef;
 use storage::blocks::Blocks;
 use storage::page::RecordHeader;
+use storage::wal::Purpose;
 use sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use sync::{CachePadded, Mutex, RacyWords};
 
@@ -180,8 +181,8 @@ impl UndoStore {
 
     /// May a writer go on?
     #[inline]
-    pub fn room(&self) -> Room {
-        self.spill.room()
+    pub fn room(&self, purpose: Purpose) -> Room {
+        self.spill.room(purpose)
     }
 
     pub fn stop_spilling(&self) {

@@ -3,7 +3,7 @@
 //! 1. A worker whose segment is full queues it. 2. When more than the limit is in memory the thread writes the first of the queue to its
 //!    place in the file (segment number times segment size), marks it, and gives its memory back. 3. A reader that finds the mark, or
 //!    finds it set after it has read, reads the file. 4. Writers wait when twice the limit is in memory, and are told that the disk is
-//!    full when it is.
+//!    full when it is. What frees space has some more memory then.
 //!
 //! V1: a segment's memory is given back, and the segment is used again, only under the mutex, and only one of both for a generation.
 //! V2: the mark is set before the memory goes and cleared under the next generation, so whoever reads the words of an unmarked segment
@@ -12,11 +12,14 @@
 use super::{SEGMENT_BYTES, UndoStore};
 use std::collections::VecDeque;
 use std::time::Duration;
+use storage::wal::Purpose;
 use sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use sync::{CachePadded, Condvar, Mutex};
 
 /// How long the thread waits after a failed write.
 const RETRY: Duration = Duration::from_secs(1);
+/// What deletions may have beyond twice the limit while the disk is full.
+const RELIEF_SEGMENTS: u32 = ((64 << 20) / SEGMENT_BYTES) as u32;
 
 pub(super) struct Spill {
     file: os::ScratchFile,
@@ -96,17 +99,22 @@ impl Spill {
 
     /// Is there room for more undo in memory? Only writers that go on without bound come to a `No`.
     #[inline]
-    pub fn room(&self) -> Room {
-        if self.counts.in_memory.load(Ordering::Relaxed) <= 2 * self.limit { Room::Yes } else { self.room_over_limit() }
+    pub fn room(&self, purpose: Purpose) -> Room {
+        let in_memory = self.counts.in_memory.load(Ordering::Relaxed);
+        if in_memory <= 2 * self.limit { Room::Yes } else { self.room_over_limit(in_memory, purpose) }
     }
 
     #[cold]
-    fn room_over_limit(&self) -> Room {
+    fn room_over_limit(&self, in_memory: u32, purpose: Purpose) -> Room {
         if self.state.lock().full.is_empty() {
             return Room::Yes;
         }
         self.changed.notify_one();
-        if self.counts.failed.load(Ordering::Relaxed) { Room::DiskFull } else { Room::NotYet }
+        match self.counts.failed.load(Ordering::Relaxed) {
+            true if purpose == Purpose::Relief && in_memory <= 2 * self.limit + RELIEF_SEGMENTS => Room::Yes,
+            true => Room::DiskFull,
+            false => Room::NotYet,
+        }
     }
 
     pub fn read(&self, number: u32, word: usize, out: &mut [u8]) -> std::io::Result<()> {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::tests::TempDir;
+use storage::wal::Purpose;
 
 const TREE: TreeRef = TreeRef { id: 3, root: 4 };
 
@@ -57,7 +58,7 @@ fn what_memory_has_no_room_for_is_in_the_file() {
         for round in 0..3u64 {
             let mut addresses = Vec::new();
             for n in 0..ROWS {
-                while store.room() == Room::NotYet {
+                while store.room(Purpose::Growth) == Room::NotYet {
                     std::thread::yield_now();
                 }
                 addresses.push(append(&store, &mut writer, &mut pinned, n, 0));
