@@ -2,6 +2,7 @@
 //!
 //! Values are taken as text here: [`crate::settings`] reads flags, environment and file with one set of rules and one kind of message.
 
+use crate::settings;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand};
 use std::ffi::OsString;
@@ -87,7 +88,7 @@ pub struct CheckFlags {
     pub threads: Option<usize>,
 }
 
-const SERVE_ABOUT: &str = "Run the server until Ctrl-C or SIGTERM; a second Ctrl-C stops it at once (no committed data is lost).
+const SERVE_ABOUT: &str = "Run the server until Ctrl-C or SIGTERM; a second Ctrl-C, a second later or more, stops it at once (no committed data is lost).
 
 Every setting can be given as a flag, as an environment variable, or in a TOML file; a flag beats the environment, the \
                            environment beats the file. The variable of --buffer-pool is HEDDLE_BUFFER_POOL, its line in the file is \
@@ -215,6 +216,11 @@ fn stop(error: &clap::Error) -> Stop {
 
 /// What is wrong and, where it is near at hand, what was meant.
 fn one_line(error: &clap::Error) -> String {
+    if let (ErrorKind::UnknownArgument, Some(ContextValue::String(argument))) = (error.kind(), error.get(ContextKind::InvalidArg))
+        && let Some(word) = settings::word_for_mysql_option(argument.trim_start_matches('-'))
+    {
+        return format!("unexpected argument '{argument}': {word}");
+    }
     let text = error.render().to_string();
     let first = text.lines().next().unwrap_or_default();
     let first = first.strip_prefix("error: ").unwrap_or(first);
@@ -276,6 +282,11 @@ mod tests {
             other => panic!("{words}: {other:?}"),
         };
         check("heddle --prot 3", "did you mean '--port'?");
+        check("heddle --user mysql", "'--user': Heddle runs as the user who starts it");
+        check("heddle -u mysql", "runs as the user");
+        check("heddle -P 3307", "the port is --port");
+        check("heddle serve --innodb-buffer-pool-size=4G", "the memory for pages is --buffer-pool");
+        check("heddle --defaults-file=/etc/my.cnf", "--config");
         check("heddle serv", "did you mean 'serve'?");
         check("heddle serve extra", "unexpected argument 'extra'");
         check("heddle serve --port", "a value is required for '--port <PORT>'");

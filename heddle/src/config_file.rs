@@ -14,6 +14,8 @@ pub struct Entry {
     pub line: usize,
 }
 
+const MYSQL_SECTIONS: &[&str] = &["[mysqld]", "[mysql]", "[client]", "[server]", "[mysqld_safe]", "[mariadb]", "[mariadbd]"];
+
 /// Reads a file; the message of an error names file and line.
 pub fn read(path: &Path, keys: &[&'static str]) -> Result<BTreeMap<&'static str, Entry>, String> {
     let text = std::fs::read_to_string(path).map_err(|e| format!("cannot read the settings file {}: {e}", path.display()))?;
@@ -22,6 +24,21 @@ pub fn read(path: &Path, keys: &[&'static str]) -> Result<BTreeMap<&'static str,
 
 fn parse(text: &str, keys: &[&'static str]) -> Result<BTreeMap<&'static str, Entry>, (usize, String)> {
     let line_of = |offset: usize| 1 + text.as_bytes()[..offset.min(text.len())].iter().filter(|&&b| b == b'\n').count();
+    // Of MySQL's option files, which have other rules, the first section says what they are.
+    let section = text.lines().position(|line| MYSQL_SECTIONS.contains(&line.trim()));
+    let of_mysql = |line: usize| {
+        (
+            line + 1,
+            format!(
+                "{} is a section of MySQL's option files: here each line is 'name = value', without sections, and the names are those of the \
+                            flags ('heddle serve --help' lists them)",
+                text.lines().nth(line).unwrap_or_default().trim()
+            ),
+        )
+    };
+    if let Some(line) = section {
+        return Err(of_mysql(line));
+    }
     let table: BTreeMap<String, Spanned<Value>> = toml::from_str(text).map_err(|error| {
         let line = error.span().map_or(1, |span| line_of(span.start));
         (line, error.message().lines().collect::<Vec<_>>().join("; "))
@@ -30,7 +47,10 @@ fn parse(text: &str, keys: &[&'static str]) -> Result<BTreeMap<&'static str, Ent
     for (key, value) in table {
         let line = line_of(value.span().start);
         let known = keys.iter().find(|known| **known == key.replace('_', "-"));
-        let known = *known.ok_or_else(|| (line, format!("there is no setting '{key}'; known are {}", keys.join(", "))))?;
+        let known = *known.ok_or_else(|| match crate::settings::word_for_mysql_option(&key) {
+            Some(word) => (line, format!("there is no setting '{key}': {word}")),
+            None => (line, format!("there is no setting '{key}'; known are {}", keys.join(", "))),
+        })?;
         let text = match value.into_inner() {
             Value::String(text) => text,
             Value::Integer(number) => number.to_string(),
@@ -75,6 +95,9 @@ mod tests {
         check("port = 1\n\nbuffer-pool = 4G\n", 3, "");
         check("[serve]\nport = 1\n", 1, "no setting 'serve'");
         check("port 1", 1, "");
+        check("# my.cnf\n[mysqld]\nskip-name-resolve\nport = 3307\n", 2, "[mysqld] is a section of MySQL's option files");
+        check("datadir = '/srv'\n", 1, "there is no setting 'datadir': the place of the data is --data-dir");
+        check("user = 'mysql'\n", 1, "there is no setting 'user': Heddle runs as the user who starts it");
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! `heddle serve`: opens the engine and the catalog, starts the server, tells where it is, and stops it when asked.
 //!
 //! 1. Log to standard error. 2. Engine: data directory, recovery. 3. Catalog. 4. Server: sockets, threads. 5. A few lines to standard
-//!    output. 6. SIGINT or SIGTERM: stop, in the opposite order. A second signal ends the process at once; the log brings everything
-//!    that was committed back at the next start.
+//!    output. 6. SIGINT or SIGTERM: stop, in the opposite order. A second Ctrl-C, not at once, ends the process; the log brings everything
+//!    that was committed back at the next start. Further SIGTERMs change nothing: whoever watches services sends several, and has SIGKILL for
+//!    what does not stop.
 
 use crate::limits;
 use crate::settings::{self, Settings, Socket};
@@ -11,7 +12,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use std::io::{IsTerminal, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Runs the server until it is told to stop. The error is one line for the person who started it.
 pub fn run(settings: Settings) -> Result<(), String> {
@@ -23,6 +24,9 @@ pub fn run(settings: Settings) -> Result<(), String> {
     let connections_max = limits::raise_open_files(settings.connections_max);
     if connections_max < settings.connections_max {
         tracing::warn!("the limit of open files leaves room for {connections_max} clients (raise it with 'ulimit -n')");
+    }
+    if let Some(warning) = limits::memory_bytes().and_then(|memory| memory_warning(settings.buffer_pool_bytes, memory)) {
+        tracing::warn!("{warning}");
     }
     let signals = Signals::register()?;
     let config = txn::Config {
@@ -72,6 +76,14 @@ fn serve(
     announce(settings, handle.tcp_address(), socket.as_deref(), started);
     handle.wait();
     Ok(())
+}
+
+/// The buffer pool is taken as pages come in, so that too much of it is noticed late: by the system, which then ends the process.
+fn memory_warning(buffer_pool_bytes: u64, memory: u64) -> Option<String> {
+    (buffer_pool_bytes > memory).then(|| {
+        let (pool, memory) = (size::text(buffer_pool_bytes), size::text(memory));
+        format!("the buffer pool may take {pool}, and this process has {memory} of memory: the system may end it (give a smaller --buffer-pool)")
+    })
 }
 
 fn text_of(error: &txn::Error) -> String {
@@ -153,6 +165,14 @@ fn reachable(bound: IpAddr) -> IpAddr {
     }
 }
 
+/// A terminal and whoever passes its signals on may send the same Ctrl-C twice.
+const SAME_CTRL_C: Duration = Duration::from_secs(1);
+
+/// Does a further signal, so long after the first, mean to stop without more ado?
+fn is_impatient(signal: i32, since: Duration) -> bool {
+    signal == SIGINT && since >= SAME_CTRL_C
+}
+
 /// SIGINT and SIGTERM, caught from before the data is opened, so that none ends the process in the middle of that.
 struct Signals(signal_hook::iterator::Signals);
 
@@ -161,17 +181,22 @@ impl Signals {
         signal_hook::iterator::Signals::new([SIGINT, SIGTERM]).map(Self).map_err(|error| format!("cannot catch signals: {error}"))
     }
 
-    /// Calls `stop` at the first signal (also one that has come already) and ends the process at the second one.
+    /// Calls `stop` at the first signal (also one that has come already) and ends the process at a later Ctrl-C.
     fn stop_with(mut self, stop: impl Fn() + Send + 'static) {
         let wait = move || {
-            let mut stopping = false;
-            for _ in self.0.forever() {
-                if stopping {
-                    os::report(format_args!("stopped at once; the next start recovers from the log"));
-                    std::process::exit(1);
+            let mut stopping_since = None;
+            for signal in self.0.forever() {
+                match stopping_since.map(|since: Instant| since.elapsed()) {
+                    None => {
+                        stopping_since = Some(Instant::now());
+                        stop();
+                    }
+                    Some(since) if is_impatient(signal, since) => {
+                        os::report(format_args!("stopped at once; the next start recovers from the log"));
+                        std::process::exit(1);
+                    }
+                    Some(_) => os::report(format_args!("stopping already")),
                 }
-                stopping = true;
-                stop();
             }
         };
         std::thread::Builder::new().name("signals".to_owned()).spawn(wait).expect("a thread can be started before clients come");
@@ -191,6 +216,20 @@ mod tests {
         settings.data_dir = PathBuf::from("/x".repeat(60));
         let path = socket_path(&settings).unwrap();
         assert!(path.as_os_str().len() <= limits::SOCKET_PATH_BYTES_MAX, "{path:?}");
+    }
+
+    #[test]
+    fn only_a_later_ctrl_c_cuts_a_stop_short() {
+        let seconds = Duration::from_secs;
+        assert!(is_impatient(SIGINT, seconds(1)) && !is_impatient(SIGINT, Duration::from_millis(20)));
+        assert!(!is_impatient(SIGTERM, seconds(0)) && !is_impatient(SIGTERM, seconds(100)));
+    }
+
+    #[test]
+    fn a_buffer_pool_larger_than_memory_is_told() {
+        assert_eq!(memory_warning(1 << 30, 1 << 30), None);
+        let warning = memory_warning(4 << 30, 1 << 30).expect("a warning");
+        assert!(warning.contains("4 GiB") && warning.contains("has 1 GiB"), "{warning}");
     }
 
     #[test]

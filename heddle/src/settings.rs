@@ -126,6 +126,29 @@ impl Settings {
     }
 }
 
+/// What to give here instead of an option of MySQL's server or client, without its dashes.
+pub fn word_for_mysql_option(name: &str) -> Option<&'static str> {
+    let name = name.split('=').next().unwrap_or_default().replace('_', "-");
+    Some(match &*name {
+        "user" | "u" => "Heddle runs as the user who starts it; an account of clients is made with CREATE USER",
+        "P" => "the port is --port",
+        "S" => "the socket is --socket",
+        "basedir" | "b" | "datadir" => "the place of the data is --data-dir; there is nothing else to install",
+        "bind-address" => "the address is --bind",
+        "defaults-file" | "defaults-extra-file" => "the settings file is --config, a TOML file with the names of the flags",
+        "innodb-buffer-pool-size" => "the memory for pages is --buffer-pool",
+        "innodb-flush-log-at-trx-commit" | "sync-binlog" => "what a commit waits for is --durability",
+        "innodb-force-recovery" => "a damaged log is left behind with --force-recovery",
+        "initialize" | "initialize-insecure" => "a data directory is made at the first start",
+        "daemonize" | "D" => "the server stays in the foreground: start it from systemd, or with '&'",
+        "log-error" | "pid-file" => {
+            "the log goes to standard error; heddle.lock in the data directory has the number of the process"
+        }
+        "skip-networking" => "--bind 127.0.0.1 is what is reachable from this machine only",
+        _ => return None,
+    })
+}
+
 /// Variables of the environment that look like settings and are none: probably misspelt.
 pub fn unknown_variables(names: impl Iterator<Item = String>) -> Vec<String> {
     let is_known = |name: &str| name == "HEDDLE_CONFIG" || KEYS.iter().any(|key| variable_of(key) == name);

@@ -106,6 +106,21 @@ fn a_server_greets_and_stops() {
     }
 }
 
+/// Service managers send several.
+#[test]
+fn further_signals_do_not_cut_a_clean_stop_short() {
+    let directory = Directory::new("signals");
+    for _ in 0..5 {
+        let mut server = Server::start(&directory.0);
+        for signal in ["TERM", "TERM", "INT", "TERM"] {
+            let pid = server.child.id().to_string();
+            // It may have stopped by now.
+            let _ = Command::new("kill").args(["-s", signal, &pid]).stderr(Stdio::null()).status();
+        }
+        assert_eq!(server.wait().code(), Some(0));
+    }
+}
+
 #[test]
 fn a_server_that_nobody_listens_to_goes_on_and_stops() {
     let directory = Directory::new("closed");
@@ -139,6 +154,7 @@ fn what_is_taken_is_named() {
     let other = Directory::new("taken-other");
     let server = Server::start(&directory.0);
     check_fails(&directory.0, &["--port", "0"], &directory.0.display().to_string());
+    check_fails(&directory.0, &["--port", "0"], &format!("in use by another server (process {})", server.child.id()));
     let port = server.address.port().to_string();
     check_fails(&other.0, &["--port", &port], &format!("127.0.0.1:{port}"));
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");

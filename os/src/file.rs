@@ -137,7 +137,7 @@ pub fn sync_dir(path: &Path) -> io::Result<()> {
     rustix::fs::fsync(&fd).map_err(|e| named(path, "cannot sync directory", e))
 }
 
-/// An exclusive advisory lock; released when dropped or when the process ends.
+/// An exclusive advisory lock; released when dropped or when the process ends. The file has the number of the process that holds it.
 pub struct DirLock {
     /// Holds the lock as long as it is open.
     _fd: OwnedFd,
@@ -148,8 +148,19 @@ impl DirLock {
         let fd = rustix::fs::open(path, OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR)
             .map_err(|e| LockError::Io(named(path, "cannot open", e)))?;
         match rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Self { _fd: fd }),
-            Err(Errno::WOULDBLOCK) => Err(LockError::Held),
+            Ok(()) => {
+                // For people only: a disk may have no room for it.
+                let number = format!("{}\n", std::process::id());
+                let _ = rustix::fs::ftruncate(&fd, 0).and_then(|()| write_whole(&fd, number.as_bytes(), 0));
+                Ok(Self { _fd: fd })
+            }
+            Err(Errno::WOULDBLOCK) => {
+                let mut text = [0; 16];
+                let read = read_whole(&fd, &mut text, 0);
+                let number =
+                    read.is_ok().then(|| String::from_utf8_lossy(&text).split('\n').next().and_then(|line| line.parse().ok()));
+                Err(LockError::Held(number.flatten()))
+            }
             Err(e) => Err(LockError::Io(named(path, "cannot lock", e))),
         }
     }

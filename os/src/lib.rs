@@ -90,8 +90,8 @@ pub fn hardware_capabilities() -> (usize, usize) {
 /// Why a directory could not be locked.
 #[derive(Debug)]
 pub enum LockError {
-    /// Another process has it.
-    Held,
+    /// Another process has it: its number, if it has written it down.
+    Held(Option<u32>),
     Io(std::io::Error),
 }
 

@@ -96,7 +96,7 @@ impl DirLock {
         let file = file.map_err(LockError::Io)?;
         match file.try_lock() {
             Ok(()) => Ok(Self { _file: file }),
-            Err(std::fs::TryLockError::WouldBlock) => Err(LockError::Held),
+            Err(std::fs::TryLockError::WouldBlock) => Err(LockError::Held(None)),
             Err(std::fs::TryLockError::Error(e)) => Err(LockError::Io(e)),
         }
     }

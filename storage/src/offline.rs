@@ -5,7 +5,7 @@
 //! 2. [`Offline::check_log`]: the log from the checkpoint to its end, and whether that is the end.
 //! 3. [`Offline::walk`]: every page of a tree in its place: structure, level, fences that continue each other, each page once.
 //!
-//! O1: nothing is written. The directory's lock is held, so that nobody else writes either.
+//! O1: nothing is written but the number of this process into the lock file. The directory's lock is held, so that nobody else writes either.
 //! O2: after a crash single pages are sound (or have a sound copy in the doublewrite area), but pages need not fit each other until the log is
 //! redone: then only steps 1 and 2 mean anything (step 1 looks at the structure, too), and `is_clean` says so.
 
@@ -13,7 +13,7 @@ use crate::buffer::doublewrite;
 use crate::control::{Control, ControlState};
 use crate::page::{PAGE_BYTES, PAGE_WORDS, Page, PageId, PageType, RecordHeader, check, check_envelope};
 use crate::space::{GROUP_PAGES, bitmap_page, is_bit_set};
-use crate::store::{CATALOG_ROOT, CATALOG_TREE_ID, bounds, missing, present_log_directory};
+use crate::store::{CATALOG_ROOT, CATALOG_TREE_ID, bounds, in_brackets, missing, present_log_directory};
 use crate::wal::{LogDamage, LogReader, find_damage};
 use crate::{Error, TreeRef};
 use os::{DirLock, File, LockError};
@@ -96,7 +96,10 @@ impl Offline {
             return Err(Error::Directory(what.into()));
         }
         let lock = DirLock::acquire(&dir.join("heddle.lock")).map_err(|e| match e {
-            LockError::Held => Error::Directory(format!("{} is in use by a server: stop it first", dir.display()).into()),
+            LockError::Held(process) => {
+                let who = in_brackets(process);
+                Error::Directory(format!("{} is in use by a server{who}: stop it first", dir.display()).into())
+            }
             LockError::Io(e) => e.into(),
         })?;
         let (_, state) = Control::open(&control)?;

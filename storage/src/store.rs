@@ -499,11 +499,17 @@ fn enter(dir: &Path) -> Result<(DirLock, bool), Error> {
     }
     match DirLock::acquire(&dir.join("heddle.lock")) {
         Ok(lock) => Ok((lock, !has_control)),
-        Err(LockError::Held) => {
-            Err(Error::Directory(format!("the data directory {} is in use by another server", dir.display()).into()))
+        Err(LockError::Held(process)) => {
+            let other = format!("the data directory {} is in use by another server{}", dir.display(), in_brackets(process));
+            Err(Error::Directory(other.into()))
         }
         Err(LockError::Io(e)) => Err(Error::Directory(format!("the data directory is not writable: {e}").into())),
     }
+}
+
+/// The process that has a directory, for the end of a sentence.
+pub(crate) fn in_brackets(process: Option<u32>) -> String {
+    process.map_or_else(String::new, |number| format!(" (process {number})"))
 }
 
 /// Files that a first start, cut off in its middle, may have left.

@@ -96,7 +96,7 @@ pub struct DirLock(PathBuf);
 impl DirLock {
     pub fn acquire(path: &Path) -> Result<Self, LockError> {
         point();
-        if with(|world| world.disk.lock(path)) { Ok(Self(path.into())) } else { Err(LockError::Held) }
+        if with(|world| world.disk.lock(path)) { Ok(Self(path.into())) } else { Err(LockError::Held(None)) }
     }
 }
 
