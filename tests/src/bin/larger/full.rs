@@ -4,6 +4,7 @@
 //! 1. Sorts, groups, joins, windows and an INSERT ... SELECT write more temporary rows than a file may have: error 1021.
 //! 2. After each the server has given its temporary files back, and a smaller statement of the same kind answers.
 //! 3. The rows are as they were, new ones are taken, and the server stops in good order.
+//! 4. Rows are inserted until the data file is full (1114). Rows can be deleted then, also after a kill, and others take their place.
 
 use super::{Outcome, said, text};
 use mysql::Conn;
@@ -72,7 +73,70 @@ pub fn run(directory: &Path, report: &mut Report) -> Outcome {
         return Err(format!("the server ended: {end}"));
     }
     report.case("stops well after a full disk", || server.stop());
+    full_table(directory, report)
+}
+
+/// 1114: the table is full
+const TABLE_FULL: u16 = 1114;
+
+fn full_table(directory: &Path, report: &mut Report) -> Outcome {
+    let options = ServerOptions { file_bytes_max: Some(FILE_BYTES_MAX), ..ServerOptions::new(directory.join("full-table")) };
+    let server = Server::start(&options)?;
+    let mut conn = said(server.connect())?;
+    let mut rows = 0;
+    report.case("rows until the data file is full", || {
+        rows = fill(&mut conn)?;
+        if rows > 10_000 { Ok(()) } else { Err(format!("{rows} rows")) }
+    });
+    // Entries of the indexes become larger where they are deleted: their pages are full, and split.
+    report.case("rows deleted from a full data file", || {
+        said(conn.query_drop("DELETE FROM f WHERE id % 5 = 3"))?;
+        expect(&mut conn, "SELECT COUNT(*) FROM f WHERE id % 5 = 3", 0)
+    });
+    server.kill();
+    let server = Server::start(&options)?;
+    let mut conn = said(server.connect())?;
+    report.case("rows deleted after a kill", || {
+        said(conn.query_drop("USE larger"))?;
+        expect(&mut conn, "SELECT COUNT(*) FROM f WHERE id % 5 = 3", 0)?;
+        said(conn.query_drop("DELETE FROM f WHERE a < 30000"))?;
+        expect(&mut conn, "SELECT COUNT(*) FROM f FORCE INDEX (a) WHERE a < 30000", 0)?;
+        said(conn.query_drop("DELETE FROM f WHERE id % 2 = 0"))
+    });
+    report.case("rows in the place of the deleted ones", || {
+        let until = Instant::now() + Duration::from_secs(20);
+        // Purge gives pages back when no snapshot needs the rows.
+        while let Err(error) = conn.query_drop("INSERT INTO f SELECT NULL, a, b, pad FROM f LIMIT 1000") {
+            if Instant::now() > until {
+                return Err(error.to_string());
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        Ok(())
+    });
+    report.case("stops well after a full data file", || server.stop());
     Ok(())
+}
+
+/// Inserts rows until there is no room; how many.
+fn fill(conn: &mut Conn) -> Result<u32, String> {
+    for sql in [
+        "CREATE DATABASE larger",
+        "USE larger",
+        "CREATE TABLE f (id INT UNSIGNED AUTO_INCREMENT PRIMARY KEY, a INT NOT NULL, b VARCHAR(200) NOT NULL, pad TEXT NOT NULL, KEY (a), KEY (b))",
+    ] {
+        said(conn.query_drop(sql))?;
+    }
+    let mut rows = 0;
+    loop {
+        let row = |n: u32| format!("({}, '{}', '{}')", n.wrapping_mul(7_919) % 100_000, &text(n, 0)[..150], text(n, 1));
+        let list: Vec<String> = (rows..rows + 500).map(row).collect();
+        match conn.query_drop(format!("INSERT INTO f (a, b, pad) VALUES {}", list.join(", "))) {
+            Ok(()) => rows += 500,
+            Err(mysql::Error::MySqlError(error)) if error.code == TABLE_FULL => return Ok(rows),
+            Err(error) => return Err(error.to_string()),
+        }
+    }
 }
 
 fn load(conn: &mut Conn) -> Outcome {
