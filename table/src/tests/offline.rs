@@ -69,6 +69,17 @@ fn a_whole_directory_has_no_problems() {
     assert!(check(&fixture.directory.join("redo"), 1, &|_| {}).is_err(), "no data directory");
 }
 
+#[test]
+fn a_log_that_is_not_there_is_damage() {
+    let mut fixture = Fixture::new(1);
+    filled(&fixture);
+    fixture.close();
+    std::fs::remove_dir_all(fixture.directory.join("redo")).expect("removes");
+    let (summary, said) = look(&fixture.directory);
+    assert_eq!(summary, Summary { problems: 1, tables: 1, rows: ROWS as u64 });
+    assert!(said.len() == 1 && said[0].contains("the log: ") && said[0].contains(".log is missing"), "{said:?}");
+}
+
 /// A crash between the record of a new tree and the tree itself: the record goes, whoever has the page by then.
 #[test]
 fn a_tree_that_was_never_made_is_forgotten() {
