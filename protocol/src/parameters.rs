@@ -113,6 +113,11 @@ impl Parameters {
         Ok(())
     }
 
+    /// Long data that is kept for the next execution.
+    pub fn long_data_bytes(&self) -> usize {
+        self.long_data.iter().flatten().map(Vec::len).sum()
+    }
+
     /// COM_STMT_RESET, and the end of every execution: long data is for one execution.
     pub fn forget_long_data(&mut self) {
         if !self.long_data.is_empty() {

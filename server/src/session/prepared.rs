@@ -58,6 +58,9 @@ enum Work {
     Text,
 }
 
+/// Long data that a session may keep, in packets of `max_allowed_packet`.
+const LONG_DATA_PACKETS_MAX: usize = 4;
+
 impl Statements {
     pub fn clear(&mut self) {
         self.by_id.clear();
@@ -139,17 +142,23 @@ impl Statements {
         Ok(())
     }
 
-    /// COM_STMT_SEND_LONG_DATA has no answer.
+    /// COM_STMT_SEND_LONG_DATA has no answer. A value has `max_allowed_packet` at the most, all values that the session keeps have
+    /// [`LONG_DATA_PACKETS_MAX`] times as much.
     pub fn send_long_data(&mut self, state: &State, id: u32, parameter: u16, data: &[u8]) {
         let limit = state.settings.packet_bytes_max;
-        if let Some(statement) = self.by_id.get_mut(&id)
-            && let Err(error) = statement.parameters.append_long_data(parameter, data, limit)
-        {
+        let kept: usize = self.by_id.values().map(|statement| statement.parameters.long_data_bytes()).sum();
+        let Some(statement) = self.by_id.get_mut(&id).filter(|statement| statement.long_data_error.is_none()) else { return };
+        // The packets were well formed, so the connection can go on.
+        let too_large = |what| protocol::Error::ParameterRange { parameter: parameter.into(), what };
+        let appended = match limit.saturating_mul(LONG_DATA_PACKETS_MAX).checked_sub(kept) {
+            Some(room) if data.len() <= room => statement.parameters.append_long_data(parameter, data, limit),
+            _ => Err(too_large("long data of all statements of the session")),
+        };
+        if let Err(error) = appended {
+            // The next execution says so, and needs none of it.
+            statement.parameters.forget_long_data();
             statement.long_data_error = Some(match error {
-                // The packets were well formed, so the connection can go on.
-                protocol::Error::TooLarge { .. } => {
-                    protocol::Error::ParameterRange { parameter: parameter.into(), what: "long data" }
-                }
+                protocol::Error::TooLarge { .. } => too_large("long data"),
                 other => other,
             });
         }

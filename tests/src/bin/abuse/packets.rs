@@ -42,6 +42,7 @@ pub fn run(address: &Address, seed: u64, packets: u32, bystander: &mut Bystander
     case("compressed frames of random bytes", &mut || random_frames(address, &mut rng, packets));
     case("random commands", &mut || random_commands(address, &mut rng, packets));
     case("valid packets with flipped bits", &mut || flipped(address, &mut rng, packets * 10));
+    report.case("more long data than a session may keep", || much_long_data(address).map_err(|error| error.to_string()));
     report.case("a login by a plugin that is unknown", || switched(address).map_err(|error| error.to_string()));
 }
 
@@ -265,6 +266,29 @@ fn long_data(address: &Address) -> Sent {
     }
     raw.command(COM_STMT_EXECUTE, &execution())?;
     raw.drain(PATIENCE);
+    Ok(())
+}
+
+/// Each value is within `max_allowed_packet`, and all that a session keeps are within four times as much.
+fn much_long_data(address: &Address) -> Sent {
+    const COM_STMT_SEND_LONG_DATA: u8 = 24;
+    let mut raw = prepared(address)?;
+    for _ in 0..2 {
+        raw.command(COM_STMT_PREPARE, b"SELECT LENGTH(?), LENGTH(?)")?;
+        raw.drain(PATIENCE);
+    }
+    let mut piece = vec![b'x'; 6 + (15 << 20)];
+    // Five values of 60 MiB, where a packet has 64.
+    for (statement, parameter) in [(2, 0), (2, 1), (3, 0), (3, 1), (1, 1)] {
+        piece[..6].copy_from_slice(&[statement, 0, 0, 0, parameter, 0]);
+        for _ in 0..4 {
+            raw.command(COM_STMT_SEND_LONG_DATA, &piece)?;
+        }
+    }
+    let refused = raw.ask(COM_STMT_EXECUTE, &execution())?;
+    if refused.is_none() {
+        return Err(std::io::Error::other("more long data than a session may keep was taken"));
+    }
     Ok(())
 }
 
