@@ -28,8 +28,20 @@ pub fn run(root: &Path, may_install: bool, only: &[String]) -> Result<bool, Stri
     let wanted = |name: &str| only.is_empty() || only.iter().any(|n| n == name);
     let needs_server = only.is_empty()
         || only.iter().any(|n| {
-            ["sql", "isolation", "definitions", "abuse", "events", "larger", "migrations", "clients", "crash", "tpcc"]
-                .contains(&n.as_str())
+            [
+                "sql",
+                "isolation",
+                "definitions",
+                "abuse",
+                "privileges",
+                "events",
+                "larger",
+                "migrations",
+                "clients",
+                "crash",
+                "tpcc",
+            ]
+            .contains(&n.as_str())
         });
     if may_install {
         install::components()?;
@@ -151,6 +163,9 @@ fn patient_checks(root: &Path, steps: &Steps, wanted: &dyn Fn(&str) -> bool) {
     }
     if wanted("abuse") {
         steps.run("bad input", &mut test_program(root, "abuse"), Counting::Lines);
+    }
+    if wanted("privileges") {
+        steps.run("privilege matrix", &mut test_program(root, "privileges"), Counting::Lines);
     }
     if wanted("events") {
         steps.run("events over restarts", &mut test_program(root, "events"), Counting::Lines);

@@ -11,6 +11,7 @@
 //! | `crash`     | kill -9 under load, restart, check; round after round                       |
 //! | `isolation` | what concurrent sessions see of each other, at every isolation level        |
 //! | `abuse`     | bad input over the wire                                                     |
+//! | `privileges`| who may run which administrative statement, beside MySQL's answers          |
 //! | `cross`     | builds for other processors and tests there, under emulation                |
 //! | `sim`       | the engine on a simulated machine, seed after seed                          |
 //! | `fuzz`      | the fuzz targets, each for some seconds; random statements beside MySQL     |
@@ -85,6 +86,11 @@ enum Word {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Runs administrative statements with each privilege; `-- --help` shows more
+    Privileges {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Sends bad input over the wire and checks that the server goes on
     Abuse {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -145,6 +151,7 @@ fn main() -> ExitCode {
         Word::Crash { arguments } => ci::program(&root, "crash", &arguments),
         Word::Definitions { arguments } => ci::program(&root, "definitions", &arguments),
         Word::Isolation { arguments } => ci::program(&root, "isolation", &arguments),
+        Word::Privileges { arguments } => ci::program(&root, "privileges", &arguments),
         Word::Abuse { arguments } => ci::program(&root, "abuse", &arguments),
         Word::Larger { arguments } => ci::program(&root, "larger", &arguments),
         Word::Migrations { arguments } => ci::measure(&root, "migrations", &arguments),

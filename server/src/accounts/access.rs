@@ -239,6 +239,11 @@ impl Access {
         if self.has(Privileges::SUPER) || self.has_dynamic(dynamic) { Ok(()) } else { Err(special(named)) }
     }
 
+    /// Manages accounts: CREATE USER, or for what would be done by hand in MySQL this privilege on the tables of `mysql`.
+    pub fn manages_accounts(&self, by_hand: Privileges) -> bool {
+        self.has(Privileges::CREATE_USER) || self.database("mysql").has(by_hand)
+    }
+
     /// KILL for others, one more connection than there may be.
     pub fn administers_connections(&self) -> bool {
         self.has(Privileges::SUPER) || self.has_dynamic("CONNECTION_ADMIN")
@@ -256,7 +261,7 @@ impl Access {
     /// May the account use it (USE)?
     pub fn enters_database(&self, database: &str) -> bool {
         is_open_database(database)
-            || !self.database(database).and(Privileges::DATABASE).is_empty()
+            || !self.database(database).and(Privileges::DATABASE.without(Privileges::GRANT)).is_empty()
             || self.tables.contains_key(database)
             || self.routines.contains_key(database)
     }

@@ -100,8 +100,11 @@ impl State {
             Statement::Show(what) => self.check_show(what),
             Statement::Describe { table: name, .. } => self.sees_table(name),
             Statement::Flush { what, tables, .. } => {
-                tables.iter().try_for_each(|name| self.sees_table(name))?;
-                what.split(',').try_for_each(|what| check_flush(access, what.trim()))
+                what.split(',').try_for_each(|what| check_flush(access, what.trim()))?;
+                match *what {
+                    "TABLES" => Ok(()),
+                    _ => tables.iter().try_for_each(|name| self.sees_table(name)),
+                }
             }
             Statement::TableMaintenance { kind, tables, .. } => tables.iter().try_for_each(|name| {
                 self.reads_some(name, Privileges::SELECT)?;
@@ -114,7 +117,10 @@ impl State {
                 database(self.database_of(&lock.name)?, Privileges::LOCK_TABLES)?;
                 self.reads_some(&lock.name, Privileges::SELECT)
             }),
-            Statement::LockInstance { .. } => access.needs_admin("BACKUP_ADMIN", "BACKUP_ADMIN"),
+            Statement::LockInstance { .. } => match access.has_dynamic("BACKUP_ADMIN") {
+                true => Ok(()),
+                false => Err(special("BACKUP_ADMIN")),
+            },
             Statement::Shutdown => self.check_shutdown(),
             Statement::LoadData(load) if !load.local && !access.has(Privileges::FILE) => {
                 self.database_of(&load.table)?;
@@ -347,7 +353,7 @@ impl State {
                     return Ok(());
                 }
                 let (whole, _) = access.table(database, name.name);
-                if !whole.has_any(Privileges::TABLE) {
+                if !whole.has_any(Privileges::TABLE.without(Privileges::GRANT)) {
                     return Err(access.command_denied("SHOW", name.name));
                 }
                 match self.schema().table(database, name.name) {
@@ -375,7 +381,11 @@ impl State {
             Show::LogEvents if access.has(Privileges::REPLICATION_SLAVE) => Ok(()),
             Show::LogEvents => Err(special("REPLICATION SLAVE")),
             Show::EngineStatus { .. } => process(access),
-            Show::BinaryLogStatus | Show::BinaryLogs | Show::ReplicaStatus { .. } | Show::Replicas => {
+            Show::Replicas => match access.has(Privileges::REPLICATION_SLAVE) {
+                true => Ok(()),
+                false => Err(special("REPLICATION SLAVE")),
+            },
+            Show::BinaryLogStatus | Show::BinaryLogs | Show::ReplicaStatus { .. } => {
                 match access.has(Privileges::SUPER) || access.has(Privileges::REPLICATION_CLIENT) {
                     true => Ok(()),
                     false => Err(special("SUPER, REPLICATION CLIENT")),
@@ -461,6 +471,17 @@ const RESTRICTED: &[&str] = &[
     "transaction_write_set_extraction",
 ];
 
+/// Global variables that need more than SYSTEM_VARIABLES_ADMIN.
+fn check_variable(access: &Access, name: &str) -> Result<()> {
+    if name.eq_ignore_ascii_case("mandatory_roles") && !access.has_dynamic("ROLE_ADMIN") {
+        return Err(special("SYSTEM_VARIABLES_ADMIN or SUPER privileges, as well as the ROLE_ADMIN"));
+    }
+    if name.eq_ignore_ascii_case("offline_mode") {
+        return access.needs_admin("CONNECTION_ADMIN", "SYSTEM_VARIABLES_ADMIN plus CONNECTION_ADMIN or SUPER");
+    }
+    Ok(())
+}
+
 fn check_set(access: &Access, item: &SetItem<'_>) -> Result<()> {
     let (scope, name) = match item {
         SetItem::System { scope, name, .. } => (*scope, *name),
@@ -470,8 +491,8 @@ fn check_set(access: &Access, item: &SetItem<'_>) -> Result<()> {
     match scope {
         VariableScope::PersistOnly if crate::variables::find(name).is_some() => {
             let both = ["SYSTEM_VARIABLES_ADMIN", "PERSIST_RO_VARIABLES_ADMIN"];
-            if access.has(Privileges::SUPER) || both.iter().all(|name| access.has_dynamic(name)) {
-                return Ok(());
+            if both.iter().all(|name| access.has_dynamic(name)) {
+                return check_variable(access, name);
             }
             let message =
                 "Access denied; you need SYSTEM_VARIABLES_ADMIN and PERSIST_RO_VARIABLES_ADMIN privileges for this operation";
@@ -483,7 +504,8 @@ fn check_set(access: &Access, item: &SetItem<'_>) -> Result<()> {
                 // Told as unknown by SET itself.
                 return Ok(());
             }
-            access.needs_admin("SYSTEM_VARIABLES_ADMIN", "SUPER or SYSTEM_VARIABLES_ADMIN")
+            access.needs_admin("SYSTEM_VARIABLES_ADMIN", "SUPER or SYSTEM_VARIABLES_ADMIN")?;
+            check_variable(access, name)
         }
         VariableScope::Any | VariableScope::Session if RESTRICTED.iter().any(|known| known.eq_ignore_ascii_case(name)) => {
             if access.has_dynamic("SESSION_VARIABLES_ADMIN") {

@@ -5,8 +5,8 @@
 use super::access::Access;
 use super::model::{Account, DatabaseGrant, Name, ProxyGrant, RoleGrant, RoutineGrant, TableGrant};
 use super::privilege::{DYNAMIC, Privileges};
-use super::statement::{Choice, Notes, change, named, not_granted};
-use super::{Accounts, special};
+use super::statement::{Choice, Notes, change, guard, keep_mandatory, manage, named, not_granted};
+use super::{Accounts, SYSTEM_USER, special};
 use crate::error::{Error, Result};
 use crate::session::State;
 use sql::ast::{AccountName, AccountStatement, GrantLevel, ObjectName, PrivilegeSpec, RevokeFrom};
@@ -56,6 +56,9 @@ pub async fn run(state: &mut State, statement: &AccountStatement<'_>, access: &A
             complete(state, &level, &mut set, true)?;
             let to = list(to);
             guard(state, access, &to)?;
+            if set.dynamic.iter().any(|name| name == SYSTEM_USER) {
+                refuse_mandatory(state, &to)?;
+            }
             change(state, move |accounts| to.iter().try_for_each(|name| grant(accounts, name, &level, &set))).await?;
             Ok(Notes::new())
         }
@@ -70,16 +73,14 @@ pub async fn run(state: &mut State, statement: &AccountStatement<'_>, access: &A
             Ok([notes, change(state, take).await?].concat())
         }
         AccountStatement::RevokeAll { from } => {
-            if !access.has(Privileges::CREATE_USER) {
-                return Err(special("CREATE USER"));
-            }
+            manage(access, Privileges::UPDATE)?;
             let from = Revokees::new(state, access, from)?;
             change(state, move |accounts| from.each(accounts, revoke_all)).await
         }
         AccountStatement::GrantProxy { on, to, grant_option } => {
             let (proxied, to) = (named(access, &on), list(to));
             may_grant_proxy(state, access, &proxied)?;
-            guard(state, access, &to)?;
+            guard(state, access, to.iter().chain([&proxied]))?;
             let grant = ProxyGrant { proxied, grant_option };
             change(state, move |accounts| to.iter().try_for_each(|name| grant_proxy(accounts, name, &grant))).await?;
             Ok(Notes::new())
@@ -87,19 +88,27 @@ pub async fn run(state: &mut State, statement: &AccountStatement<'_>, access: &A
         AccountStatement::RevokeProxy { on, from } => {
             let proxied = named(access, &on);
             may_grant_proxy(state, access, &proxied)?;
+            guard(state, access, [&proxied])?;
             let from = Revokees::new(state, access, from)?;
             change(state, move |accounts| from.each(accounts, |accounts, name| revoke_proxy(accounts, name, &proxied))).await
         }
         AccountStatement::GrantRoles { roles, to, admin_option } => {
             let (roles, to) = (list(roles), list(to));
             may_grant_roles(state, access, &roles)?;
-            guard(state, access, &to)?;
-            change(state, move |accounts| grant_roles(accounts, &roles, &to, admin_option)).await?;
+            to.iter().try_for_each(|name| known(state, name))?;
+            guard(state, access, roles.iter().chain(&to))?;
+            let mandatory = state.worker.mandatory_roles();
+            change(state, move |accounts| grant_roles(accounts, &roles, &to, admin_option, &mandatory)).await?;
             Ok(Notes::new())
         }
         AccountStatement::RevokeRoles { roles, from } => {
             let roles = list(roles);
             may_grant_roles(state, access, &roles)?;
+            keep_mandatory(state, &roles)?;
+            if !from.ignore_unknown {
+                from.names.iter().try_for_each(|name| known(state, &named(access, name)))?;
+            }
+            guard(state, access, &roles)?;
             let from = Revokees::new(state, access, from)?;
             change(state, move |accounts| from.each_role(accounts, &roles)).await
         }
@@ -207,13 +216,17 @@ fn check_grantor(state: &State, grantor: &Name, roles: &Choice, level: &Level) -
     if is_valid { Ok(()) } else { Err(Error::Other { number: 3836, message: message.to_owned() }) }
 }
 
+/// 3523 where the account is not there.
+fn known(state: &State, name: &Name) -> Result<()> {
+    match state.worker.shared.accounts.snapshot().get(name) {
+        Some(_) => Ok(()),
+        None => Err(unknown_id(name)),
+    }
+}
+
 /// 3523
 pub fn unknown_id(name: &Name) -> Error {
     Error::Other { number: 3523, message: format!("Unknown authorization ID {}", name.ticked()) }
-}
-
-fn guard(state: &State, access: &Access, names: &[Name]) -> Result<()> {
-    access.guard(&state.worker.shared.accounts.snapshot(), names)
 }
 
 fn current(state: &State, database: Option<&str>) -> Result<String> {
@@ -309,11 +322,12 @@ fn may_grant(access: &Access, level: &Level, set: &Set) -> Result<()> {
     let needed = set.everything().with(Privileges::GRANT);
     match level {
         Level::Global => {
-            let static_part = set.whole.without(Privileges::GRANT);
-            if (!static_part.is_empty() || set.dynamic.is_empty()) && !access.has(needed) {
+            if (!set.whole.is_empty() || set.dynamic.is_empty()) && !access.has(needed) {
                 return Err(access.access_denied());
             }
-            match set.dynamic.iter().find(|name| !access.may_grant_dynamic(name)) {
+            // Who may write to the tables of `mysql` could do so by hand in MySQL.
+            let by_hand = access.database("mysql").has(Privileges::UPDATE);
+            match set.dynamic.iter().find(|name| !by_hand && !access.may_grant_dynamic(name)) {
                 Some(_) if set.all => Err(access.access_denied()),
                 Some(_) => Err(special("GRANT OPTION")),
                 None => Ok(()),
@@ -597,8 +611,8 @@ fn revoke_proxy(accounts: &mut Accounts, name: &Name, proxied: &Name) -> Result<
     Ok(())
 }
 
-/// ROLE_ADMIN, or every role WITH ADMIN OPTION.
-fn may_grant_roles(state: &State, access: &Access, roles: &[Name]) -> Result<()> {
+/// ROLE_ADMIN, or every role WITH ADMIN OPTION. Whether a role has SYSTEM_USER is asked apart.
+pub fn may_grant_roles(state: &State, access: &Access, roles: &[Name]) -> Result<()> {
     if access.has_dynamic("ROLE_ADMIN") || access.has(Privileges::SUPER) {
         return Ok(());
     }
@@ -611,7 +625,16 @@ fn may_grant_roles(state: &State, access: &Access, roles: &[Name]) -> Result<()>
     Err(special("WITH ADMIN, ROLE_ADMIN, SUPER"))
 }
 
-fn grant_roles(accounts: &mut Accounts, roles: &[Name], to: &[Name], admin: bool) -> Result<()> {
+/// 3897: what everybody has is never a system account.
+fn refuse_mandatory(state: &State, to: &[Name]) -> Result<()> {
+    let mandatory = state.worker.mandatory_roles();
+    let Some(name) = to.iter().find(|name| mandatory.contains(name)) else { return Ok(()) };
+    let message = format!("AuthId {} is set as mandatory_roles. Cannot grant the 'SYSTEM_USER' privilege.", name.ticked());
+    Err(Error::Other { number: 3897, message })
+}
+
+/// A mandatory role is granted to everybody, so it can have no role.
+fn grant_roles(accounts: &mut Accounts, roles: &[Name], to: &[Name], admin: bool, mandatory: &[Name]) -> Result<()> {
     for name in to {
         let account = accounts.get(name).ok_or_else(|| unknown_id(name))?;
         let mut account = Account::clone(account);
@@ -619,7 +642,7 @@ fn grant_roles(accounts: &mut Accounts, roles: &[Name], to: &[Name], admin: bool
             if accounts.get(role).is_none() {
                 return Err(unknown_id(role));
             }
-            if role == name || accounts.is_granted(role, name) {
+            if role == name || accounts.is_granted(role, name) || mandatory.contains(name) {
                 let message = format!(
                     "User account {} is directly or indirectly granted to the role {}. The GRANT would create a loop",
                     name.ticked(),

@@ -89,6 +89,21 @@ impl Accounts {
         false
     }
 
+    /// Has the account or role SYSTEM_USER, itself or by way of its roles?
+    pub fn is_system(&self, name: &Name) -> bool {
+        let has = |account: &Arc<Account>| account.dynamic.contains_key(SYSTEM_USER);
+        let is_granted = |account: &&Arc<Account>| self.is_granted(name, &account.name);
+        self.get(name).is_some_and(has)
+            || self.by_name.values().filter(|account| has(account)).any(|account| is_granted(&account))
+    }
+
+    /// 3880: everybody has the mandatory roles, so none of them is a system account.
+    pub fn check_mandatory(&self, roles: &[Name]) -> Result<()> {
+        let Some(name) = roles.iter().find(|role| self.is_system(role)) else { return Ok(()) };
+        let message = format!("Cannot set mandatory_roles: AuthId {} has 'SYSTEM_USER' privilege.", name.ticked());
+        Err(Error::Other { number: 3880, message })
+    }
+
     /// The roles that an account may make active: its own, and of the mandatory ones those that are there.
     pub fn granted_roles(&self, account: &Account, mandatory: &[Name]) -> Vec<Name> {
         let mut granted: Vec<Name> = account.roles.iter().map(|grant| grant.role.clone()).collect();
@@ -212,6 +227,9 @@ impl AccountStore {
     }
 }
 
+/// The privilege of accounts that are changed by their kind alone.
+pub const SYSTEM_USER: &str = "SYSTEM_USER";
+
 /// 1227
 pub fn special(privileges: &str) -> Error {
     let message = format!("Access denied; you need (at least one of) the {privileges} privilege(s) for this operation");
@@ -224,10 +242,13 @@ pub fn now_seconds() -> i64 {
     since.map_or(0, |since| since.as_secs() as i64)
 }
 
-/// The names of `mandatory_roles`: `role`, `'role'@'host'`, with commas between.
+/// The names of `mandatory_roles`: `role`, `'role'@'host'`, with commas between. Some may be empty, which no role is.
 pub fn parse_roles(text: &str) -> Vec<Name> {
     let bare = |part: &str| part.trim().trim_matches(['`', '\'', '"']).to_owned();
-    let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+    if text.trim().is_empty() {
+        return Vec::new();
+    }
+    let names = text.split(',').map(str::trim);
     let name = |text: &str| match text.rsplit_once('@') {
         Some((user, host)) => Name { user: bare(user), host: bare(host).to_ascii_lowercase() },
         None => Name { user: bare(text), host: "%".to_owned() },

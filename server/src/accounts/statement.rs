@@ -8,13 +8,14 @@ use super::grant;
 use super::model::{Account, Lifetime, Limits, Name, Requirement};
 use super::password::Plugin;
 use super::privilege::Privileges;
-use super::{Accounts, now_seconds, special};
+use super::{Accounts, SYSTEM_USER, now_seconds, special};
 use crate::error::{Error, Result};
 use crate::session::{ResultSet, State};
 use crate::show::{Columns, number, result, text};
 use exec::Level;
 use sql::ast::{AccountName, AccountOption, AccountStatement, Authentication, Expiry, Resource, RoleChoice, UserSpec};
 use std::sync::Arc;
+use types::schema::{DatabaseDef, Schema, TableDef};
 
 /// Notes of a statement: number and message.
 pub type Notes = Vec<(u16, String)>;
@@ -26,11 +27,15 @@ pub async fn run(state: &mut State, statement: &AccountStatement<'_>) -> Result<
     let list = |names: &[AccountName<'_>]| names.iter().map(own).collect::<Vec<Name>>();
     match *statement {
         AccountStatement::CreateUser { if_not_exists, users, default_roles, options } => {
-            require(&access, Privileges::CREATE_USER, "CREATE USER")?;
+            manage(&access, Privileges::INSERT)?;
             let (specs, made) = specs(state, users)?;
             let options = Options::new(options)?;
             let roles = list(default_roles);
-            may_assign_roles(&access, &roles)?;
+            grant::may_grant_roles(state, &access, &roles)?;
+            guard(state, &access, &roles)?;
+            let names: Vec<Name> = specs.iter().map(|spec| spec.name.clone()).collect();
+            keep_definers(state, &access, "CREATE USER", &names)?;
+            guard(state, &access, &names)?;
             let policy = Policy::new(state, true);
             let new = New { specs, options, roles, policy };
             let changed = change(state, move |accounts| create(accounts, new, if_not_exists)).await?;
@@ -42,12 +47,12 @@ pub async fn run(state: &mut State, statement: &AccountStatement<'_>) -> Result<
                 spec.name == access.name && matches!(spec.secret, Some(Secret::Password { .. } | Secret::DiscardOld))
             };
             let only_own_password = options.is_empty() && specs.iter().all(is_own);
-            let administers = access.has(Privileges::CREATE_USER);
-            if !administers && !only_own_password {
-                return Err(special("CREATE USER"));
+            let administers = access.manages_accounts(Privileges::UPDATE);
+            if !only_own_password {
+                manage(&access, Privileges::UPDATE)?;
             }
             specs.iter().try_for_each(|spec| may_keep_two(&access, spec))?;
-            access.guard(&state.worker.shared.accounts.snapshot(), specs.iter().map(|spec| &spec.name))?;
+            guard(state, &access, specs.iter().map(|spec| &spec.name))?;
             let options = Options::new(options)?;
             let policy = Policy::new(state, administers);
             let names: Vec<Name> = specs.iter().map(|spec| spec.name.clone()).collect();
@@ -60,11 +65,12 @@ pub async fn run(state: &mut State, statement: &AccountStatement<'_>) -> Result<
         }
         AccountStatement::SetPassword(user) => {
             let name = own(&user.name);
-            let administers = access.has(Privileges::CREATE_USER);
-            if name != access.name && !administers {
+            // CREATE USER does not suffice here, unlike for ALTER USER.
+            if name != access.name && !access.database("mysql").has(Privileges::UPDATE) {
                 return Err(access.database_denied("mysql"));
             }
-            access.guard(&state.worker.shared.accounts.snapshot(), [&name])?;
+            let administers = access.manages_accounts(Privileges::UPDATE);
+            guard(state, &access, [&name])?;
             let is_own = name == access.name;
             let (mut specs, made) = specs(state, &[user])?;
             let spec = specs.pop().expect("one for one");
@@ -84,19 +90,21 @@ pub async fn run(state: &mut State, statement: &AccountStatement<'_>) -> Result<
             return Ok(told(state, changed, made));
         }
         AccountStatement::DropUser { if_exists, names } => {
-            require(&access, Privileges::CREATE_USER, "CREATE USER")?;
+            manage(&access, Privileges::DELETE)?;
             remove(state, list(names), if_exists, "DROP USER").await?;
         }
         AccountStatement::DropRole { if_exists, names } => {
             if !access.has(Privileges::DROP_ROLE) {
                 require(&access, Privileges::CREATE_USER, "CREATE USER, DROP ROLE")?;
             }
-            remove(state, list(names), if_exists, "DROP ROLE").await?;
+            remove(state, list(names), if_exists, DROP_ROLE).await?;
         }
         AccountStatement::RenameUser { pairs } => {
-            require(&access, Privileges::CREATE_USER, "CREATE USER")?;
+            manage(&access, Privileges::UPDATE)?;
             let pairs: Vec<(Name, Name)> = pairs.iter().map(|(from, to)| (own(from), own(to))).collect();
-            access.guard(&state.worker.shared.accounts.snapshot(), pairs.iter().map(|(from, _)| from))?;
+            let names = || pairs.iter().flat_map(|(from, to)| [from, to]);
+            keep_definers(state, &access, "RENAME USER", names())?;
+            guard(state, &access, names())?;
             change(state, move |accounts| rename(accounts, &pairs)).await?;
         }
         AccountStatement::CreateRole { if_not_exists, names } => {
@@ -104,6 +112,8 @@ pub async fn run(state: &mut State, statement: &AccountStatement<'_>) -> Result<
                 require(&access, Privileges::CREATE_USER, "CREATE USER, CREATE ROLE")?;
             }
             let names = list(names);
+            keep_definers(state, &access, "CREATE ROLE", &names)?;
+            guard(state, &access, &names)?;
             let changed = change(state, move |accounts| {
                 let mut notes = Notes::new();
                 let mut failed = Vec::new();
@@ -123,8 +133,8 @@ pub async fn run(state: &mut State, statement: &AccountStatement<'_>) -> Result<
         AccountStatement::SetDefaultRole { roles, users } => {
             let users = list(users);
             if users.iter().any(|user| *user != access.name) {
-                access.guard(&state.worker.shared.accounts.snapshot(), &users)?;
-                require(&access, Privileges::CREATE_USER, "CREATE USER")?;
+                manage(&access, Privileges::UPDATE)?;
+                guard(state, &access, &users)?;
             }
             let choice = Choice::new(&access, &roles);
             let mandatory = state.worker.mandatory_roles();
@@ -164,7 +174,7 @@ fn told(state: &State, notes: Notes, mut made: Vec<Made>) -> Option<ResultSet> {
 /// 1227: RETAIN CURRENT PASSWORD and DISCARD OLD PASSWORD ask for a privilege also of the own account.
 fn may_keep_two(access: &Access, spec: &Spec) -> Result<()> {
     let is_asked = spec.retains || matches!(spec.secret, Some(Secret::DiscardOld));
-    match !is_asked || access.has(Privileges::CREATE_USER) || access.has_dynamic("APPLICATION_PASSWORD_ADMIN") {
+    match !is_asked || access.manages_accounts(Privileges::UPDATE) || access.has_dynamic("APPLICATION_PASSWORD_ADMIN") {
         true => Ok(()),
         false => Err(special("CREATE USER or APPLICATION_PASSWORD_ADMIN")),
     }
@@ -178,6 +188,16 @@ pub fn named(access: &Access, name: &AccountName<'_>) -> Name {
     }
 }
 
+/// 1227
+pub fn manage(access: &Access, by_hand: Privileges) -> Result<()> {
+    if access.manages_accounts(by_hand) { Ok(()) } else { Err(special("CREATE USER")) }
+}
+
+/// 1227 where an account with SYSTEM_USER is among them that this one may not change.
+pub fn guard<'n>(state: &State, access: &Access, names: impl IntoIterator<Item = &'n Name>) -> Result<()> {
+    access.guard(&state.worker.shared.accounts.snapshot(), names)
+}
+
 fn require(access: &Access, privileges: Privileges, named: &str) -> Result<()> {
     if access.has(privileges) { Ok(()) } else { Err(special(named)) }
 }
@@ -185,14 +205,14 @@ fn require(access: &Access, privileges: Privileges, named: &str) -> Result<()> {
 impl Access {
     /// Accounts with SYSTEM_USER are changed by their kind alone.
     pub fn guard<'n>(&self, accounts: &Accounts, names: impl IntoIterator<Item = &'n Name>) -> Result<()> {
-        if self.has_dynamic("SYSTEM_USER") {
+        if self.has_dynamic(SYSTEM_USER) {
             return Ok(());
         }
         let is_system = |name: &Name| {
-            *name != self.name && accounts.get(name).is_some_and(|account| account.dynamic.contains_key("SYSTEM_USER"))
+            *name != self.name && accounts.get(name).is_some_and(|account| account.dynamic.contains_key(SYSTEM_USER))
         };
         match names.into_iter().any(is_system) {
-            true => Err(special("SYSTEM_USER")),
+            true => Err(special(SYSTEM_USER)),
             false => Ok(()),
         }
     }
@@ -571,16 +591,70 @@ fn alter(accounts: &mut Accounts, specs: Vec<Spec>, if_exists: bool, options: &O
     Ok(notes)
 }
 
-async fn remove(state: &mut State, names: Vec<Name>, if_exists: bool, operation: &'static str) -> Result<()> {
-    state.access.guard(&state.worker.shared.accounts.snapshot(), &names)?;
+/// 3628 for a mandatory role, which is neither dropped nor taken from anybody.
+pub fn keep_mandatory<'n>(state: &State, names: impl IntoIterator<Item = &'n Name>) -> Result<()> {
     let mandatory = state.worker.mandatory_roles();
-    if let Some(name) = names.iter().find(|name| mandatory.contains(name)) {
-        let message = format!(
-            "The role {} is a mandatory role and can't be revoked or dropped. The restriction can be lifted by excluding the role \
-             identifier from the global variable mandatory_roles.",
-            name.ticked()
-        );
-        return Err(Error::Other { number: 3628, message });
+    let Some(name) = names.into_iter().find(|name| mandatory.contains(name)) else { return Ok(()) };
+    let message = format!(
+        "The role {} is a mandatory role and can't be revoked or dropped. The restriction can be lifted by excluding the role identifier \
+         from the global variable mandatory_roles.",
+        name.ticked()
+    );
+    Err(Error::Other { number: 3628, message })
+}
+
+/// 4006: whoever has made views and programs neither goes, nor comes anew: those would change their owner. ALLOW_NONEXISTENT_DEFINER is
+/// only warned of it (4005).
+fn keep_definers<'n>(state: &State, access: &Access, operation: &str, names: impl IntoIterator<Item = &'n Name>) -> Result<()> {
+    let schema = state.schema();
+    for name in names {
+        for what in made_by(&schema, &name.plain()) {
+            let whose = name.quoted();
+            if !access.has_dynamic("ALLOW_NONEXISTENT_DEFINER") {
+                let message =
+                    format!("Operation {operation} failed for {whose} as it is referenced as a definer account in {what}.");
+                return Err(Error::Other { number: 4006, message });
+            }
+            state.warn(Level::Warning, 4005, format!("User {whose} is referenced as a definer account in {what}."));
+        }
+    }
+    Ok(())
+}
+
+/// The kinds of objects that name the account as their definer.
+fn made_by<'s>(schema: &'s Schema, definer: &'s str) -> impl Iterator<Item = &'static str> + 's {
+    let any = move |is: &dyn Fn(&DatabaseDef) -> bool| schema.databases.values().any(|database| is(database));
+    let of_view = move |def: &TableDef| {
+        def.view.as_ref().is_some_and(|view| Name::new(&view.definer_user, &view.definer_host).plain() == definer)
+    };
+    let kinds = [
+        (any(&|database| database.routines.values().any(|def| def.definer == definer)), "a stored routine"),
+        (any(&|database| database.tables.values().any(|def| of_view(def))), "a view"),
+        (any(&|database| database.events.values().any(|def| def.program.definer == definer)), "an event"),
+        (
+            any(&|database| database.tables.values().flat_map(|def| &def.triggers).any(|def| def.program.definer == definer)),
+            "a trigger",
+        ),
+    ];
+    kinds.into_iter().filter_map(|(is, what)| is.then_some(what))
+}
+
+/// The statement that wants less than CREATE USER.
+const DROP_ROLE: &str = "DROP ROLE";
+
+/// 1227: DROP ROLE alone removes roles, which are locked, and no accounts that somebody logs in with.
+fn keep_accounts(access: &Access, accounts: &Accounts, names: &[Name]) -> Result<()> {
+    let is_open = |name: &Name| accounts.get(name).is_some_and(|account| !account.locked);
+    if names.iter().any(is_open) { require(access, Privileges::CREATE_USER, "CREATE USER") } else { Ok(()) }
+}
+
+async fn remove(state: &mut State, names: Vec<Name>, if_exists: bool, operation: &'static str) -> Result<()> {
+    let access = std::rc::Rc::clone(&state.access);
+    keep_mandatory(state, &names)?;
+    keep_definers(state, &access, operation, &names)?;
+    guard(state, &access, &names)?;
+    if operation == DROP_ROLE {
+        keep_accounts(&access, &state.worker.shared.accounts.snapshot(), &names)?;
     }
     let gone = names.clone();
     let notes = change(state, move |accounts| {
@@ -672,14 +746,6 @@ pub fn not_granted(role: &Name, to: &Name) -> Error {
     Error::Other { number: 3530, message: format!("{} is not granted to {}", role.ticked(), to.ticked()) }
 }
 
-/// May the account give these as default roles to others?
-fn may_assign_roles(access: &Access, roles: &[Name]) -> Result<()> {
-    match roles.is_empty() || access.has(Privileges::CREATE_USER) {
-        true => Ok(()),
-        false => Err(special("CREATE USER")),
-    }
-}
-
 fn set_default_roles(accounts: &mut Accounts, users: &[Name], choice: &Choice, mandatory: &[Name]) -> Result<()> {
     for user in users {
         let known = accounts.get(user).cloned();
@@ -694,7 +760,13 @@ fn set_default_roles(accounts: &mut Accounts, users: &[Name], choice: &Choice, m
             }
             Choice::None | Choice::Default | Choice::AllExcept(_) => Vec::new(),
         };
-        let Some(account) = known else { return Err(grant::unknown_id(user)) };
+        let Some(account) = known else {
+            // As in MySQL: who is not there has no default roles.
+            if matches!(choice, Choice::None) {
+                continue;
+            }
+            return Err(grant::unknown_id(user));
+        };
         accounts.put(Account { default_roles: roles, ..Account::clone(&account) });
     }
     Ok(())

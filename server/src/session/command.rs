@@ -5,6 +5,7 @@ use super::login::{self, Claim, Entry, LoggedIn, Offer, Refused};
 use super::run::ResultSet;
 use super::state::{Answer, State};
 use super::{Client, Next, Session, write_error};
+use crate::accounts::SYSTEM_USER;
 use crate::connection::{Input, Lost};
 use crate::counters::{Command as Counted, count};
 use crate::error::{Error, Result};
@@ -244,10 +245,12 @@ impl State {
         }
         let access = &self.access;
         let any = access.administers_connections();
+        let is_system = access.has_dynamic(SYSTEM_USER);
         let own = access.name.plain();
         let found = gather(&self.worker.shared, move |worker| {
             let session = worker.sessions.borrow().get(&short).cloned()?;
-            let may = any || *session.account.borrow() == own;
+            let is_own = *session.account.borrow() == own;
+            let may = (any || is_own) && (is_system || !session.may(|access| access.has_dynamic(SYSTEM_USER)));
             if may {
                 session.kill(how);
             }

@@ -2,6 +2,7 @@
 //! other threads ask by message.
 
 use super::held::HeldTables;
+use crate::accounts::Access;
 use crate::connection::Interruptible;
 use crate::counters::Counters;
 use exec::kill;
@@ -29,6 +30,8 @@ pub struct SessionInfo {
     pub user: RefCell<String>,
     /// `user@host` of the account; empty until it is proved.
     pub account: RefCell<String>,
+    /// What the account may do, as of its latest statement.
+    pub access: RefCell<Option<Rc<Access>>>,
     /// With the port, as the process list shows it.
     pub host: String,
     pub database: RefCell<Option<String>>,
@@ -99,6 +102,7 @@ impl SessionInfo {
             id,
             user: RefCell::new("unauthenticated user".to_owned()),
             account: RefCell::default(),
+            access: RefCell::default(),
             host,
             database: RefCell::default(),
             attributes: RefCell::default(),
@@ -116,6 +120,11 @@ impl SessionInfo {
             killed: Arc::new(AtomicU8::new(kill::NONE)),
             waker,
         }
+    }
+
+    /// Does what the account may do fulfil this? Not before it is proved who the client is.
+    pub fn may(&self, is: impl FnOnce(&Access) -> bool) -> bool {
+        self.access.borrow().as_deref().is_some_and(is)
     }
 
     /// The flag that execution looks at.

@@ -11,7 +11,7 @@
 use super::Client;
 use super::info::SessionInfo;
 use crate::accounts::model::{Lifetime, Requirement};
-use crate::accounts::{Account, Identity, Plugin, Seat, native_hash, parse_roles};
+use crate::accounts::{Account, Identity, Plugin, Seat, native_hash};
 use crate::connection::{Input, Lost, Peer, TlsInfo};
 use crate::counters::count;
 use crate::error::Error;
@@ -195,7 +195,7 @@ pub async fn authenticate(
     }
     let seat = store.logins.take_seat(&account, global("max_user_connections").as_u64()).map_err(Refused::Error)?;
     store.logins.succeeded(&account, &peer.host);
-    let mandatory = parse_roles(global("mandatory_roles").as_text());
+    let mandatory = worker.mandatory_roles();
     let roles = accounts.roles_at_login(&account, global("activate_all_roles_on_login").as_bool(), &mandatory);
     let (name, user, host) = (account.name.clone(), user.to_owned(), peer.host.clone());
     Ok(Entry { identity: Identity { name, user, host, using_password, roles, expired }, seat })

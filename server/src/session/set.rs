@@ -5,7 +5,7 @@
 use super::settings::{IDS, ISOLATION_LEVELS};
 use super::state::{Change, State};
 use super::transaction::Characteristics;
-use crate::accounts::{Access, Identity};
+use crate::accounts::{Access, Identity, parse_roles};
 use crate::charset::{self, Charset, Collation};
 use crate::error::{Error, Result};
 use crate::variables::persisted::{Entries, Entry, Metadata};
@@ -169,6 +169,9 @@ impl State {
             },
             Some(value) => {
                 let (mut setting, was_moved) = id.check(&value).map_err(|error| explained(error, &value))?;
+                if id.name() == "mandatory_roles" {
+                    self.check_mandatory_roles(setting.as_text())?;
+                }
                 if id == IDS.optimizer_switch {
                     let present = match global {
                         true => self.worker.shared.globals().get(id).clone(),
@@ -192,6 +195,16 @@ impl State {
             _ if global => Assignment::Global(id, setting),
             _ => Assignment::Session(id, setting),
         })
+    }
+
+    /// 1231, 3880
+    fn check_mandatory_roles(&self, text: &str) -> Result<()> {
+        let roles = parse_roles(text);
+        if roles.iter().any(|role| role.user.is_empty()) {
+            let (name, value) = ("mandatory_roles".to_owned(), text.to_owned());
+            return Err(variables::Error::WrongValue { name, value }.into());
+        }
+        self.worker.shared.accounts.snapshot().check_mandatory(&roles)
     }
 
     fn check_transaction(

@@ -97,6 +97,7 @@ impl State {
         let mut vars = SessionVars::new(info.id, user, identity.name.plain());
         let access = worker.access(&identity);
         *info.account.borrow_mut() = identity.name.plain();
+        *info.access.borrow_mut() = Some(Rc::clone(&access));
         vars.killed = info.kill_flag();
         vars.work = Rc::clone(&info.counters.work);
         vars.client_found_rows = login.capabilities.has(Capabilities::FOUND_ROWS);
@@ -142,6 +143,10 @@ impl State {
     #[cold]
     fn renew_access(&mut self) {
         self.access = self.worker.access(&self.identity);
+        // Others judge the session by its own account, in whose name ever it does something now.
+        if *self.info.account.borrow() == self.identity.name.plain() {
+            *self.info.access.borrow_mut() = Some(Rc::clone(&self.access));
+        }
         self.name_roles();
     }
 

@@ -118,9 +118,15 @@ impl Worker {
         })
     }
 
-    /// The roles that every account has.
+    /// The roles that every account has. One that has got SYSTEM_USER on some way does not count: nobody becomes a system account by it.
     pub fn mandatory_roles(&self) -> Vec<Name> {
-        crate::accounts::parse_roles(self.shared.globals().get(crate::variables::known("mandatory_roles")).as_text())
+        let mut roles =
+            crate::accounts::parse_roles(self.shared.globals().get(crate::variables::known("mandatory_roles")).as_text());
+        if !roles.is_empty() {
+            let accounts = self.shared.accounts.snapshot();
+            roles.retain(|role| !role.user.is_empty() && !accounts.is_system(role));
+        }
+        roles
     }
 
     /// Memory for one syntax tree.

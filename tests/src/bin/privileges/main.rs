@@ -1,0 +1,104 @@
+//! The privilege matrix: who may run which administrative statement.
+//!
+//! For every set of privileges (`sets`: each static and each dynamic one alone, and pairs that open a door together) an account that has
+//! exactly these runs every statement of `statements`. How each ended, `ok` or the number of the error, is compared with what MySQL
+//! answered, which `mysql.txt` has. That file is made by running the same program against MySQL: `privileges --against HOST:PORT --record`.
+//!
+//! P1: a statement that succeeded is undone by an administrator before the next one runs.
+//! P2: after each set of privileges, accounts and objects are as they were at the start; so nothing is left that would open a door to a
+//!     later statement.
+
+mod answers;
+mod statements;
+mod world;
+
+use answers::{Answers, RECORDED};
+use clap::Parser;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use tests::{Address, Report, Server, ServerOptions};
+use world::World;
+
+#[derive(Parser)]
+#[command(about = "Runs administrative statements with each privilege, and compares the outcome with MySQL's")]
+struct Arguments {
+    /// A running server, HOST:PORT, instead of one started for this
+    #[arg(long)]
+    against: Option<String>,
+    #[arg(long, default_value = "root")]
+    user: String,
+    #[arg(long, default_value = "")]
+    password: String,
+    /// Write the server's answers into the file of MySQL's answers
+    #[arg(long)]
+    record: bool,
+    /// Only statements with this text
+    #[arg(long, default_value = "")]
+    only: String,
+}
+
+fn main() -> ExitCode {
+    let mut report = Report::new();
+    if let Err(why) = start(&Arguments::parse(), &mut report) {
+        report.fail("privileges", why);
+    }
+    report.finish()
+}
+
+fn start(arguments: &Arguments, report: &mut Report) -> Result<(), String> {
+    if let Some(at) = &arguments.against {
+        return run(arguments, &Address::parse(at, &arguments.user, &arguments.password)?, report);
+    }
+    if arguments.record {
+        return Err("--record needs a reference server: --against HOST:PORT".into());
+    }
+    let directory = std::env::temp_dir().join(format!("heddle-privileges-{}", std::process::id()));
+    let server = Server::start(&ServerOptions { buffer_pool: "32M".into(), ..ServerOptions::new(&directory) })?;
+    let outcome = run(arguments, &server.address, report);
+    server.kill();
+    remove(&directory);
+    outcome
+}
+
+/// Where Heddle refuses what MySQL lets pass: statements that begin so, with these privileges, and how they end. MySQL persists a system
+/// account as a mandatory role, which everybody then is after the next start.
+const STRICTER: (&str, &str, &str) =
+    ("SET PERSIST_ONLY mandatory_roles", "SYSTEM_VARIABLES_ADMIN + PERSIST_RO_VARIABLES_ADMIN", "1227");
+
+fn remove(directory: &Path) {
+    // What is left of a test in the temporary folder harms nobody.
+    let _ = std::fs::remove_dir_all(directory);
+}
+
+fn run(arguments: &Arguments, address: &Address, report: &mut Report) -> Result<(), String> {
+    let statements: Vec<_> = statements::all().into_iter().filter(|s| s.text.contains(&arguments.only)).collect();
+    let mut world = World::make(address)?;
+    let sets = world::sets(&mut world.admin)?;
+    let mut answers = Answers::default();
+    let outcome = sets.iter().try_for_each(|set| {
+        world.as_account_with(set, |world, conn| {
+            statements.iter().try_for_each(|statement| {
+                answers.put(&statement.text, set, world.outcome(conn, statement)?);
+                Ok(())
+            })
+        })
+    });
+    world.clear()?;
+    outcome?;
+    if arguments.record {
+        let path = PathBuf::from("tests/src/bin/privileges/mysql.txt");
+        std::fs::write(&path, answers.to_text()).map_err(|e| format!("{}: {e}", path.display()))?;
+        report.ok(format!("recorded {} statements with {} sets of privileges", statements.len(), sets.len()));
+        return Ok(());
+    }
+    let mut recorded = Answers::from_text(RECORDED)?;
+    recorded.replace_where(STRICTER.0, STRICTER.1, STRICTER.2);
+    for statement in &statements {
+        let differences = recorded.differences(&answers, &statement.text, &sets);
+        report.case(&statement.text, || match differences.is_empty() {
+            true => Ok(()),
+            false => Err(differences.join("; ")),
+        });
+    }
+    Ok(())
+}
