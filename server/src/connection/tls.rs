@@ -16,7 +16,7 @@ use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig, ServerConnection};
 use std::cell::RefCell;
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use x509_parser::objects::{oid_registry, oid2abbrev};
 use x509_parser::prelude::{FromDer, X509Certificate, X509Name};
@@ -197,7 +197,7 @@ pub fn configure(directory: &Path) -> Result<Arc<ServerConfig>, String> {
     let of = |name: &str| directory.join(name);
     let (ca, certificate, key) = (of("ca.pem"), of("server-cert.pem"), of("server-key.pem"));
     let present = [&certificate, &key].map(|path| path.exists());
-    if present == [false, false] {
+    if present == [false, false] || MADE.iter().any(|name| beside(directory, name).exists()) {
         make_certificates(directory).map_err(|error| format!("cannot make certificates in {}: {error}", directory.display()))?;
     }
     let unreadable = |path: &Path, error: rustls::pki_types::pem::Error| format!("cannot read {}: {error}", path.display());
@@ -243,28 +243,41 @@ fn make_certificates(directory: &Path) -> Result<(), Box<dyn std::error::Error>>
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let authority_key = KeyPair::generate()?;
     let certificate = authority.self_signed(&authority_key)?;
-    put(directory, "ca.pem", certificate.pem().as_bytes(), false)?;
-    put(directory, "ca-key.pem", authority_key.serialize_pem().as_bytes(), true)?;
+    let mut texts = vec![certificate.pem(), authority_key.serialize_pem()];
     let issuer = Issuer::new(authority, authority_key);
     let hosts = vec!["localhost".to_owned(), "127.0.0.1".to_owned(), "::1".to_owned()];
     for (kind, hosts) in [("Server", hosts), ("Client", Vec::new())] {
         let params = named(&format!("Heddle_Server_Auto_Generated_{kind}_Certificate"), hosts)?;
         let key = KeyPair::generate()?;
-        let certificate = params.signed_by(&key, &issuer)?;
-        let stem = kind.to_ascii_lowercase();
-        put(directory, &format!("{stem}-cert.pem"), certificate.pem().as_bytes(), false)?;
-        put(directory, &format!("{stem}-key.pem"), key.serialize_pem().as_bytes(), true)?;
+        texts.extend([params.signed_by(&key, &issuer)?.pem(), key.serialize_pem()]);
     }
+    put(directory, &texts)?;
     Ok(())
 }
 
-/// Writes a file; a secret one for its owner alone.
-fn put(directory: &Path, name: &str, bytes: &[u8], is_secret: bool) -> io::Result<()> {
+/// The files that are made, in the order of their texts.
+const MADE: [&str; 6] = ["ca.pem", "ca-key.pem", "server-cert.pem", "server-key.pem", "client-cert.pem", "client-key.pem"];
+
+/// Where a file's text is until the texts of all files are on the disk.
+fn beside(directory: &Path, name: &str) -> PathBuf {
+    directory.join(format!("{name}.new"))
+}
+
+/// Writes the files, keys for their owner alone. Where this is cut short, some file still has its other name, and all are made anew.
+fn put(directory: &Path, texts: &[String]) -> io::Result<()> {
     use std::os::unix::fs::OpenOptionsExt;
-    let mode = if is_secret { 0o600 } else { 0o644 };
-    let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(mode).open(directory.join(name))?;
-    file.write_all(bytes)?;
-    file.sync_all()
+    for (name, text) in MADE.iter().zip(texts) {
+        let mode = if name.ends_with("-key.pem") { 0o600 } else { 0o644 };
+        let path = beside(directory, name);
+        let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(mode).open(path)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+    }
+    os::sync_dir(directory)?;
+    for name in MADE {
+        std::fs::rename(beside(directory, name), directory.join(name))?;
+    }
+    os::sync_dir(directory)
 }
 
 #[cfg(test)]
@@ -280,6 +293,25 @@ mod tests {
         }
         let certificate = params.self_signed(&rcgen::KeyPair::generate().unwrap()).unwrap();
         Certificate::read(certificate.der()).unwrap()
+    }
+
+    #[test]
+    fn certificates_are_made_whole_or_anew() {
+        use std::os::unix::fs::PermissionsExt;
+        let directory = tempfile::tempdir().unwrap();
+        let of = |name: &str| directory.path().join(name);
+        let text = || std::fs::read(of("server-cert.pem")).unwrap();
+        configure(directory.path()).unwrap();
+        let first = text();
+        assert_eq!(std::fs::metadata(of("server-key.pem")).unwrap().permissions().mode() & 0o777, 0o600);
+        configure(directory.path()).unwrap();
+        assert_eq!(text(), first, "what is there is used");
+        // As after a power loss among the renames.
+        std::fs::rename(of("server-cert.pem"), of("server-cert.pem.new")).unwrap();
+        configure(directory.path()).unwrap();
+        assert_ne!(text(), first);
+        let names = std::fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        assert!(names.into_iter().all(|name| MADE.iter().any(|made| name == *made)));
     }
 
     #[test]
