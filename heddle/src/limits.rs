@@ -24,11 +24,14 @@ fn meminfo_total_bytes(text: &str) -> Option<u64> {
     Some(kib << 10)
 }
 
-/// Raises the limit of open files so that `connections` clients fit; answers how many do.
+/// The most that `max_connections` can be set to while the server runs.
+const CONNECTIONS_MAX: usize = 100_000;
+
+/// Raises the limit of open files so that `connections` clients fit, and more where they may become more; answers how many of these do.
 pub fn raise_open_files(connections: usize) -> usize {
     let limit = getrlimit(Resource::Nofile);
     let maximum = limit.maximum.unwrap_or(u64::MAX);
-    let wanted = (connections as u64 + OTHER_FILES).min(maximum);
+    let wanted = (connections.max(CONNECTIONS_MAX) as u64 + OTHER_FILES).min(maximum);
     let mut current = limit.current.unwrap_or(u64::MAX);
     if current < wanted {
         let raised = rustix::process::Rlimit { current: Some(wanted), maximum: limit.maximum };

@@ -46,6 +46,6 @@ pub use parameters::{NamedParameters, ParameterType, Parameters, StmtExecute, Va
 pub use put::{put_length_encoded, put_length_encoded_bytes, put_u16, put_u24, put_u32, put_u64, put_zero_terminated};
 pub use response::{
     EncodedHead, OkPacket, PrepareOk, StateChange, TransactionState, put_column_count, put_definitions_end, put_eof, put_error,
-    put_local_infile_request, put_result_head, put_rows_end, put_statistics,
+    put_error_for_greeting, put_local_infile_request, put_result_head, put_rows_end, put_statistics,
 };
 pub use row::{RowEncoder, RowFormat};

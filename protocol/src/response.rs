@@ -148,6 +148,15 @@ impl TransactionState {
 
 /// An error: MySQL's number, its SQLSTATE, and the message.
 pub fn put_error(writer: &mut PacketWriter, number: u16, sqlstate: &[u8; 5], message: &str) {
+    put_error_with(writer, number, Some(sqlstate), message);
+}
+
+/// An error in the place of the greeting: the client has not told yet that it knows SQLSTATEs.
+pub fn put_error_for_greeting(writer: &mut PacketWriter, number: u16, message: &str) {
+    put_error_with(writer, number, None, message);
+}
+
+fn put_error_with(writer: &mut PacketWriter, number: u16, sqlstate: Option<&[u8; 5]>, message: &str) {
     /// MySQL's MYSQL_ERRMSG_SIZE.
     const MESSAGE_BYTES_MAX: usize = 512;
     let mut end = message.len().min(MESSAGE_BYTES_MAX);
@@ -157,8 +166,10 @@ pub fn put_error(writer: &mut PacketWriter, number: u16, sqlstate: &[u8; 5], mes
     writer.packet(|out| {
         out.push(ERR);
         put_u16(out, number);
-        out.push(b'#');
-        out.extend_from_slice(sqlstate);
+        if let Some(sqlstate) = sqlstate {
+            out.push(b'#');
+            out.extend_from_slice(sqlstate);
+        }
         out.extend_from_slice(&message.as_bytes()[..end]);
     });
 }

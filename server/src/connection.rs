@@ -19,6 +19,7 @@ use bytes::Bytes;
 use compression::{Packing, Unpacking};
 use protocol::{CompressedWriter, PacketReader, PacketWriter};
 use std::cell::{Cell, RefCell};
+use std::future::Future;
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
 use std::rc::Rc;
@@ -291,6 +292,33 @@ impl Socket {
             Stream::Nowhere => return Ok(()),
         };
         self.core.watch_writable(&mut mio::unix::SourceFd(&descriptor), watch)
+    }
+
+    /// Waits for something else than the socket, for as long as the client is there.
+    pub async fn while_there<T>(
+        &self,
+        wait: impl Future<Output = T>,
+        deadline: Instant,
+        stop: &impl Interruptible,
+    ) -> Result<T, Lost> {
+        let mut wait = std::pin::pin!(wait);
+        std::future::poll_fn(|cx| {
+            if let Poll::Ready(value) = wait.as_mut().poll(cx) {
+                return Poll::Ready(Ok(value));
+            }
+            if self.readiness.hung_up.get() {
+                return Poll::Ready(Err(Lost::Closed));
+            }
+            if stop.is_interrupted() {
+                return Poll::Ready(Err(Lost::Interrupted));
+            }
+            if self.core.now() >= deadline {
+                return Poll::Ready(Err(Lost::Timeout));
+            }
+            self.core.wake_at(deadline);
+            Poll::Pending
+        })
+        .await
     }
 
     async fn readable(&self, deadline: Instant, stop: &impl Interruptible) -> Result<(), Lost> {

@@ -17,6 +17,7 @@ mod ddl;
 mod digests;
 mod error;
 mod event;
+mod handshakes;
 mod instruments;
 mod latin1;
 mod plan_cache;

@@ -5,6 +5,7 @@ use crate::accounts::AccountStore;
 use crate::connection::configure_tls;
 use crate::ddl::DdlThreads;
 use crate::event::{EventScheduler, Events};
+use crate::handshakes::Handshakes;
 use crate::instruments::Instruments;
 use crate::session::IDS;
 use crate::user_lock::UserLocks;
@@ -28,6 +29,7 @@ pub struct Shared {
     /// Definitions share it as writers; who wants none of them has a read lock on it.
     pub definitions: Arc<table::MetadataLock>,
     pub accounts: Arc<AccountStore>,
+    pub handshakes: Arc<Handshakes>,
     /// `None`: TLS is not offered.
     pub tls: Option<Arc<rustls::ServerConfig>>,
     pub user_locks: Arc<UserLocks>,
@@ -83,6 +85,7 @@ impl Shared {
             ddl,
             definitions,
             accounts: Arc::new(accounts),
+            handshakes: Arc::default(),
             tls,
             user_locks: Arc::default(),
             instruments: Instruments::default(),
@@ -155,6 +158,11 @@ impl Shared {
     /// Sessions open now, roughly.
     pub fn sessions(&self) -> usize {
         self.workers.iter().map(|worker| worker.load.load(Ordering::Relaxed)).sum()
+    }
+
+    /// How many clients may have logged in.
+    pub fn connections_max(&self) -> usize {
+        self.globals().get(known("max_connections")).as_u64() as usize
     }
 
     pub fn is_stopping(&self) -> bool {

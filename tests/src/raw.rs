@@ -153,6 +153,11 @@ impl Raw {
 
 /// A handshake response for a user with an empty password.
 pub fn login(user: &str) -> Vec<u8> {
+    login_with(user, "mysql_native_password", &[])
+}
+
+/// A handshake response with a proof of a plugin, which is shorter than 251 bytes.
+pub fn login_with(user: &str, plugin: &str, proof: &[u8]) -> Vec<u8> {
     let flags = LONG_PASSWORD | PROTOCOL_41 | TRANSACTIONS | SECURE_CONNECTION | PLUGIN_AUTH;
     let mut payload = flags.to_le_bytes().to_vec();
     payload.extend((1_u32 << 24).to_le_bytes());
@@ -160,7 +165,9 @@ pub fn login(user: &str) -> Vec<u8> {
     payload.extend([0; 23]);
     payload.extend(user.as_bytes());
     payload.push(0);
-    payload.push(0); // empty authentication data
-    payload.extend(b"mysql_native_password\0");
+    payload.push(proof.len() as u8);
+    payload.extend(proof);
+    payload.extend(plugin.as_bytes());
+    payload.push(0);
     payload
 }

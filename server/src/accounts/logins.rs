@@ -1,24 +1,23 @@
-//! What is remembered of logins: fast hashes of passwords that were proved, failures, connections in use. And the thread that does what is
-//! slow about passwords, so that no worker waits for it.
+//! What is remembered of logins: fast hashes of passwords that were proved, failures, connections in use.
 //!
 //! L1: everything here is locked for a look-up at a time, at the start or the end of a connection only; but for accounts with
 //!     MAX_QUERIES_PER_HOUR or MAX_UPDATES_PER_HOUR, whose statements are counted.
 //! L2: a fast hash is good for the stored password that it was seen with, so a changed password makes it useless.
 
+use super::Accounts;
+use super::login_jobs::LoginJobs;
 use super::model::{Account, Limits, Name};
+use super::password::Plugin;
 use crate::error::{Error, Result};
-use crate::worker::{OneShot, one_shot};
 use aws_lc_rs::rsa::{KeySize, OAEP_SHA1_MGF1SHA1, OaepPrivateDecryptingKey, PrivateDecryptingKey};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use parking_lot::Mutex;
 use protocol::auth::Sha2Hash;
 use std::collections::HashMap;
-use std::sync::mpsc::{Sender, channel};
+use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
-
-type Job = Box<dyn FnOnce() + Send>;
 
 const HOUR: Duration = Duration::from_secs(3600);
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -61,7 +60,9 @@ pub struct Logins {
     /// Handshakes that broke off, by host.
     broken: Mutex<HashMap<String, u64>>,
     usage: Arc<Mutex<HashMap<Name, Usage>>>,
-    jobs: Mutex<Option<Sender<Job>>>,
+    pub jobs: LoginJobs,
+    /// Which plugin a name seems to have that is none of an account.
+    decoys: RandomState,
     key: OnceLock<Option<Arc<Key>>>,
 }
 
@@ -79,6 +80,11 @@ impl Key {
         let der: PublicKeyX509Der<'_> = private.public_key().as_der().ok()?;
         let public = pem("PUBLIC KEY", der.as_ref());
         Some(Self { private: OaepPrivateDecryptingKey::new(private).ok()?, public })
+    }
+
+    /// The length of what it encrypts.
+    pub fn bytes(&self) -> usize {
+        self.private.key_size_bytes()
     }
 
     /// The password without its last zero byte; `None` where it is none that was encrypted for this key and nonce.
@@ -109,32 +115,10 @@ impl Logins {
             hosts: Mutex::default(),
             broken: Mutex::default(),
             usage: Arc::default(),
-            jobs: Mutex::new(None),
+            jobs: LoginJobs::default(),
+            decoys: RandomState::new(),
             key: OnceLock::new(),
         }
-    }
-
-    /// Runs something slow on the thread for passwords. `None` when it panicked or there is no thread.
-    pub fn slowly<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> OneShot<T> {
-        let (reply, wait) = one_shot();
-        let mut jobs = self.jobs.lock();
-        let sender = jobs.get_or_insert_with(|| {
-            let (sender, receiver) = channel::<Job>();
-            let run = move || {
-                while let Ok(job) = receiver.recv() {
-                    if std::panic::catch_unwind(std::panic::AssertUnwindSafe(job)).is_err() {
-                        tracing::error!("work on a password panicked");
-                    }
-                }
-            };
-            if let Err(error) = std::thread::Builder::new().name("heddle-login".to_owned()).spawn(run) {
-                tracing::error!(%error, "no thread for passwords");
-            }
-            sender
-        });
-        // Without a thread the reply is dropped, and the caller reads that nothing was done.
-        let _ = sender.send(Box::new(move || reply.send(work())));
-        wait
     }
 
     /// The key pair; made when it is first asked for, which is slow. `None`: it could not be made.
@@ -149,8 +133,30 @@ impl Logins {
         known.filter(|fast| account.passwords().any(|stored| stored == fast.stored)).map(|fast| fast.hash).collect()
     }
 
+    /// Is this one of the account's passwords? Then a scramble is enough from now on. Slow, and as slow where there is no password, which
+    /// `decoy` stands for then: one that nobody has.
+    pub fn prove(&self, account: &Account, decoy: &str, password: &[u8]) -> bool {
+        let hash = protocol::auth::sha2_hash(password);
+        // Others with the same password may have proved it while this one waited.
+        if self.fast(account).iter().any(|known| protocol::auth::same(known, &hash)) {
+            return true;
+        }
+        let stored = |stored: &str| if stored.is_empty() { decoy.to_owned() } else { stored.to_owned() };
+        let mut passwords = account.passwords().map(stored);
+        let Some(proved) = passwords.find(|stored| account.plugin.is_password(stored, password)) else { return false };
+        self.remember(account, proved, hash);
+        true
+    }
+
+    /// The plugin that a name seems to have which is none of an account: always the same one, and each as often as accounts have it.
+    pub fn decoy(&self, accounts: &Accounts, user: &str) -> Plugin {
+        let native = accounts.by_name.values().filter(|account| account.plugin == Plugin::Native).count() as u64;
+        let share = u64::MAX / (accounts.by_name.len() as u64).max(1) * native;
+        if self.decoys.hash_one(user) < share { Plugin::Native } else { Plugin::CachingSha2 }
+    }
+
     /// The fast hash of one of the account's passwords, which is stored as `stored`.
-    pub fn remember(&self, account: &Account, stored: String, hash: Sha2Hash) {
+    fn remember(&self, account: &Account, stored: String, hash: Sha2Hash) {
         let mut known = self.fast.lock();
         let of_account = known.entry(account.name.clone()).or_default();
         of_account.retain(|fast| fast.stored != stored && account.passwords().any(|kept| kept == fast.stored));
@@ -359,6 +365,43 @@ mod tests {
         (0..20).for_each(|_| logins.failed(None, "host"));
         assert_eq!(logins.delay("host"), DELAY_MAX);
         assert_eq!(logins.delay("other"), Duration::ZERO);
+    }
+
+    #[test]
+    fn names_without_an_account_seem_to_have_the_plugins_of_accounts() {
+        let logins = Logins::start();
+        let account = |user: &str, plugin| {
+            let name = Name::new(user, "%");
+            (name.clone(), Arc::new(Account { name, plugin, ..Account::default() }))
+        };
+        let accounts = |plugins: &[Plugin]| {
+            let by_name = plugins.iter().enumerate().map(|(n, plugin)| account(&n.to_string(), *plugin)).collect();
+            Accounts::new(1, by_name)
+        };
+        let natives = |accounts: &Accounts| {
+            let is_native = |n: &i32| logins.decoy(accounts, &format!("name{n}")) == Plugin::Native;
+            (0..1000).filter(is_native).count()
+        };
+        assert_eq!(natives(&accounts(&[])), 0);
+        assert_eq!(natives(&accounts(&[Plugin::CachingSha2; 3])), 0);
+        assert!(natives(&accounts(&[Plugin::Native; 3])) > 990);
+        let mixed = accounts(&[Plugin::CachingSha2, Plugin::Native]);
+        assert!((300..700).contains(&natives(&mixed)));
+        assert_eq!(natives(&mixed), natives(&mixed), "a name keeps its plugin");
+    }
+
+    #[test]
+    fn a_proved_password_needs_no_second_slow_proof() {
+        let logins = Logins::start();
+        let stored = Plugin::CachingSha2.store(b"secret");
+        let mut account = Account { name: Name::new("u", "%"), stored, ..Account::default() };
+        assert!(!logins.prove(&account, "", b"wrong"));
+        assert!(logins.fast(&account).is_empty());
+        assert!(logins.prove(&account, "", b"secret"));
+        assert_eq!(logins.fast(&account), [protocol::auth::sha2_hash(b"secret")]);
+        assert!(logins.prove(&account, "", b"secret"));
+        account.stored = Plugin::CachingSha2.store(b"other");
+        assert!(!logins.prove(&account, "", b"secret"), "L2");
     }
 
     #[test]

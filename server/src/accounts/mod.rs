@@ -7,6 +7,7 @@
 //! looks at nothing but the session's own memory.
 //!
 //! - `privilege`: the bits; `model`: what is stored; `host`: which clients an account is for; `password`: how passwords are stored.
+//! - `login_jobs`: the thread for slow work on passwords.
 //! - `access`: what a session may do; `check`: what each statement needs; `statement`, `grant`: the statements; `show`: SHOW GRANTS and
 //!   its kin; `logins`: what is remembered of logins.
 //!
@@ -17,6 +18,7 @@ mod access;
 mod check;
 mod grant;
 pub mod host;
+mod login_jobs;
 mod logins;
 pub mod model;
 mod needs;
@@ -30,7 +32,7 @@ pub use grant::{forget_routine, grant_to_maker};
 pub use logins::{Logins, Seat};
 pub use model::{Account, Name};
 pub use needs::{Gathering, Needs};
-pub use password::{Plugin, native_hash};
+pub use password::{PASSWORD_BYTES_MAX, Plugin, native_hash};
 pub use show::{create_user, grants, json_text};
 pub use statement::run;
 

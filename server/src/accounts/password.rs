@@ -18,6 +18,8 @@ pub enum Plugin {
     Native,
 }
 
+/// A longer password is none: what is slow about it grows with its length.
+pub const PASSWORD_BYTES_MAX: usize = 256;
 const SALT_BYTES: usize = 20;
 const DIGEST_CHARS: usize = 43;
 const PREFIX: &str = "$A$005$";
@@ -68,6 +70,9 @@ impl Plugin {
 
     /// Is this the password? Slow for `CachingSha2`.
     pub fn is_password(self, stored: &str, password: &[u8]) -> bool {
+        if password.len() > PASSWORD_BYTES_MAX {
+            return false;
+        }
         if stored.is_empty() || password.is_empty() {
             return stored.is_empty() && password.is_empty();
         }
@@ -220,5 +225,8 @@ mod tests {
             assert_eq!(plugin.store(b""), "");
         }
         assert!(!Plugin::CachingSha2.accepts("$A$005$bad"));
+        let (longest, longer) = (vec![b'a'; PASSWORD_BYTES_MAX], vec![b'a'; PASSWORD_BYTES_MAX + 1]);
+        assert!(Plugin::Native.is_password(&Plugin::Native.store(&longest), &longest));
+        assert!(!Plugin::Native.is_password(&Plugin::Native.store(&longer), &longer));
     }
 }

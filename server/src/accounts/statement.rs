@@ -6,7 +6,7 @@
 use super::access::Access;
 use super::grant;
 use super::model::{Account, Lifetime, Limits, Name, Requirement};
-use super::password::Plugin;
+use super::password::{PASSWORD_BYTES_MAX, Plugin};
 use super::privilege::Privileges;
 use super::{Accounts, SYSTEM_USER, now_seconds, special};
 use crate::error::{Error, Result};
@@ -29,6 +29,7 @@ pub async fn run(state: &mut State, statement: &AccountStatement<'_>) -> Result<
         AccountStatement::CreateUser { if_not_exists, users, default_roles, options } => {
             manage(&access, Privileges::INSERT)?;
             let (specs, made) = specs(state, users)?;
+            refuse_long(&specs, "CREATE USER")?;
             let options = Options::new(options)?;
             let roles = list(default_roles);
             grant::may_grant_roles(state, &access, &roles)?;
@@ -53,6 +54,7 @@ pub async fn run(state: &mut State, statement: &AccountStatement<'_>) -> Result<
             }
             specs.iter().try_for_each(|spec| may_keep_two(&access, spec))?;
             guard(state, &access, specs.iter().map(|spec| &spec.name))?;
+            refuse_long(&specs, "ALTER USER")?;
             let options = Options::new(options)?;
             let policy = Policy::new(state, administers);
             let names: Vec<Name> = specs.iter().map(|spec| spec.name.clone()).collect();
@@ -73,6 +75,7 @@ pub async fn run(state: &mut State, statement: &AccountStatement<'_>) -> Result<
             guard(state, &access, [&name])?;
             let is_own = name == access.name;
             let (mut specs, made) = specs(state, &[user])?;
+            refuse_long(&specs, "SET PASSWORD")?;
             let spec = specs.pop().expect("one for one");
             may_keep_two(&access, &spec)?;
             let policy = Policy::new(state, administers);
@@ -306,6 +309,14 @@ fn specs(state: &State, users: &[UserSpec<'_>]) -> Result<(Vec<Spec>, Vec<Made>)
     };
     let specs = users.iter().map(make).collect::<Result<Vec<_>>>()?;
     Ok((specs, made))
+}
+
+/// 1396 for a password that no login would accept.
+fn refuse_long(specs: &[Spec], operation: &str) -> Result<()> {
+    let is_long =
+        |spec: &&Spec| matches!(&spec.secret, Some(Secret::Password { password, .. }) if password.len() > PASSWORD_BYTES_MAX);
+    let long: Vec<Name> = specs.iter().filter(is_long).map(|spec| spec.name.clone()).collect();
+    fail(operation, &long, "")
 }
 
 /// What is said of all accounts of a statement.

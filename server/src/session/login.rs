@@ -4,14 +4,16 @@
 //! a switch to the account's plugin where the client began with another; OK with the session's state.
 //!
 //! `caching_sha2_password`: a scramble is enough where the password's fast hash is known. Else the client is asked for the password, in
-//! clear over a unix socket, else encrypted by RSA; what is slow about that is done on a thread of its own.
+//! clear over a unix socket, else encrypted by RSA; what is slow about that is done on a thread of its own, for as long as the client waits.
 //!
-//! G1: a client that names no account goes through the same exchange as one with a wrong password, and hears the same.
+//! G1: a client that names no account goes through the same exchange as one with a wrong password, and hears the same: a name that is no
+//!     account's seems to have one of the plugins that accounts have, and an empty password is proved by an empty proof alone.
+//! G2: nothing is hashed that is longer than a password can be.
 
 use super::Client;
 use super::info::SessionInfo;
 use crate::accounts::model::{Lifetime, Requirement};
-use crate::accounts::{Account, Identity, Plugin, Seat, native_hash};
+use crate::accounts::{Account, Identity, PASSWORD_BYTES_MAX, Plugin, Seat, native_hash};
 use crate::connection::{Input, Lost, Peer, TlsInfo};
 use crate::counters::count;
 use crate::error::Error;
@@ -160,9 +162,12 @@ pub async fn authenticate(
     let (user, peer) = (claim.user, claim.peer);
     let found = accounts.find(user, &peer.host, peer.ip).cloned();
     // Nobody learns by the exchange whether there is an account.
-    let account = found.clone().unwrap_or_else(|| Arc::new(Account { stored: DECOY.to_owned(), ..Account::default() }));
+    let account = found.clone().unwrap_or_else(|| {
+        let plugin = store.logins.decoy(&accounts, user);
+        Arc::new(Account { plugin, stored: decoy(plugin).to_owned(), ..Account::default() })
+    });
     let handles_expired = claim.handles_expired;
-    let mut exchange = Exchange { client, input, info, deadline };
+    let mut exchange = Exchange { client, input, info, deadline, host: &peer.host };
     let proved = exchange.prove(worker, &account, claim.offer, claim.can_switch).await?;
     let using_password = proved.using_password;
     let denied = || Error::AccessDenied { user: user.to_owned(), host: peer.host.clone(), using_password };
@@ -217,7 +222,12 @@ fn fulfils(needed: &Requirement, tls: Option<TlsInfo>) -> bool {
 }
 
 /// A stored password that nobody has.
-const DECOY: &str = "$A$005$....................-------------------------------------------";
+fn decoy(plugin: Plugin) -> &'static str {
+    match plugin {
+        Plugin::CachingSha2 => "$A$005$....................-------------------------------------------",
+        Plugin::Native => "*0000000000000000000000000000000000000000",
+    }
+}
 
 /// Has the password's time run out?
 fn is_expired(account: &Account, usual_days: u64) -> bool {
@@ -236,6 +246,8 @@ struct Exchange<'a> {
     input: &'a mut Input,
     info: &'a SessionInfo,
     deadline: Instant,
+    /// Of the client.
+    host: &'a str,
 }
 
 /// What came of the exchange.
@@ -245,7 +257,13 @@ struct Proved {
 }
 
 impl Exchange<'_> {
-    async fn prove(&mut self, worker: &Worker, account: &Account, offer: Offer, can_switch: bool) -> Result<Proved, Refused> {
+    async fn prove(
+        &mut self,
+        worker: &Worker,
+        account: &Arc<Account>,
+        offer: Offer,
+        can_switch: bool,
+    ) -> Result<Proved, Refused> {
         let wanted = account.plugin.name();
         let is_known = |plugin: &str| plugin == protocol::NATIVE_PASSWORD || plugin == protocol::CACHING_SHA2_PASSWORD;
         let nothing = account.stored.is_empty();
@@ -257,22 +275,20 @@ impl Exchange<'_> {
             }
             _ if !can_switch => return Err(Refused::Error(Error::AuthenticationPlugin)),
             _ => {
-                // The empty password needs no plugin but the one that every client has.
-                let plugin = if nothing { protocol::NATIVE_PASSWORD } else { wanted };
                 let nonce = new_nonce();
-                protocol::put_auth_switch(&mut self.client.output.writer, plugin, &nonce);
-                (plugin.to_owned(), self.ask().await?, nonce)
+                protocol::put_auth_switch(&mut self.client.output.writer, wanted, &nonce);
+                (wanted.to_owned(), self.ask().await?, nonce)
             }
         };
         let using_password = !auth::is_empty_proof(&proof);
         let answer = |is_right| Proved { is_right, using_password };
-        if nothing || !using_password {
-            // Some clients do not send an empty proof for an empty password but scramble it like any other.
-            let is_right = nothing && proves_nothing(&nonce, &proof);
-            if is_right && using_password && plugin == protocol::CACHING_SHA2_PASSWORD {
+        // Some clients do not send an empty proof for an empty password but scramble it like any other.
+        let is_nothing = nothing && proves_nothing(&nonce, &proof);
+        if is_nothing || !using_password {
+            if is_nothing && using_password && plugin == protocol::CACHING_SHA2_PASSWORD {
                 protocol::put_fast_auth_ok(&mut self.client.output.writer);
             }
-            return Ok(answer(is_right));
+            return Ok(answer(is_nothing));
         }
         if account.plugin == Plugin::Native {
             let mut hashes = account.passwords().filter_map(native_hash);
@@ -284,26 +300,20 @@ impl Exchange<'_> {
             return Ok(answer(true));
         }
         let Some(password) = self.password(worker, &nonce).await? else { return Ok(answer(false)) };
-        let hash = auth::sha2_hash(&password);
-        let (plugin, mut passwords) = (account.plugin, account.passwords().map(str::to_owned).collect::<Vec<_>>().into_iter());
-        let proved = logins.slowly(move || passwords.find(|stored| plugin.is_password(stored, &password))).await.flatten();
-        let is_right = proved.is_some();
-        if let Some(stored) = proved {
-            logins.remember(account, stored, hash);
-        }
-        Ok(answer(is_right))
+        let (store, account) = (Arc::clone(&worker.shared.accounts), Arc::clone(account));
+        let proved = self.slowly(worker, move || store.logins.prove(&account, decoy(account.plugin), &password)).await?;
+        Ok(answer(proved))
     }
 
-    /// The password itself: in clear where nobody else can read it, else encrypted for our key.
+    /// The password itself: in clear where nobody else can read it, else encrypted for our key. G2
     async fn password(&mut self, worker: &Worker, nonce: &[u8; NONCE_BYTES]) -> Result<Option<Vec<u8>>, Refused> {
         protocol::put_full_auth_request(&mut self.client.output.writer);
         let mut sent = self.ask().await?;
         if self.client.socket.is_private() {
-            return Ok((sent.pop() == Some(0)).then_some(sent));
+            return Ok((sent.pop() == Some(0) && sent.len() <= PASSWORD_BYTES_MAX).then_some(sent));
         }
-        let store = std::sync::Arc::clone(&worker.shared.accounts);
-        let key = worker.shared.accounts.logins.slowly(move || store.logins.key()).await.flatten();
-        let Some(key) = key else { return Ok(None) };
+        let store = Arc::clone(&worker.shared.accounts);
+        let Some(key) = self.slowly(worker, move || store.logins.key()).await? else { return Ok(None) };
         const WANTS_KEY: u8 = 2;
         if sent == [WANTS_KEY] {
             self.client.output.writer.packet(|out| {
@@ -312,8 +322,18 @@ impl Exchange<'_> {
             });
             sent = self.ask().await?;
         }
+        if sent.len() != key.bytes() {
+            return Ok(None);
+        }
         let nonce = *nonce;
-        Ok(worker.shared.accounts.logins.slowly(move || key.decrypt(&sent, &nonce)).await.flatten())
+        self.slowly(worker, move || key.decrypt(&sent, &nonce)).await
+    }
+
+    /// Does something slow while the client waits for it. 1040 where too many of its host wait.
+    async fn slowly<T: Send + 'static>(&self, worker: &Worker, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Refused> {
+        let wait = worker.shared.accounts.logins.jobs.run(self.host, work);
+        let done = self.client.socket.while_there(wait, self.deadline, self.info).await?;
+        done.ok_or(Refused::Error(Error::TooManyConnections))
     }
 
     /// Sends what is written, and waits for the answer.

@@ -48,7 +48,8 @@ pub use state::{Acting, Answer, State};
 use crate::connection::{Input, Lost, Output, Socket, Stream};
 use crate::counters::count;
 use crate::error::Error;
-use crate::worker::Worker;
+use crate::handshakes::{Greeted, Handshakes};
+use crate::worker::{Message, Worker};
 use login::Refused;
 use prepared::Statements;
 use protocol::Command;
@@ -57,7 +58,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::Poll;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Both directions to the client but the bytes that it sends.
 pub struct Client {
@@ -107,37 +108,36 @@ pub async fn serve(worker: Rc<Worker>, stream: Stream, id: u32) {
 
     // One more than there may be, for who comes to see why there are so many.
     let open = worker.shared.sessions();
-    let connections_max = worker.shared.config.connections_max;
+    let connections_max = worker.shared.connections_max();
     worker.shared.note_peak(open);
-    if open > connections_max + 1 {
+    let has_room = open <= connections_max + 1 || end_handshake(&worker, |all, now| all.make_room(&peer.host, now));
+    let handshake = worker.shared.handshakes.begin(&peer.host, worker.index, id, worker.core.now());
+    end_handshake(&worker, |all, now| all.shorten(&peer.host, connections_max, now));
+    if !has_room {
         count(&worker.counters.events.refused_connections);
-        client.output.prepare();
-        write_error(&mut client, &Error::TooManyConnections);
-        let _ = client.output.flush(&client.socket, &*info).await;
-        return;
+        return turn_away(&mut client, &info, &Error::TooManyConnections).await;
     }
     let errors_max = worker.shared.globals().get(crate::variables::known("max_connect_errors")).as_u64();
     if let Err(error) = worker.shared.accounts.logins.refuse_host(&peer.host, errors_max) {
-        client.output.prepare();
-        write_error(&mut client, &error);
-        let _ = client.output.flush(&client.socket, &*info).await;
-        return;
+        return turn_away(&mut client, &info, &error).await;
     }
     let timeout = worker.shared.globals().get(crate::variables::known("connect_timeout")).as_u64();
     let deadline = worker.core.now() + Duration::from_secs(timeout);
     let (logged_in, seat) = match Box::pin(login::login(&mut client, &mut input, &info, &worker, &peer, deadline)).await {
         Ok(logged_in) => logged_in,
         Err(refused) => {
-            if matches!(refused, Refused::Lost(_)) && !peer.is_local {
+            if matches!(refused, Refused::Lost(Lost::Closed | Lost::Io(_) | Lost::Timeout | Lost::Protocol(_))) && !peer.is_local
+            {
                 worker.shared.accounts.logins.broke_off(&peer.host);
             }
             return refuse(&worker, &mut client, &info, &peer.address, refused).await;
         }
     };
+    let place = handshake.succeed();
     let mut session = Session { state: State::new(&worker, &info, peer, &logged_in), statements: Statements::default() };
     session.state.seat = Some(seat);
     session.state.tls = client.socket.tls();
-    let is_extra = open > connections_max && !session.state.access.administers_connections();
+    let is_extra = place.number > worker.shared.connections_max() && !session.state.access.administers_connections();
     let welcome = if is_extra { Err(Error::TooManyConnections) } else { session.state.welcome(&logged_in) };
     match &welcome {
         Ok(()) => session.state.write_ok(&mut client, &Answer::default()),
@@ -159,6 +159,29 @@ pub async fn serve(worker: Rc<Worker>, stream: Stream, id: u32) {
     // What was written last (an error, the farewell of a pipelining client) still goes out if the socket takes it.
     let _ = client.output.flush(&client.socket, &*info).await;
     client.output.count_sent(&info.counters.events.bytes_sent);
+}
+
+/// Tells a client that waits for the greeting why there is none.
+async fn turn_away(client: &mut Client, info: &SessionInfo, error: &Error) {
+    let description = error.describe();
+    client.output.prepare();
+    protocol::put_error_for_greeting(&mut client.output.writer, description.number, &description.message);
+    // It may be gone already.
+    let _ = client.output.flush(&client.socket, info).await;
+}
+
+/// Ends another client's handshake, where one is chosen; is one?
+fn end_handshake(worker: &Worker, choose: impl FnOnce(&Handshakes, Instant) -> Option<Greeted>) -> bool {
+    let Some(Greeted { worker: of, session, .. }) = choose(&worker.shared.handshakes, worker.core.now()) else { return false };
+    let end = move |worker: &Rc<Worker>| {
+        let sessions = worker.sessions.borrow();
+        // It may have come in meanwhile.
+        if let Some(info) = sessions.get(&session).filter(|info| info.access.borrow().is_none()) {
+            info.kill(exec::kill::CONNECTION);
+        }
+    };
+    worker.shared.workers[of].send(Message::Call(Box::new(end)));
+    true
 }
 
 /// A session in the worker's list, for as long as it lives.

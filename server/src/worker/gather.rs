@@ -29,6 +29,11 @@ pub fn one_shot<T>() -> (Reply<T>, OneShot<T>) {
 }
 
 impl<T> Reply<T> {
+    /// Does anybody wait for it still?
+    pub fn is_wanted(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
+    }
+
     pub fn send(self, value: T) {
         self.0.lock().value = Some(value);
     }

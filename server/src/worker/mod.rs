@@ -11,7 +11,7 @@ mod gather;
 pub use accept::{Acceptor, Listeners};
 pub use core::{Core, Readiness, Remote};
 pub use event_loop::{EventLoop, Host};
-pub use gather::{OneShot, gather, one_shot};
+pub use gather::{OneShot, Reply, gather, one_shot};
 
 use crate::accounts::{Access, Accesses, Identity, Name};
 use crate::connection::{Buffers, Stream};

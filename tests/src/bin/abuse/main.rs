@@ -1,6 +1,7 @@
 //! Bad input over the wire. Afterwards the server answers, and a bystander's open transaction is as it was.
 
 mod files;
+mod logins;
 mod packets;
 mod statements;
 
@@ -56,6 +57,7 @@ fn own_server(arguments: &Arguments, folder: &std::path::Path, report: &mut Repo
         return Err(format!("the server ended: {end}"));
     }
     report.case("stops well afterwards", || server.stop());
+    logins::run_alone(folder, report)?;
     outcome
 }
 
@@ -102,6 +104,7 @@ fn run(arguments: &Arguments, address: &Address, report: &mut Report) -> Result<
     };
     statements::run(address, &mut bystander, report);
     files::run(address, &mut bystander, report);
+    logins::run(address, report);
     packets::run(address, arguments.seed, arguments.packets, &mut bystander, report);
     report.case("vanished clients leave no locks", || vanish(address));
     report.case("clients that read nothing disturb nobody", || unread(address, &mut bystander));

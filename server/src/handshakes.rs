@@ -1,0 +1,169 @@
+//! Clients that have connected and have not proved yet who they are, and who of them has to go when there is no room.
+//!
+//! Anybody can connect and say nothing until `connect_timeout`. So these clients take the place of nobody who has logged in: they do not
+//! count for `max_connections`, and where the server has all the clients that it can have, one that says nothing makes room.
+//!
+//! H1: who goes is the one that has waited longest of the host that has the most of them; a host from which somebody has logged in comes
+//!     last.
+//! H2: a handshake is not ended within `PATIENCE` but for a client of a host from which somebody has logged in: what is just beginning is
+//!     most often good.
+//! H3: no host has more than half of the places for long: beyond that its own oldest goes.
+
+use parking_lot::Mutex;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// H2
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Hosts of logins that are remembered; beyond that they are forgotten.
+const HOSTS_MAX: usize = 10_000;
+
+/// A session that greets a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Greeted {
+    /// Of its worker.
+    pub worker: usize,
+    pub session: u32,
+    since: Instant,
+}
+
+#[derive(Debug, Default)]
+struct Open {
+    /// Those of each host, oldest first.
+    hosts: HashMap<String, VecDeque<Greeted>>,
+    /// Clients that have logged in and are there.
+    logged_in: usize,
+    /// Where somebody has logged in from.
+    known: HashSet<String>,
+}
+
+impl Open {
+    fn remove(&mut self, host: &str, is: impl Fn(&Greeted) -> bool) -> Option<Greeted> {
+        let waiting = self.hosts.get_mut(host)?;
+        let at = waiting.iter().position(is)?;
+        let removed = waiting.remove(at);
+        if waiting.is_empty() {
+            self.hosts.remove(host);
+        }
+        removed
+    }
+}
+
+/// All handshakes of the server.
+#[derive(Debug, Default)]
+pub struct Handshakes(Mutex<Open>);
+
+impl Handshakes {
+    /// A handshake begins; it ends when the guard is dropped.
+    pub fn begin(self: &Arc<Self>, host: &str, worker: usize, session: u32, now: Instant) -> Handshake {
+        let mut open = self.0.lock();
+        open.hosts.entry(host.to_owned()).or_default().push_back(Greeted { worker, session, since: now });
+        Handshake { all: Arc::clone(self), host: host.to_owned(), session }
+    }
+
+    /// Who makes room for a new client of the host, where somebody can. H1, H2
+    pub fn make_room(&self, host: &str, now: Instant) -> Option<Greeted> {
+        let mut open = self.0.lock();
+        let is_known = |host: &str| open.known.contains(host);
+        let patience = if is_known(host) { Duration::ZERO } else { PATIENCE };
+        let may_go = |waiting: &VecDeque<Greeted>| {
+            waiting.front().is_some_and(|first| now.saturating_duration_since(first.since) >= patience)
+        };
+        let hosts = open.hosts.iter().filter(|(_, waiting)| may_go(waiting));
+        let (host, _) = hosts.max_by_key(|(host, waiting)| (!is_known(host), waiting.len()))?;
+        let host = host.clone();
+        open.remove(&host, |_| true)
+    }
+
+    /// Who goes because the host has more handshakes than it may. H2, H3
+    pub fn shorten(&self, host: &str, connections_max: usize, now: Instant) -> Option<Greeted> {
+        let mut open = self.0.lock();
+        let waiting = open.hosts.get(host)?;
+        let is_over = waiting.len() > (connections_max / 2).max(1);
+        let is_old = waiting.front().is_some_and(|first| now.saturating_duration_since(first.since) >= PATIENCE);
+        if is_over && is_old { open.remove(host, |_| true) } else { None }
+    }
+}
+
+/// One client's handshake, while it lasts.
+pub struct Handshake {
+    all: Arc<Handshakes>,
+    host: String,
+    session: u32,
+}
+
+impl Handshake {
+    /// The client has logged in.
+    pub fn succeed(self) -> Place {
+        let all = Arc::clone(&self.all);
+        let mut open = all.0.lock();
+        if !open.known.contains(&self.host) {
+            if open.known.len() >= HOSTS_MAX {
+                open.known.clear();
+            }
+            open.known.insert(self.host.clone());
+        }
+        open.logged_in += 1;
+        let number = open.logged_in;
+        drop(open);
+        drop(self);
+        Place { all, number }
+    }
+}
+
+/// The place of a client that has logged in, while it is there.
+pub struct Place {
+    all: Arc<Handshakes>,
+    /// How many there were when it came, with this one.
+    pub number: usize,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.all.0.lock().logged_in -= 1;
+    }
+}
+
+impl Drop for Handshake {
+    fn drop(&mut self) {
+        // Where it had to go it is no longer there.
+        self.all.0.lock().remove(&self.host, |greeted| greeted.session == self.session);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_of_the_host_with_the_most_makes_room() {
+        let all = Arc::new(Handshakes::default());
+        let start = Instant::now();
+        let mut guards: Vec<Handshake> = (1..=3).map(|session| all.begin("a", 0, session, start)).collect();
+        guards.push(all.begin("b", 1, 4, start));
+        assert_eq!(all.make_room("c", start), None, "H2");
+        let later = start + PATIENCE;
+        assert_eq!(all.make_room("c", later).map(|greeted| greeted.session), Some(1));
+        let places = [(); 2].map(|()| all.begin("a", 0, 9, later).succeed());
+        assert_eq!(places.each_ref().map(|place| place.number), [1, 2]);
+        drop(places);
+        assert_eq!(all.begin("a", 0, 9, later).succeed().number, 1);
+        let gone = all.make_room("a", start).expect("a host that is known need not be patient");
+        assert_eq!((gone.worker, gone.session), (1, 4), "the others of a known host come last");
+        guards.clear();
+        assert_eq!(all.make_room("a", later), None);
+    }
+
+    #[test]
+    fn a_host_has_half_of_the_places() {
+        let all = Arc::new(Handshakes::default());
+        let start = Instant::now();
+        let _guards: Vec<Handshake> = (1..=3).map(|session| all.begin("a", 0, session, start)).collect();
+        let later = start + PATIENCE;
+        assert_eq!(all.shorten("a", 4, start), None);
+        assert_eq!(all.shorten("b", 4, later), None);
+        assert_eq!(all.shorten("a", 4, later).map(|greeted| greeted.session), Some(1));
+        assert_eq!(all.shorten("a", 4, later), None);
+    }
+}
