@@ -17,8 +17,29 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime};
+
+/// Who may not write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protection {
+    None,
+    /// All but those who administer connections.
+    ReadOnly,
+    /// Nobody may.
+    SuperReadOnly,
+}
+
+impl Protection {
+    fn of(globals: &Globals) -> Self {
+        let is_on = |name| globals.get(known(name)).as_bool();
+        match () {
+            () if is_on("super_read_only") => Protection::SuperReadOnly,
+            () if is_on("read_only") => Protection::ReadOnly,
+            () => Protection::None,
+        }
+    }
+}
 
 pub struct Shared {
     pub config: Config,
@@ -40,6 +61,8 @@ pub struct Shared {
     pub started: Instant,
     /// What the ticks of statements are in time.
     pub tick_clock: os::TickClock,
+    /// `read_only` and `super_read_only`, as statements that write look at them.
+    protection: AtomicU8,
     globals: ArcSwap<Globals>,
     pub persisted: Arc<Persisted>,
     /// Taken by whoever publishes new globals.
@@ -93,6 +116,7 @@ impl Shared {
             temporary,
             started: Instant::now(),
             tick_clock: os::TickClock::start(),
+            protection: AtomicU8::new(Protection::of(&globals) as u8),
             globals: ArcSwap::from_pointee(globals),
             persisted: Arc::new(persisted),
             globals_writer: Mutex::new(()),
@@ -114,7 +138,18 @@ impl Shared {
         let mut next = Globals::clone(&self.globals.load());
         change(&mut next);
         self.temporary.set_bytes_max(next.get(IDS.heddle_temporary_space_max).as_u64());
+        // Relaxed: what is written meanwhile was begun before.
+        self.protection.store(Protection::of(&next) as u8, Ordering::Relaxed);
         self.globals.store(Arc::new(next));
+    }
+
+    /// Who may not write now.
+    pub fn protection(&self) -> Protection {
+        match self.protection.load(Ordering::Relaxed) {
+            0 => Protection::None,
+            1 => Protection::ReadOnly,
+            _ => Protection::SuperReadOnly,
+        }
     }
 
     pub fn next_connection_id(&self) -> u32 {

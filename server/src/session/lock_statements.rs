@@ -283,7 +283,7 @@ impl State {
         tables.any(|table| table.mdl().claims().iter().any(|claim| !claim.held && is_backup(claim.session)))
     }
 
-    fn is_of_temporary_tables(&self, statement: &Statement<'_>) -> bool {
+    pub fn is_of_temporary_tables(&self, statement: &Statement<'_>) -> bool {
         use Statement as S;
         let is_own = |name: &ObjectName<'_>| {
             let database = name.database.or(self.vars.database.as_deref());

@@ -81,6 +81,8 @@ impl Client {
 struct Session {
     state: State,
     statements: Statements,
+    /// What the first command is answered with, after which the session ends: `init_connect` has failed.
+    aborted: Option<Box<Error>>,
 }
 
 /// Whether the session goes on after a command.
@@ -134,17 +136,26 @@ pub async fn serve(worker: Rc<Worker>, stream: Stream, id: u32) {
         }
     };
     let place = handshake.succeed();
-    let mut session = Session { state: State::new(&worker, &info, peer, &logged_in), statements: Statements::default() };
+    let mut session =
+        Session { state: State::new(&worker, &info, peer, &logged_in), statements: Statements::default(), aborted: None };
     session.state.seat = Some(seat);
     session.state.tls = client.socket.tls();
     let is_extra = place.number > worker.shared.connections_max() && !session.state.access.administers_connections();
-    let welcome = if is_extra { Err(Error::TooManyConnections) } else { session.state.welcome(&logged_in) };
+    let welcome = match () {
+        () if is_extra => Err(Error::TooManyConnections),
+        () if session.state.is_kept_out() => Err(Error::Other { number: 3032, message: OFFLINE.to_owned() }),
+        () => session.state.welcome(&logged_in),
+    };
     match &welcome {
         Ok(()) => session.state.write_ok(&mut client, &Answer::default()),
         Err(error) => write_error(&mut client, error),
     }
     input.reader.set_payload_bytes_max(session.state.settings.packet_bytes_max);
     info.end(worker.core.now());
+    session.aborted = match welcome {
+        Ok(()) => Box::pin(session.init_connect()).await.err().map(Box::new),
+        Err(_) => None,
+    };
     let ending = match welcome {
         Ok(()) if logged_in.capabilities.has(protocol::Capabilities::COMPRESS) => {
             session.run_compressed(&mut client, &mut input).await
@@ -257,6 +268,8 @@ async fn report(worker: &Worker, state: &State, client: &mut Client, lost: Lost)
     }
 }
 
+const OFFLINE: &str = "The server is currently in offline mode";
+
 /// How long a client that sends too much is listened to, so that it comes to read why it is turned away.
 const LINGER: Duration = Duration::from_secs(5);
 
@@ -272,6 +285,35 @@ pub fn write_error(client: &mut Client, error: &Error) {
 }
 
 impl Session {
+    /// Runs the statements of `init_connect`, whose answers nobody reads; not for those who administer connections.
+    ///
+    /// # Errors
+    /// 1184 for the client; the log has what failed.
+    async fn init_connect(&mut self) -> Result<(), Error> {
+        let state = &mut self.state;
+        let text = state.worker.shared.globals().get(crate::variables::known("init_connect")).as_text().to_owned();
+        if text.trim().is_empty() || state.access.administers_connections() || state.access.expired {
+            return Ok(());
+        }
+        state.info.begin("Connect", state.worker.core.now());
+        let mut nobody = Client::nobody(&state.worker)?;
+        let multi_statements = std::mem::replace(&mut state.multi_statements, true);
+        let outcome = catch_panic(pin!(state.query(&mut nobody, text.as_bytes()))).await;
+        state.multi_statements = multi_statements;
+        state.info.end(state.worker.core.now());
+        let why = match outcome {
+            Some(Ok(())) => return Ok(()),
+            Some(Err(error)) => error.describe().message,
+            None => "it panicked".to_owned(),
+        };
+        let database = state.vars.database.as_deref().unwrap_or("unconnected");
+        let (id, user, host) = (state.info.id, &state.identity.user, &state.identity.host);
+        tracing::warn!(id, database, user, host, why, "init_connect failed; the connection is closed");
+        let message =
+            format!("Aborted connection {id} to db: '{database}' user: '{user}' host: '{host}' (init_connect command failed)");
+        Err(Error::Other { number: 1184, message })
+    }
+
     /// As `run`, with frames around the packets from here on: the login's answer goes out without.
     #[cold]
     async fn run_compressed(&mut self, client: &mut Client, input: &mut Input) -> Option<Lost> {
@@ -322,6 +364,10 @@ impl Session {
             let sequence = 1 + (payload.len() / protocol::FRAME_BYTES_MAX) as u8;
             client.output.writer.set_sequence(sequence);
             client.output.write_timeout = self.state.settings.write_timeout;
+            if let Some(error) = self.aborted.take() {
+                write_error(client, &error);
+                return client.output.flush(&client.socket, &*info).await.err();
+            }
             let next = match Command::parse(payload, self.state.capabilities) {
                 Ok(Command::Quit) => Next::Close,
                 Ok(Command::ChangeUser(change)) => {

@@ -68,8 +68,11 @@ impl State {
             seat.count(plan.writes)?;
         }
         let lasting = self.is_in_transaction();
-        if plan.wants_write && self.transaction.next_is_read_only(&self.settings) {
-            return Err(Error::ReadOnlyTransaction);
+        if plan.wants_write {
+            self.refuse_protected()?;
+            if self.transaction.next_is_read_only(&self.settings) {
+                return Err(Error::ReadOnlyTransaction);
+            }
         }
         let inside = self.is_inside();
         if inside {

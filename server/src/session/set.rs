@@ -5,11 +5,12 @@
 use super::settings::{IDS, ISOLATION_LEVELS};
 use super::state::{Change, State};
 use super::transaction::Characteristics;
-use crate::accounts::{Access, Identity, parse_roles};
+use crate::accounts::{Access, Identity, SYSTEM_USER, parse_roles};
 use crate::charset::{self, Charset, Collation};
 use crate::error::{Error, Result};
 use crate::variables::persisted::{Entries, Entry, Metadata};
 use crate::variables::{self, Scope, Setting, VariableId, companion};
+use crate::worker::{Message, Worker};
 use exec::{Level, Strictness, UserVariable};
 use sql::ast::{Expr, Isolation, SetItem, SetValue, VariableScope};
 use std::rc::Rc;
@@ -189,12 +190,38 @@ impl State {
             }
         };
         refuse_encryption(definition.name, &setting)?;
+        let takes_effect = global && scope != VariableScope::PersistOnly;
+        if takes_effect
+            && ["read_only", "super_read_only"].contains(&definition.name)
+            && (self.transaction.is_explicit() || self.transaction.is_open() || self.transaction.locks().named.is_some())
+        {
+            let message = "Can't execute the given command because you have active locked tables or an active transaction";
+            return Err(Error::Other { number: 1192, message: message.to_owned() });
+        }
         Ok(match scope {
             VariableScope::Persist => Assignment::Persist { id, setting, at_once: true },
             VariableScope::PersistOnly => Assignment::Persist { id, setting, at_once: false },
             _ if global => Assignment::Global(id, setting),
             _ => Assignment::Session(id, setting),
         })
+    }
+
+    /// `offline_mode`: ends the sessions of those who do not administer connections.
+    fn end_others(&self) {
+        let is_system = self.access.has_dynamic(SYSTEM_USER);
+        let own = self.info.id;
+        for worker in &self.worker.shared.workers {
+            let end = move |worker: &Rc<Worker>| {
+                for session in worker.sessions.borrow().values().filter(|session| session.id != own) {
+                    let goes =
+                        |access: &Access| !access.administers_connections() && (is_system || !access.has_dynamic(SYSTEM_USER));
+                    if session.may(goes) {
+                        session.kill(exec::kill::CONNECTION);
+                    }
+                }
+            };
+            worker.send(Message::Call(Box::new(end)));
+        }
     }
 
     /// 1231, 3880
@@ -251,6 +278,9 @@ impl State {
                 }
                 if RENEWS_ACCESS.contains(&id.name()) {
                     self.worker.shared.accounts.renew();
+                }
+                if id.name() == "offline_mode" && self.worker.shared.globals().get(id).as_bool() {
+                    self.end_others();
                 }
             }
             Assignment::Names { set, collation } => {

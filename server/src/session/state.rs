@@ -150,6 +150,12 @@ impl State {
         self.name_roles();
     }
 
+    /// Is this one of the accounts that `offline_mode` keeps out?
+    pub fn is_kept_out(&self) -> bool {
+        let is_offline = || self.worker.shared.globals().get(crate::variables::known("offline_mode")).as_bool();
+        !self.access.administers_connections() && is_offline()
+    }
+
     /// The roles that are active from now on.
     pub fn set_roles(&mut self, roles: Vec<Name>) {
         self.identity.roles = roles;

@@ -7,6 +7,7 @@ use super::state::{Answer, State};
 use crate::counters::Command;
 use crate::ddl;
 use crate::error::{Error, Result};
+use crate::shared::Protection;
 use crate::show;
 use exec::{Level, Strictness};
 use protocol::RowFormat;
@@ -62,6 +63,9 @@ impl State {
         }
         let worker = Rc::clone(&self.worker);
         let info = statement.info();
+        if is_protected(statement, &info) && !self.is_of_temporary_tables(statement) {
+            self.refuse_protected()?;
+        }
         if let Some(seat) = self.seat.as_ref().filter(|seat| seat.counts()) {
             seat.count(info.writes)?;
         }
@@ -78,6 +82,19 @@ impl State {
             return Err(Error::ReadOnlyTransaction);
         }
         Ok(())
+    }
+
+    /// 1290 where the server is read only for the account.
+    #[inline]
+    pub fn refuse_protected(&self) -> Result<()> {
+        let option = match self.worker.shared.protection() {
+            Protection::None => return Ok(()),
+            Protection::ReadOnly if self.access.administers_connections() => return Ok(()),
+            Protection::ReadOnly => "--read-only",
+            Protection::SuperReadOnly => "--super-read-only",
+        };
+        let message = format!("The MySQL server is running with the {option} option so it cannot execute this statement");
+        Err(Error::Other { number: 1290, message })
     }
 
     async fn run_begun(&mut self, client: &mut Client, statement: &Statement<'_>, format: RowFormat) -> Result<()> {
@@ -517,6 +534,17 @@ fn is_unique(def: &types::schema::TableDef, column: usize) -> bool {
 }
 
 /// What READ ONLY forbids.
+/// Do `read_only` and `super_read_only` forbid the statement, unless it is about temporary tables alone?
+fn is_protected(statement: &Statement<'_>, info: &StatementInfo) -> bool {
+    match statement {
+        Statement::TableMaintenance { kind, .. } => {
+            matches!(kind, Maintenance::Analyze | Maintenance::Optimize | Maintenance::Repair)
+        }
+        Statement::Begin { read_only, .. } => *read_only == Some(false),
+        _ => changes_something(statement, info),
+    }
+}
+
 fn changes_something(statement: &Statement<'_>, info: &StatementInfo) -> bool {
     match statement {
         Statement::CreateTable(_) | Statement::DropTable { .. } => true,

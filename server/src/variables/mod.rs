@@ -449,8 +449,17 @@ impl Globals {
     }
 }
 
-/// The character set that goes with a collation, and the other way round.
+/// What changes with a variable: the character set that goes with a collation, and the other way round; `super_read_only` is `read_only`
+/// for more accounts.
 pub fn companion(id: VariableId, setting: &Setting) -> Option<(VariableId, Setting)> {
+    static READ_ONLY: LazyLock<[VariableId; 2]> = LazyLock::new(|| [known("read_only"), known("super_read_only")]);
+    let [read_only, super_read_only] = *READ_ONLY;
+    if id == read_only && !setting.as_bool() {
+        return Some((super_read_only, setting.clone()));
+    }
+    if id == super_read_only && setting.as_bool() {
+        return Some((read_only, setting.clone()));
+    }
     static PAIRS: LazyLock<[(VariableId, VariableId); 3]> = LazyLock::new(|| {
         [
             (known("character_set_connection"), known("collation_connection")),
