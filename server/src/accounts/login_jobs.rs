@@ -5,7 +5,7 @@
 //! J1: each client host has a queue of its own, and the hosts take turns: however much one asks for, another waits for one piece of it.
 //! J2: work is done only while somebody waits for it; what a client that has left asked for is thrown away.
 //! J3: a host's queue is bounded; beyond that its clients are turned away.
-//! J4: no piece of work takes longer than one password of `PASSWORD_BYTES_MAX`.
+//! J4: no piece of work takes longer than to hash one password of `PASSWORD_BYTES_MAX` with the rounds that its account names.
 
 use crate::worker::{OneShot, Reply, one_shot};
 use parking_lot::{Condvar, Mutex};
