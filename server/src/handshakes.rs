@@ -5,8 +5,8 @@
 //!
 //! H1: who goes is the one that has waited longest of the host that has the most of them; a host from which somebody has logged in comes
 //!     last.
-//! H2: a handshake is not ended within `PATIENCE` but for a client of a host from which somebody has logged in: what is just beginning is
-//!     most often good.
+//! H2: a handshake is not ended within `PATIENCE`, for a client of a host from which somebody has logged in within `PATIENCE_OF_KNOWN`: what is
+//!     just beginning is most often good. The new client waits so long.
 //! H3: no host has more than half of the places for long: beyond that its own oldest goes.
 
 use parking_lot::Mutex;
@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 /// H2
 const PATIENCE: Duration = Duration::from_secs(1);
+const PATIENCE_OF_KNOWN: Duration = Duration::from_millis(100);
 /// Hosts of logins that are remembered; beyond that they are forgotten.
 const HOSTS_MAX: usize = 10_000;
 
@@ -39,6 +40,10 @@ struct Open {
 }
 
 impl Open {
+    fn patience(&self, host: &str) -> Duration {
+        if self.known.contains(host) { PATIENCE_OF_KNOWN } else { PATIENCE }
+    }
+
     fn remove(&mut self, host: &str, is: impl Fn(&Greeted) -> bool) -> Option<Greeted> {
         let waiting = self.hosts.get_mut(host)?;
         let at = waiting.iter().position(is)?;
@@ -62,11 +67,23 @@ impl Handshakes {
         Handshake { all: Arc::clone(self), host: host.to_owned(), session }
     }
 
+    /// Is there a place for one more, with the one that there is for who comes to see why there are so many?
+    pub fn have_room(&self, connections_max: usize) -> bool {
+        let open = self.0.lock();
+        open.logged_in + open.hosts.values().map(VecDeque::len).sum::<usize>() <= connections_max
+    }
+
+    /// How long a new client of the host may have to wait for one that makes room. `None`: all places are of clients that have logged in.
+    pub fn patience(&self, host: &str, connections_max: usize) -> Option<Duration> {
+        let open = self.0.lock();
+        (open.logged_in <= connections_max).then(|| open.patience(host))
+    }
+
     /// Who makes room for a new client of the host, where somebody can. H1, H2
     pub fn make_room(&self, host: &str, now: Instant) -> Option<Greeted> {
         let mut open = self.0.lock();
         let is_known = |host: &str| open.known.contains(host);
-        let patience = if is_known(host) { Duration::ZERO } else { PATIENCE };
+        let patience = open.patience(host);
         let may_go = |waiting: &VecDeque<Greeted>| {
             waiting.front().is_some_and(|first| now.saturating_duration_since(first.since) >= patience)
         };
@@ -149,7 +166,7 @@ mod tests {
         assert_eq!(places.each_ref().map(|place| place.number), [1, 2]);
         drop(places);
         assert_eq!(all.begin("a", 0, 9, later).succeed().number, 1);
-        let gone = all.make_room("a", start).expect("a host that is known need not be patient");
+        let gone = all.make_room("a", start + PATIENCE_OF_KNOWN).expect("a host that is known need not be as patient");
         assert_eq!((gone.worker, gone.session), (1, 4), "the others of a known host come last");
         guards.clear();
         assert_eq!(all.make_room("a", later), None);

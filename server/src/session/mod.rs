@@ -112,7 +112,15 @@ pub async fn serve(worker: Rc<Worker>, stream: Stream, id: u32) {
     let open = worker.shared.sessions();
     let connections_max = worker.shared.connections_max();
     worker.shared.note_peak(open);
-    let has_room = open <= connections_max + 1 || end_handshake(&worker, |all, now| all.make_room(&peer.host, now));
+    let make_room = || end_handshake(&worker, |all, now| all.make_room(&peer.host, now));
+    let is_there_room = || worker.shared.handshakes.have_room(connections_max) || make_room();
+    let mut has_room = is_there_room();
+    // Others may wait for the same places.
+    for _ in 0..ROOM_ATTEMPTS_MAX {
+        let Some(patience) = worker.shared.handshakes.patience(&peer.host, connections_max).filter(|_| !has_room) else { break };
+        worker.core.sleep_until(worker.core.now() + patience).await;
+        has_room = is_there_room();
+    }
     let handshake = worker.shared.handshakes.begin(&peer.host, worker.index, id, worker.core.now());
     end_handshake(&worker, |all, now| all.shorten(&peer.host, connections_max, now));
     if !has_room {
@@ -267,6 +275,9 @@ async fn report(worker: &Worker, state: &State, client: &mut Client, lost: Lost)
         }
     }
 }
+
+/// How often a new client looks for a place that a silent one has.
+const ROOM_ATTEMPTS_MAX: usize = 5;
 
 const OFFLINE: &str = "The server is currently in offline mode";
 
