@@ -316,6 +316,9 @@ fn sql_error(error: &Sql) -> (u16, String) {
         Sql::WindowOrderTwice { window, base } => {
             (3583, format!("Window '{window}' cannot inherit '{base}' since both contain an ORDER BY clause."))
         }
+        Sql::GroupingArguments(count) => {
+            (3601, format!("Too many arguments for function GROUPING: {count}; maximum allowed is 64."))
+        }
         Sql::GroupingArgument(number) => (3602, format!("Argument #{number} of GROUPING function is not in GROUP BY")),
         Sql::UnknownTarget { table, clause } => (1109, format!("Unknown table '{table}' in {clause}")),
         Sql::UpdatedTwice(first, second) => (

@@ -154,6 +154,8 @@ pub enum Error {
     },
     /// 3602 "Argument #{0} of GROUPING function is not in GROUP BY"
     GroupingArgument(usize),
+    /// 3601: GROUPING with so many arguments
+    GroupingArguments(usize),
     /// 1109 "Unknown table '{table}' in {clause}" of multi-table DELETE
     UnknownTarget {
         table: String,

@@ -21,6 +21,23 @@ pub(super) fn any_value_of(value: Expr) -> Expr {
     Expr { kind: ExprKind::Call { function: Function::AnyValue, args: vec![value] }, ty, nullable }
 }
 
+/// GROUPING() answers a bit for each argument.
+const GROUPING_ARGS_MAX: usize = 64;
+
+/// Is the expression the same for all rows?
+fn reads_nothing(expr: &Expr) -> bool {
+    use ExprKind::{AssignVariable, Column, ColumnOrdinal, Slot, Subquery, UserVariable};
+    let varies = |e: &Expr| {
+        matches!(e.kind, Column { .. } | ColumnOrdinal { .. } | Slot(_) | Subquery(_) | UserVariable(_) | AssignVariable { .. })
+    };
+    !expr.any(&varies) && !crate::planner::is_volatile(expr)
+}
+
+/// Is there a GROUPING() in the expression?
+pub(super) fn holds_grouping(expr: &Expr) -> bool {
+    expr.any(&|e| e.kind == ExprKind::Slot(LEVEL_SLOT))
+}
+
 /// The grouping of one block.
 #[derive(Clone, Debug)]
 pub(crate) struct Grouping {
@@ -48,18 +65,28 @@ impl Binder<'_> {
     /// `GROUPING(a, b)`: a bit for each argument, whether it is rolled up.
     pub(super) fn grouping_call(&mut self, args: &[crate::ast::Expr<'_>]) -> Result<Expr> {
         use crate::expr::{ArithmeticOp, CompareAs};
-        if self.scope.aggregates.is_none() {
-            return Err(Error::InvalidGroupUse);
+        if args.len() > GROUPING_ARGS_MAX {
+            return Err(Error::GroupingArguments(args.len()));
+        }
+        let given = args.iter().map(|arg| self.value(arg)).collect::<Result<Vec<Expr>>>()?;
+        if given.iter().any(reads_nothing) {
+            return Err(Error::WrongArguments("GROUPING function".into()));
+        }
+        if self.scope.aggregates.is_none() || self.scope.in_bare_subquery {
+            return Err(match self.scope.clause {
+                Clause::GroupBy => Error::WrongGroupField("GROUPING function".into()),
+                _ => Error::InvalidGroupUse,
+            });
         }
         let bigint = super::typing::bigint(false);
         let mut sum: Option<Expr> = None;
-        for (n, arg) in args.iter().enumerate() {
-            let arg = self.value(arg)?;
+        for (n, arg) in given.into_iter().enumerate() {
             let level = Expr { kind: ExprKind::Slot(LEVEL_SLOT), ty: bigint.clone(), nullable: false };
             let (left, right) = (Box::new(level), Box::new(arg));
             let kind = ExprKind::Compare { op: CompareOp::LessOrEqual, by: CompareAs::Integer, left, right };
             let bit = Expr { kind, ty: bigint.clone(), nullable: false };
-            let weight = super::literal::integer(1 << (args.len() - 1 - n).min(62));
+            // The first of 64 is the sign.
+            let weight = Expr::literal(Value::Int(1i64 << (args.len() - 1 - n)), bigint.clone());
             let kind = ExprKind::Arithmetic { op: ArithmeticOp::Multiply, left: Box::new(bit), right: Box::new(weight) };
             let bit = Expr { kind, ty: bigint.clone(), nullable: false };
             sum = Some(match sum {
@@ -203,6 +230,26 @@ impl Grouping {
                 }
                 Ok(out)
             }
+        }
+    }
+
+    /// Within an aggregate, GROUPING() is about rows of which nothing is rolled up yet.
+    pub fn settle_levels(&mut self) -> Result<()> {
+        let mut aggregates = std::mem::take(&mut self.aggregates);
+        let args = aggregates.iter_mut().flat_map(|a| a.args.iter_mut().chain(a.order.iter_mut().map(|(expr, _)| expr)));
+        let settled = args.into_iter().try_for_each(|expr| self.settle_level(expr));
+        self.aggregates = aggregates;
+        settled
+    }
+
+    fn settle_level(&self, expr: &mut Expr) -> Result<()> {
+        match &expr.kind {
+            ExprKind::Compare { left, right, .. } if left.kind == ExprKind::Slot(LEVEL_SLOT) => {
+                self.is_rolled_up(expr, right)?;
+                *expr = super::literal::integer(0);
+                Ok(())
+            }
+            _ => children_mut(expr).into_iter().try_for_each(|part| self.settle_level(part)),
         }
     }
 

@@ -8,7 +8,7 @@
 use super::aggregate::AGGREGATE_SLOT;
 use super::compare::{self, Derivation};
 use super::extreme::{extreme_need, first_row, not_null, plan_extremes};
-use super::group::{Grouping, OuterCondition, children, constant};
+use super::group::{Grouping, OuterCondition, children, constant, holds_grouping};
 use super::typing::{self, Class, class};
 use super::window::WINDOW_SLOT;
 use super::{AliasRule, Binder, BoundWindow, LevelKind, Scope, SelectColumn};
@@ -436,7 +436,7 @@ impl Binder<'_> {
                 }
             }
         }
-        if grouping.is_none() && project.iter().any(|e| e.any(&|e| e.kind == ExprKind::Slot(super::group::LEVEL_SLOT))) {
+        if grouping.is_none() && project.iter().any(holds_grouping) {
             return Err(Error::InvalidGroupUse);
         }
         let visible = project.len();
@@ -556,6 +556,7 @@ impl Binder<'_> {
         having: Option<&mut Expr>,
         order: &mut [(Expr, bool)],
     ) -> Result<()> {
+        grouping.settle_levels()?;
         for (n, expr) in project.iter_mut().enumerate() {
             let key = self.scope.group_places.iter().find(|(place, _)| *place == n);
             *expr = match key {
@@ -591,6 +592,9 @@ impl Binder<'_> {
                     error => error,
                 })?,
             };
+            if holds_grouping(&key) {
+                return Err(Error::WrongGroupField("GROUPING function".into()));
+            }
             if holds_aggregate(&key) || windows_in(&key) {
                 return Err(Error::WrongGroupField(self.name_of(&key, &item.expr)));
             }
