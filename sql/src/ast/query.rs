@@ -187,6 +187,17 @@ pub enum TableRef<'a> {
     List(&'a [TableRef<'a>]),
 }
 
+impl TableRef<'_> {
+    /// How many tables are joined in it.
+    pub fn tables(&self) -> usize {
+        match self {
+            Self::Table(_) | Self::Derived { .. } | Self::JsonTable(_) => 1,
+            Self::Join(join) => join.left.tables() + join.right.tables(),
+            Self::List(tables) => tables.iter().map(Self::tables).sum(),
+        }
+    }
+}
+
 /// `JSON_TABLE(document, path COLUMNS (...)) AS alias`
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JsonTable<'a> {

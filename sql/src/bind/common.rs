@@ -290,7 +290,7 @@ impl Binder<'_> {
             Meaning::Block(select, names) => {
                 let (select, names) = (select.clone(), names.clone());
                 let select = self.repeated(*select);
-                return if self.is_mergeable(&select) {
+                return if self.is_mergeable(&select) && self.has_room(&select) {
                     self.merge(select, names, alias).map(Some)
                 } else {
                     let constants = super::derived::constants(&select);

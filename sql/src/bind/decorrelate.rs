@@ -26,7 +26,7 @@ use crate::error::Result;
 use crate::expr::{Aggregate, ArithmeticOp, CompareAs, CompareOp, Expr, ExprKind};
 use crate::func::AggregateFunction;
 use crate::plan::{JoinKind, LimitPlan, Node, SubqueryKeep};
-use crate::planner::{FromBlock, JoinTree, estimate, hashes_alike, is_volatile, tree_sources};
+use crate::planner::{FromBlock, JOINED_TABLES_MAX, JoinTree, estimate, hashes_alike, is_volatile, tree_sources};
 use types::{TypeKind, Value};
 
 /// A row that is kept in a hash table, and a look into it.
@@ -184,8 +184,9 @@ impl Binder<'_> {
             let is_it = |e: &Expr| matches!(&e.kind, ExprKind::Subquery(subquery) if subquery.id == id);
             let in_filter = filter.iter().any(|expr| expr.any(&is_it));
             let in_lists = lists.iter().any(|expr| expr.any(&is_it));
-            let Some(around) = tree.as_ref().filter(|tree| (in_filter || in_lists) && reads_within(&correlated.args, tree))
-            else {
+            let Some(around) = tree.as_ref().filter(|tree| {
+                (in_filter || in_lists) && reads_within(&correlated.args, tree) && tree.tables() < JOINED_TABLES_MAX
+            }) else {
                 continue;
             };
             let mut runs = self.runs(around, filter, &correlated.args);

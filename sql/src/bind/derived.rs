@@ -11,7 +11,7 @@ use crate::ast::Query;
 use crate::error::{DefinitionError, Error, Result};
 use crate::expr::{Expr, ExprKind};
 use crate::plan::{Access, Derived, Node};
-use crate::planner::{JoinTree, is_volatile, node_rows, tree_sources};
+use crate::planner::{JOINED_TABLES_MAX, JoinTree, is_volatile, node_rows, tree_sources};
 use std::sync::Arc;
 use types::schema::{ColumnDef, TableDef, TableId};
 use types::{ColumnType, TypeKind};
@@ -37,7 +37,9 @@ impl Binder<'_> {
         let names = derived_names(bound.columns().iter().map(|c| c.name.as_str()), columns)?;
         match bound {
             // What its subqueries read of a table that is changed, they have read before, too.
-            Bound::Select(select) if self.is_mergeable(&select) && !self.reads_changed(first) => {
+            Bound::Select(select)
+                if self.is_mergeable(&select) && self.has_room(&select) && !self.reads_changed(first) =>
+            {
                 self.merge(*select, names, alias)
             }
             bound => {
@@ -89,6 +91,13 @@ impl Binder<'_> {
         is_free && self.is_mergeable_to_change(select)
     }
 
+    /// Would the join around still have no more tables than a join may have?
+    pub(super) fn has_room(&self, select: &BoundSelect) -> bool {
+        let more = select.tree.as_ref().map_or(0, JoinTree::tables);
+        // The derived table itself is counted already.
+        self.scope.tables + more <= JOINED_TABLES_MAX + 1
+    }
+
     /// The same of a view whose tables are changed: its select list may have subqueries.
     pub(super) fn is_mergeable_to_change(&self, select: &BoundSelect) -> bool {
         let is_plain = |expr: &Expr| !is_volatile(expr) && !expr.any(&|e| matches!(e.kind, ExprKind::AssignVariable { .. }));
@@ -125,6 +134,7 @@ impl Binder<'_> {
         let columns = names.into_iter().zip(&select.project).map(|(name, expr)| column_def(name, expr.ty.clone(), expr.nullable));
         let def = table_def(alias, columns.collect());
         let tree = select.tree.expect("a plain block has tables");
+        self.scope.tables = (self.scope.tables + tree.tables()).saturating_sub(1);
         let mut leaves = Vec::new();
         tree_sources(&tree, &mut leaves);
         let source = Source::of_query(def, alias, SourceKind::Merged(select.project), select.derivations);

@@ -121,6 +121,7 @@ impl Binder<'_> {
     /// Registers the tables of a FROM clause and makes their names visible.
     pub(super) fn bind_from(&mut self, tables: &[TableRef<'_>]) -> Result<Option<JoinTree>> {
         self.scope = Scope::new(Vec::new(), Clause::FieldList);
+        self.scope.tables = tables.iter().map(TableRef::tables).sum();
         let mut parts = Vec::new();
         for table in tables {
             parts.push(self.table_ref(table)?);

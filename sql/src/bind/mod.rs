@@ -149,6 +149,8 @@ pub(crate) struct Scope {
     pub star: Vec<(usize, usize)>,
     /// Where in it RIGHT JOINs with ON begin, come to their right side, and end; the inner before the outer.
     pub right_joins: Vec<[usize; 3]>,
+    /// How many tables FROM joins, those of merged queries included.
+    pub tables: usize,
     /// Columns that USING and NATURAL made one.
     pub joined: Vec<JoinedColumn>,
     pub clause: Clause,
@@ -260,6 +262,7 @@ impl Scope {
             hidden: Vec::new(),
             star: Vec::new(),
             right_joins: Vec::new(),
+            tables: 0,
             joined: Vec::new(),
             clause,
             aliases: AliasRule::Never,

@@ -22,7 +22,7 @@ use crate::ast::{self, Query};
 use crate::error::{Clause, Error, Result};
 use crate::expr::{CompareAs, CompareOp, Expr, ExprKind, Subquery, SubqueryTest};
 use crate::plan::{FunctionCall, JoinKind, Node, StoredFunction, SubqueryKeep, SubqueryPlan};
-use crate::planner::{JoinTree, is_volatile, node_rows, tree_sources};
+use crate::planner::{JOINED_TABLES_MAX, JoinTree, is_volatile, node_rows, tree_sources};
 use crate::routine::RoutineError;
 use std::sync::Arc;
 use types::{ColumnType, Value};
@@ -320,7 +320,11 @@ impl Binder<'_> {
             left.is_none() && self.correlated_exists(select, &level, anti).is_some_and(|correlated| correlated.is_lone_bound())
         };
         match bound {
-            Bound::Select(select) if self.may_join(left.as_deref(), &select, &level, anti) && !is_lone_bound(&select) => {
+            Bound::Select(select)
+                if self.may_join(left.as_deref(), &select, &level, anti)
+                    && has_room(tree.as_ref(), &select)
+                    && !is_lone_bound(&select) =>
+            {
                 self.refuse_changed(&select)?;
                 self.join_subquery(left.unwrap_or_default(), *select, &level, anti, tree)?;
                 Ok(None)
@@ -445,6 +449,12 @@ impl Binder<'_> {
         *tree = Some(JoinTree::Left { left, right: Box::new(right_tree), on, kind });
         Ok(())
     }
+}
+
+/// May the tables of a subquery join those of the block?
+fn has_room(tree: Option<&JoinTree>, select: &BoundSelect) -> bool {
+    let tables = |tree: Option<&JoinTree>| tree.map_or(0, JoinTree::tables);
+    tables(tree) + tables(select.tree.as_ref()) <= JOINED_TABLES_MAX
 }
 
 /// May the expression have another value for each row?

@@ -328,6 +328,9 @@ impl Binder<'_> {
             Some(_) => self.is_mergeable_to_change(select),
             None => self.is_mergeable(select),
         };
+        if may_be(&plain) && !self.has_room(&plain) {
+            return Ok(Merging::Kept(Box::new(select)));
+        }
         if !may_be(&plain) {
             let is_changed = plain.tree.as_ref().and_then(|tree| self.changed_table(tree));
             // It would be merged, and read what is being changed.

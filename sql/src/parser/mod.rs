@@ -47,7 +47,7 @@ const QUERY_DEPTH: u32 = 8;
 pub(crate) const COLUMNS_MAX: usize = 4096;
 /// As many as the protocol counts in a prepared statement.
 pub(crate) const SELECT_COLUMNS_MAX: usize = 65535;
-const TABLES_MAX: u32 = 61;
+pub(crate) const TABLES_MAX: u32 = 61;
 const PARAMS_MAX: u32 = 65535;
 const NAME_CHARS_MAX: usize = 64;
 /// How much of the text an error shows.

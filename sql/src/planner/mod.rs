@@ -36,6 +36,9 @@ use std::cell::Cell;
 use types::Value;
 use types::schema::TableId;
 
+/// How many tables one block may join, as in MySQL. [`order`] has a bit for each.
+pub(crate) const JOINED_TABLES_MAX: usize = crate::parser::TABLES_MAX as usize;
+
 /// FROM as a tree.
 #[derive(Clone, Debug)]
 pub(crate) enum JoinTree {

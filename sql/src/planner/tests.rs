@@ -184,3 +184,17 @@ fn several_indexes_serve_one_table() {
     let shown = explained(&context, "SELECT c FROM t WHERE k = 1 AND a = 5 AND b = 'x'");
     assert!(shown.contains("lookup on t using ab"), "{shown}");
 }
+
+#[test]
+fn a_join_has_no_more_tables_than_may_be() {
+    let fixture = Fixture::new();
+    let parts = |part: &dyn Fn(usize) -> String| (0..70).map(part).collect::<Vec<_>>().join(" AND ");
+    let texts = [
+        parts(&|n| format!("k IN (SELECT x{n}.k FROM t x{n})")),
+        parts(&|n| format!("k IN (SELECT x{n}.k FROM t x{n} WHERE x{n}.a = t.a)")),
+        parts(&|n| format!("k > (SELECT MIN(x{n}.k) FROM t x{n} WHERE x{n}.a = t.a)")),
+    ];
+    for text in texts {
+        assert!(fixture.plan(&format!("SELECT 1 FROM t WHERE {text}")).is_ok(), "{text}");
+    }
+}
