@@ -1,9 +1,11 @@
 //! Optimizer hints that set variables for one statement: `SELECT /*+ MAX_EXECUTION_TIME(1000) SET_VAR(sort_buffer_size = 16M) */ ...`.
 //!
-//! 1. [`hints`] looks behind a statement's first word, and nowhere else: most statements cost a look at that word.
+//! 1. [`hints`] looks behind a statement's first word, and nowhere else: most statements cost a look at that word. Parentheses, comments and WITH
+//!    may stand before it; then the text is only read when there is a hint in it.
 //! 2. The inside of the comment is read as `name(...)`, one after the other. MAX_EXECUTION_TIME is a variable, too; SET_VAR names one. All other
 //!    hints are passed over, as is whatever cannot be read.
 
+use crate::keyword::Keyword;
 use crate::lexer::{Lexer, Token};
 use crate::plan::SqlMode;
 use types::Value;
@@ -22,7 +24,33 @@ pub fn hints(text: &[u8]) -> Vec<HintedVariable> {
     let rest = text[word..].trim_ascii_start();
     match rest.strip_prefix(b"/*+") {
         Some(rest) if word > 0 => hinted(&text[..word], rest),
+        _ if word == 0 || text[..word].eq_ignore_ascii_case(b"WITH") => hinted_within(text),
         _ => Vec::new(),
+    }
+}
+
+/// The same where something stands before the first word of the query.
+#[cold]
+fn hinted_within(text: &[u8]) -> Vec<HintedVariable> {
+    if !text.windows(3).any(|three| three == b"/*+") {
+        return Vec::new();
+    }
+    let mut lexer = Lexer::new(text, &SqlMode::NONE);
+    // Common table expressions stand in parentheses.
+    let (mut depth, mut with) = (0u32, None);
+    loop {
+        match lexer.next().0 {
+            Token::LeftParen => depth += 1,
+            Token::RightParen => depth = depth.saturating_sub(1),
+            Token::Keyword(Keyword::With) if with.is_none() => with = Some(depth),
+            Token::Keyword(Keyword::Select) if with.is_none_or(|around| around == depth) => {
+                let rest = text[lexer.position()..].trim_ascii_start();
+                return rest.strip_prefix(b"/*+").map_or_else(Vec::new, |rest| hinted(b"SELECT", rest));
+            }
+            Token::End | Token::Bad | Token::Semicolon => return Vec::new(),
+            _ if with.is_none() => return Vec::new(),
+            _ => {}
+        }
     }
 }
 
@@ -165,5 +193,14 @@ mod tests {
         check("SELECT /*+ SET_VAR(foreign_key_checks=ON) */ 1", &[("foreign_key_checks", bytes("ON"))]);
         check("SELECT /*+ SET_VAR(a=) MAX_EXECUTION_TIME(x) INDEX(t@q1 i) MAX_EXECUTION_TIME(7) */ 1", &[time(7)]);
         check("SELECT /*+ MAX_EXECUTION_TIME(5", &[]);
+        check("(SELECT /*+ MAX_EXECUTION_TIME(5) */ 1)", &[time(5)]);
+        check("( (select/*+ MAX_EXECUTION_TIME(5) */ 1) UNION SELECT 2)", &[time(5)]);
+        check("/* a */ SELECT /*+ MAX_EXECUTION_TIME(5) */ 1", &[time(5)]);
+        check("(SELECT 1) UNION (SELECT /*+ MAX_EXECUTION_TIME(5) */ 1)", &[]);
+        check("WITH c AS (SELECT /*+ MAX_EXECUTION_TIME(4) */ 1) SELECT /*+ MAX_EXECUTION_TIME(5) */ * FROM c", &[time(5)]);
+        check("WITH c AS (SELECT /*+ MAX_EXECUTION_TIME(4) */ 1) SELECT * FROM c", &[]);
+        check("WITH c AS (SELECT '(') (SELECT 1) /*+ x */", &[]);
+        check("(/*+ MAX_EXECUTION_TIME(5) */ SELECT 1)", &[]);
+        check("(", &[]);
     }
 }
