@@ -3,7 +3,8 @@
 use super::access::Choice;
 use super::order::{Method, Order, is_lookup};
 use super::{
-    FromBlock, JoinTree, OrderNeed, Planned, SourceSet, all_of, estimate, filtered, fold_conjuncts, infer, is_subset, sources_of,
+    FromBlock, JoinTree, OrderNeed, Planned, Right, SourceSet, all_of, estimate, filtered, fold_conjuncts, infer, is_subset,
+    sources_of,
 };
 use crate::bind::{Class, class};
 use crate::expr::{CompareAs, CompareOp, Expr, ExprKind};
@@ -240,10 +241,28 @@ impl FromBlock<'_> {
         read.iter().enumerate().all(|(s, used)| !used || sources.contains(&s) || outer[s])
     }
 
+    /// Plans what is joined behind others. One that has such joins itself is planned once for the same tables around it: both ways of each join
+    /// would otherwise plan all that is within it, again and again.
+    fn plan_right(&self, right: &JoinTree, conditions: &[Expr], outer: &SourceSet) -> Node {
+        if !right.has_rights() {
+            return self.plan_block(right.clone(), conditions.to_vec(), outer, None).node;
+        }
+        let mut sources = Vec::new();
+        super::tree_sources(right, &mut sources);
+        let is_it = |known: &&Right| known.sources == sources && known.outer == *outer && known.conditions == conditions;
+        if let Some(known) = self.rights.borrow().iter().find(is_it) {
+            return known.node.clone();
+        }
+        let node = self.plan_block(right.clone(), conditions.to_vec(), outer, None).node;
+        let known = Right { sources, conditions: conditions.to_vec(), outer: outer.clone(), node: node.clone() };
+        self.rights.borrow_mut().push(known);
+        node
+    }
+
     /// Adds an outer, semi- or anti-join: looked up row by row, or through a hash table of the right side's rows, whichever is cheaper.
     fn left_join(&self, left: Node, right: JoinTree, on: Vec<Expr>, kind: JoinKind, available: &SourceSet) -> Node {
-        let looked = self.plan_block(right.clone(), on.clone(), available, None);
-        let looking = Node::NestedLoop { left: Box::new(left), right: Box::new(looked.node), kind, on: None };
+        let looked = self.plan_right(&right, &on, available);
+        let looking = Node::NestedLoop { left: Box::new(left), right: Box::new(looked), kind, on: None };
         let mut inside = Vec::new();
         super::tree_sources(&right, &mut inside);
         let lateral = inside.iter().any(|s| self.is_lateral(*s));
@@ -273,7 +292,7 @@ impl FromBlock<'_> {
                 let own: Vec<&Expr> = own.iter().collect();
                 Node::Scan(self.choose_access(source, &own, &self.outside, None).scan)
             }
-            None => self.plan_block(right, own, &self.outside, None).node,
+            None => self.plan_right(&right, &own, &self.outside),
         };
         let Node::NestedLoop { left, right: looked, .. } = looking else { unreachable!("made above") };
         let partners = estimate(&looked).rows;

@@ -13,6 +13,8 @@ use super::range::{Analysis, IndexRanges};
 use crate::expr::{Expr, ExprKind};
 use crate::plan::{Access, KeyRange, Merge};
 
+/// More ORs than these are not looked at.
+const ORS_MAX: usize = 16;
 /// More branches are not worth several indexes.
 const PARTS_MAX: usize = 16;
 /// An entry that is read for its key.
@@ -38,7 +40,8 @@ impl FromBlock<'_> {
         if table.is_virtual {
             return None;
         }
-        let unions = (0..conjuncts.len()).filter_map(|position| self.union(source, analysis, conjuncts, position, total));
+        let ors = (0..conjuncts.len()).filter(|position| matches!(conjuncts[*position].kind, ExprKind::Or(_)));
+        let unions = ors.take(ORS_MAX).filter_map(|position| self.union(source, analysis, conjuncts, position, total));
         let all = unions.chain(self.intersection(source, analysis, conjuncts, total));
         all.min_by(|a, b| a.cost.total_cmp(&b.cost))
     }

@@ -32,7 +32,7 @@ pub(crate) use join::hashes_alike;
 use crate::bind::{Source, children, constant};
 use crate::expr::{CompareAs, CompareOp, Expr, ExprKind};
 use crate::plan::{Access, BindContext, JoinKind, Node, Scan};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use types::Value;
 use types::schema::TableId;
 
@@ -68,6 +68,15 @@ impl JoinTree {
             JoinTree::Table(_) => false,
             JoinTree::Inner { parts, .. } => parts.iter().any(JoinTree::is_outer),
             JoinTree::Left { left, kind, .. } => *kind == JoinKind::Left || left.is_outer(),
+        }
+    }
+
+    /// Is something joined behind its inner tables?
+    fn has_rights(&self) -> bool {
+        match self {
+            JoinTree::Table(_) => false,
+            JoinTree::Inner { parts, .. } => parts.iter().any(JoinTree::has_rights),
+            JoinTree::Left { .. } => true,
         }
     }
 
@@ -203,6 +212,16 @@ pub(crate) struct FromBlock<'b> {
     pub sniffs: Cell<bool>,
     /// The tables that the statement changes.
     pub changed: Vec<TableId>,
+    /// What is joined behind the block's inner tables, planned once for each set of tables that may be before it.
+    pub rights: RefCell<Vec<Right>>,
+}
+
+/// A plan of the right side of an outer, semi- or anti-join that has such joins itself.
+pub(crate) struct Right {
+    sources: Vec<usize>,
+    conditions: Vec<Expr>,
+    outer: SourceSet,
+    node: Node,
 }
 
 /// A planned FROM with WHERE.
@@ -229,6 +248,7 @@ impl<'b> FromBlock<'b> {
             tables: 1,
             sniffs: Cell::new(false),
             changed: Vec::new(),
+            rights: RefCell::default(),
         }
     }
 
@@ -290,6 +310,7 @@ impl<'b> FromBlock<'b> {
         self.tables = own.len();
         self.sniffs.set(own.len() > 1);
         self.outside = (0..self.sources.len()).map(|source| !own.contains(&source)).collect();
+        self.rights.get_mut().clear();
         self.plan_block(tree, filter, &self.outside, need)
     }
 

@@ -159,6 +159,9 @@ impl<'a> Analysis<'a> {
         }
         for (position, conjunct) in conjuncts.iter().enumerate() {
             let ExprKind::Or(branches) = &conjunct.kind else { continue };
+            if self.budget.get() == 0 {
+                return None;
+            }
             let mut union = IndexRanges { ranges: Vec::new(), fixed: 0, all_columns: true, rows: 0.0, exact: Vec::new() };
             let mut others: Vec<&Expr> = conjuncts.to_vec();
             others.remove(position);

@@ -3,6 +3,7 @@
 
 use crate::plan::{BindContext, KeyRange, SqlMode};
 use crate::testing::Fixture;
+use std::cell::Cell;
 use std::sync::Arc;
 use types::schema::{Schema, TableDef};
 use types::statistics::TableStatistics;
@@ -15,6 +16,8 @@ struct Informed {
     strict: bool,
     rows: fn(&str) -> u64,
     distinct: fn(&str) -> Option<Vec<Vec<f64>>>,
+    /// How often a table's rows were asked for.
+    asked: Cell<u32>,
 }
 
 impl BindContext for Informed {
@@ -32,6 +35,7 @@ impl BindContext for Informed {
 
     fn row_count(&self, table: &TableDef) -> u64 {
         assert!(!self.strict, "a unique key needs no row count");
+        self.asked.set(self.asked.get() + 1);
         (self.rows)(&table.name)
     }
 
@@ -79,7 +83,7 @@ fn scans(shown: &str) -> Vec<String> {
 
 #[test]
 fn a_unique_key_is_taken_at_once() {
-    let context = Informed { fixture: Fixture::new(), strict: true, rows: |_| 0, distinct: |_| None };
+    let context = Informed { fixture: Fixture::new(), strict: true, rows: |_| 0, distinct: |_| None, asked: Cell::default() };
     for text in ["SELECT c FROM t WHERE id = 5", "UPDATE t SET k = k + 1 WHERE id = 5", "SELECT price FROM u WHERE name = 'x'"] {
         assert!(explained(&context, text).contains("Single-row index lookup"), "{text}");
     }
@@ -89,17 +93,17 @@ fn a_unique_key_is_taken_at_once() {
 fn the_order_follows_statistics() {
     let text = "SELECT COUNT(*) FROM t JOIN u ON u.t_id = t.k";
     let small_t = |name: &str| if name == "t" { 10 } else { 100_000 };
-    let context = Informed { fixture: Fixture::new(), strict: false, rows: small_t, distinct: |_| None };
+    let context = Informed { fixture: Fixture::new(), strict: false, rows: small_t, distinct: |_| None, asked: Cell::default() };
     assert_eq!(scans(&explained(&context, text))[0], "t");
     let small_u = |name: &str| if name == "u" { 10 } else { 100_000 };
-    let context = Informed { fixture: Fixture::new(), strict: false, rows: small_u, distinct: |_| None };
+    let context = Informed { fixture: Fixture::new(), strict: false, rows: small_u, distinct: |_| None, asked: Cell::default() };
     assert_eq!(scans(&explained(&context, text))[0], "u");
 }
 
 #[test]
 fn a_lookup_finds_as_many_rows_as_statistics_say() {
     let distinct = |name: &str| (name == "t").then(|| vec![vec![10_000.0], vec![4.0], vec![50.0, 9000.0]]);
-    let context = Informed { fixture: Fixture::new(), strict: false, rows: |_| 10_000, distinct };
+    let context = Informed { fixture: Fixture::new(), strict: false, rows: |_| 10_000, distinct, asked: Cell::default() };
     let shown = explained(&context, "SELECT c FROM t WHERE a = 1 AND b = 'x'");
     assert!(shown.contains("using ab") && shown.contains("rows=1.11)"), "{shown}");
     // A quarter of the rows is better read in sequence.
@@ -151,7 +155,7 @@ fn indexes_are_leapt_through_where_groups_are_large() {
         "p" => Some(vec![vec![20.0, 10_000.0], vec![9000.0]]),
         _ => None,
     };
-    let context = Informed { fixture: Fixture::new(), strict: false, rows: |_| 10_000, distinct };
+    let context = Informed { fixture: Fixture::new(), strict: false, rows: |_| 10_000, distinct, asked: Cell::default() };
     let check = |text: &str, expected: &str| {
         let shown = explained(&context, text);
         assert!(shown.contains(expected), "{text}\n{shown}");
@@ -177,7 +181,7 @@ fn indexes_are_leapt_through_where_groups_are_large() {
 #[test]
 fn several_indexes_serve_one_table() {
     let distinct = |name: &str| (name == "t").then(|| vec![vec![100_000.0], vec![100.0], vec![120.0, 90_000.0]]);
-    let context = Informed { fixture: Fixture::new(), strict: false, rows: |_| 100_000, distinct };
+    let context = Informed { fixture: Fixture::new(), strict: false, rows: |_| 100_000, distinct, asked: Cell::default() };
     let shown = explained(&context, "SELECT c FROM t WHERE k = 1 OR a = 5");
     assert!(shown.contains("Deduplicate rows sorted by row ID on t"), "{shown}");
     // Entries of the whole index with one value come in the order of the clustered key.
@@ -197,4 +201,30 @@ fn a_join_has_no_more_tables_than_may_be() {
     for text in texts {
         assert!(fixture.plan(&format!("SELECT 1 FROM t WHERE {text}")).is_ok(), "{text}");
     }
+}
+
+#[test]
+fn what_is_nested_is_not_planned_twice_at_each_level() {
+    let asked = |depth: usize, operator: &str| {
+        let context =
+            Informed { fixture: Fixture::new(), strict: false, rows: |_| 1000, distinct: |_| None, asked: Cell::default() };
+        let open: String = (0..depth).map(|n| format!(" {operator} (SELECT x{n}.a FROM t x{n} WHERE x{n}.a")).collect();
+        explained(&context, &format!("SELECT a FROM t WHERE a{open} > 0{}", ")".repeat(depth)));
+        context.asked.get()
+    };
+    for operator in ["IN", "NOT IN", "= ANY", "= ALL"] {
+        let (few, many) = (asked(6, operator), asked(12, operator));
+        assert!(many < 10 * few, "{operator}: {few} questions for 6 levels, {many} for 12");
+        assert!(asked(24, operator) < 10 * many, "{operator}");
+    }
+    let asked = |depth: usize| {
+        let context =
+            Informed { fixture: Fixture::new(), strict: false, rows: |_| 1000, distinct: |_| None, asked: Cell::default() };
+        let before = |n: usize| n.checked_sub(1).map_or("t".to_owned(), |n| format!("x{n}"));
+        let open: String = (0..depth).map(|n| format!(" LEFT JOIN (t x{n}")).collect();
+        let close: String = (0..depth).rev().map(|n| format!(") ON x{n}.a = {}.a", before(n))).collect();
+        explained(&context, &format!("SELECT t.a FROM t{open}{close}"));
+        context.asked.get()
+    };
+    assert!(asked(24) < 10 * asked(12));
 }
