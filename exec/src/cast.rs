@@ -136,7 +136,11 @@ fn converted<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, node: &'a E
             }
             Ok(Value::Double(if node.ty.kind == TypeKind::Float { f64::from(x as f32) } else { x }))
         }
-        Kind::Json => json(value, from, node),
+        Kind::Json => {
+            let document = json(value, from, node);
+            types::work::finish()?;
+            document
+        }
         Kind::Text => text(env, value, from, &node.ty),
         Kind::Date => {
             let mut warnings = Warnings::new();

@@ -307,7 +307,7 @@ fn write_exprs<S: RowSink>(run: &Run<'_>, slots: &[u8], exprs: &[Expr], columns:
 fn start_run<'a>(cx: &'a mut ExecContext<'_>, prepared: &'a Prepared, parts: &'a Parts, lock: Option<SourceLock>) -> Run<'a> {
     let shared = Shared::new(cx.session, cx.params, cx.host);
     let sources = sources_of(&prepared.sources);
-    let clock = Slice::new(cx.session.execution_time_max);
+    let clock = Slice::until(cx.session.begin_time());
     let mut run = Run::new(cx.worker, cx.txn, shared, sources, clock);
     run.set_parts(parts, &prepared.sources, lock);
     run

@@ -287,6 +287,15 @@ impl std::error::Error for Error {}
 /// The result of an execution step.
 pub type Result<T> = std::result::Result<T, Error>;
 
+impl From<types::work::Stopped> for Error {
+    fn from(stopped: types::work::Stopped) -> Self {
+        match stopped {
+            types::work::Stopped::Killed => Error::Interrupted,
+            types::work::Stopped::TimedOut => Error::QueryTimeout,
+        }
+    }
+}
+
 impl From<txn::Error> for Error {
     fn from(error: txn::Error) -> Self {
         match error {

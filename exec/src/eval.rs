@@ -23,7 +23,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::cmp::Ordering;
 use std::time::Duration;
 use types::decimal::SCALE_MAX;
-use types::{ColumnType, TypeKind, Value};
+use types::{ColumnType, TypeKind, Value, work};
 
 /// Why a step did not finish.
 #[derive(Debug)]
@@ -56,6 +56,12 @@ impl Pause {
 impl From<Error> for Pause {
     fn from(error: Error) -> Self {
         Pause::error(error)
+    }
+}
+
+impl From<types::work::Stopped> for Pause {
+    fn from(stopped: types::work::Stopped) -> Self {
+        Pause::error(stopped.into())
     }
 }
 
@@ -568,7 +574,9 @@ impl<'a> Env<'a> {
             }
             ExprKind::Like { arg, pattern, escape, collation, negated } => {
                 let (Some(s), Some(pattern)) = (self.text(arg)?, self.text(pattern)?) else { return Ok(None) };
-                Ok(Some(types::collation::like(&s, &pattern, *escape, *collation) != *negated))
+                let matches = types::collation::like(&s, &pattern, *escape, *collation);
+                work::finish()?;
+                Ok(Some(matches != *negated))
             }
             _ => {
                 let value = self.eval(expr)?;

@@ -51,7 +51,7 @@ pub use error::{Error, Raised, Result};
 pub use estimate::Constants;
 pub use function::pico_time;
 pub use prepared::Prepared;
-pub use session::{BlockEncryption, BlockMode, Level, SessionVars, UserVariable, Warning, Warnings, kill};
+pub use session::{BlockEncryption, BlockMode, Level, Limits, SessionVars, UserVariable, Warning, Warnings, kill};
 pub use sink::{NullSink, RowSink, Strictness};
 pub use spill::kept::{KeptRecords, KeptRows};
 pub use spill::{Temporary, TemporaryFigures};

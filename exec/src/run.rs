@@ -135,10 +135,9 @@ pub(crate) struct Slice {
 }
 
 impl Slice {
-    pub fn new(time_max: Duration) -> Self {
-        let now = Instant::now();
-        let deadline = (!time_max.is_zero()).then(|| now + time_max);
-        Self { ticks_left: TICKS, ends: 0, slice_began: now, deadline }
+    /// `deadline`: when to give up.
+    pub fn until(deadline: Option<Instant>) -> Self {
+        Self { ticks_left: TICKS, ends: 0, slice_began: Instant::now(), deadline }
     }
 
     #[inline]

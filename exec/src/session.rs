@@ -12,9 +12,10 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::time::Duration;
 use types::decimal::{DIGITS_MAX, SCALE_MAX};
+use std::time::{Duration, Instant};
 use types::temporal::TimeZone;
+use types::work::Stopped;
 use types::{CollationId, ColumnType, TypeKind, Value};
 
 /// Values of [`SessionVars::killed`].
@@ -66,6 +67,8 @@ pub struct SessionVars {
     pub rand: Cell<[u32; 2]>,
     /// KILL sets it from another thread; see [`kill`].
     pub killed: Arc<AtomicU8>,
+    /// When the time of the SELECT that is planned or run is over.
+    pub deadline: Rc<Cell<Option<Instant>>>,
     /// collation_connection
     pub collation: CollationId,
     pub sort_memory_bytes_max: usize,
@@ -96,6 +99,27 @@ pub struct SessionVars {
     pub row_dirty: Cell<bool>,
     /// Warnings that the row has given.
     pub row_warnings: Cell<u32>,
+}
+
+/// What ends the statements of a session, for whoever watches its thread.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    killed: Arc<AtomicU8>,
+    deadline: Rc<Cell<Option<Instant>>>,
+}
+
+impl Limits {
+    /// May the statement go on?
+    ///
+    /// # Errors
+    /// It was killed, or its time is over.
+    pub fn check(&self, now: Instant) -> std::result::Result<(), Stopped> {
+        // Relaxed: the flag carries no data.
+        if self.killed.load(Ordering::Relaxed) != kill::NONE {
+            return Err(Stopped::Killed);
+        }
+        if self.deadline.get().is_some_and(|deadline| now >= deadline) { Err(Stopped::TimedOut) } else { Ok(()) }
+    }
 }
 
 /// How AES_ENCRYPT works: `aes-128-ecb`.
@@ -220,6 +244,7 @@ impl SessionVars {
             statement_start_us: 0,
             rand: Cell::new([connection_id.wrapping_mul(0x9E37_79B9) | 1, !connection_id]),
             killed: Arc::new(AtomicU8::new(kill::NONE)),
+            deadline: Rc::default(),
             collation: CollationId::UTF8MB4_0900_AI_CI,
             foreign_key_checks: true,
             sort_memory_bytes_max: 256 << 20,
@@ -239,6 +264,19 @@ impl SessionVars {
             row_dirty: Cell::new(false),
             row_warnings: Cell::new(0),
         }
+    }
+
+    /// What ends the session's statements.
+    pub fn limits(&self) -> Limits {
+        Limits { killed: Arc::clone(&self.killed), deadline: Rc::clone(&self.deadline) }
+    }
+
+    /// The time of a SELECT begins, when it is planned or, where it has a plan, when it is run; when it is over.
+    pub fn begin_time(&self) -> Option<Instant> {
+        if self.deadline.get().is_none() && !self.execution_time_max.is_zero() {
+            self.deadline.set(Some(Instant::now() + self.execution_time_max));
+        }
+        self.deadline.get()
     }
 
     /// Gives a user variable its value.

@@ -235,6 +235,7 @@ fn sql_error(error: &Sql) -> (u16, String) {
                  right syntax to use near '{near}' at line {line}"
             ),
         ),
+        Sql::Stopped(stopped) => exec_error(&exec::Error::from(*stopped)),
         Sql::TooDeep => (1436, "Thread stack overrun: the statement is nested too deeply".into()),
         Sql::InvalidUtf8 { text } => (1300, format!("Invalid utf8mb4 character string: '{text}'")),
         Sql::InvalidText { charset, text } => (1300, format!("Invalid {charset} character string: '{text}'")),

@@ -29,6 +29,8 @@ pub enum Error {
     },
     /// 1436: the statement is nested deeper than the parser follows.
     TooDeep,
+    /// 1317 and 3024: it was killed while it was read or planned, or its time was over.
+    Stopped(types::work::Stopped),
     /// 1300: a name is not valid UTF-8. `text` is the hex of its first bytes.
     InvalidUtf8 {
         text: String,
@@ -535,6 +537,12 @@ impl Clause {
             Self::Limit => "limit clause",
             Self::TableFunction => "a table function argument",
         }
+    }
+}
+
+impl From<types::work::Stopped> for Error {
+    fn from(stopped: types::work::Stopped) -> Self {
+        Self::Stopped(stopped)
     }
 }
 

@@ -10,6 +10,7 @@
 //! - [`partition`] says which partition of its table a row belongs to.
 //! - [`convert`] takes a value into a column, between types, and to text, with MySQL's warnings and errors as data.
 //! - [`json`] is documents: parsing, printing, storing, comparing, finding parts.
+//! - [`work`] counts what takes long, so that it can be ended.
 //! - [`decimal`], [`temporal`] and [`collation`] are the arithmetic of exact numbers, of dates and times, and of strings.
 //!
 //! MySQL's behaviour is checked in against what a server answered: the `.txt` files beside the tests.
@@ -34,6 +35,7 @@ pub mod temporal;
 mod value;
 mod wide;
 mod width;
+pub mod work;
 
 pub use column_type::{CollationId, ColumnType, LobSize, TypeKind};
 pub use convert::{Problem, StoreContext, Warnings, store, write_text};

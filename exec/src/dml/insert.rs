@@ -28,7 +28,6 @@ use crate::work::count;
 use sql::expr::Expr;
 use sql::plan::{InsertPlan, InsertSource, Node, OutputColumn, QueryPlan};
 use std::sync::Arc;
-use std::time::Duration;
 use table::{InsertRow, Progress, RowBuf, RowRead, Table, WriteRow};
 use txn::{LockMode, Txn, WaitPolicy, Worker};
 use types::Value;
@@ -53,7 +52,7 @@ pub(crate) async fn insert(
             insert.rows_with_subqueries(cx.worker, cx.txn, prepared, &shared, rows).await?;
         }
         InsertSource::Values(rows) => {
-            let mut clock = Slice::new(Duration::ZERO);
+            let mut clock = Slice::until(None);
             insert.single_row = rows.len() == 1;
             insert.rows_known = Some(rows.len() as u64);
             let env = Env { sources: &[], slots: &[], insert: &[], overlay: &[], shared: &shared };
@@ -227,7 +226,7 @@ impl<'p> Inserting<'p> {
         let sources = sources_of(&prepared.sources);
         let own = shared.alike();
         let lock = subquery_lock(txn);
-        let mut run = Run::new(worker, txn, own, sources, Slice::new(Duration::ZERO));
+        let mut run = Run::new(worker, txn, own, sources, Slice::until(None));
         run.set_parts(&self.plan.parts, &prepared.sources, lock);
         for row in rows {
             if self.plan.reads_row {
@@ -283,7 +282,7 @@ impl<'p> Inserting<'p> {
         let own = shared.alike();
         // What the new rows are made of stays so until they are committed, where the isolation level promises that.
         let lock = subquery_lock(txn);
-        let mut run = Run::new(worker, txn, own, sources, Slice::new(Duration::ZERO));
+        let mut run = Run::new(worker, txn, own, sources, Slice::until(None));
         run.set_parts(&query.parts, &prepared.sources, lock);
         let is_limited = matches!(query.root, Node::Limit { .. } | Node::Trim { .. });
         let mut operator =
@@ -698,7 +697,7 @@ impl<'p> Inserting<'p> {
         let mut raw = Vec::new();
         if self.plan.duplicate_parts.subqueries.is_empty() {
             let env = Env { sources: &source, slots: &[], insert: &shown, overlay: &[], shared };
-            let mut clock = Slice::new(Duration::ZERO);
+            let mut clock = Slice::until(None);
             while let Err(pause) = assigner.evaluate(&env, self.row_number, &mut raw) {
                 wait::resolve(pause, shared, &mut clock).await?;
             }
@@ -791,7 +790,7 @@ impl<'p> Inserting<'p> {
         (sources[0].state, sources[0].row) = (SourceState::Stored, row);
         let own = shared.alike();
         let lock = subquery_lock(txn);
-        let mut run = Run::new(worker, txn, own, sources, Slice::new(Duration::ZERO));
+        let mut run = Run::new(worker, txn, own, sources, Slice::until(None));
         run.set_parts(&self.plan.duplicate_parts, self.duplicate_sources, lock);
         loop {
             let evaluated = {

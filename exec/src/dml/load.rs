@@ -21,7 +21,6 @@ use crate::scratch::Scratch;
 use crate::session::UserVariable;
 use sql::plan::{Assignment, InsertPlan, InsertSource, LoadPlan, LoadTarget};
 use std::borrow::Cow;
-use std::time::Duration;
 use types::charset::Charset;
 use types::schema::ColumnDef;
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
@@ -49,7 +48,7 @@ pub(crate) async fn load(
     let sources = sources_of(&prepared.sources);
     let own = Shared::change(cx.session, cx.params, cx.host, strict);
     let lock = subquery_lock(cx.txn);
-    let mut run = Run::new(cx.worker, cx.txn, own, sources, Slice::new(Duration::ZERO));
+    let mut run = Run::new(cx.worker, cx.txn, own, sources, Slice::until(None));
     run.set_parts(&plan.parts, &prepared.sources, lock);
 
     let loading = Loading { file, columns: &table.def().columns, defaults: &shape.defaults, text: text_type(charset), charset };

@@ -21,7 +21,6 @@ use crate::wait::{self, engine};
 use crate::work::count;
 use sql::plan::{Access, LimitPlan, Parts, Scan, UpdatePlan};
 use std::sync::Arc;
-use std::time::Duration;
 use table::{Progress, RowRead, Table, WriteRow};
 use txn::{LockMode, Txn, WaitPolicy};
 use types::Value;
@@ -107,7 +106,7 @@ pub(super) fn start_run<'a>(cx: &'a mut ExecContext<'_>, prepared: &'a Prepared,
     let shared = Shared::change(cx.session, cx.params, cx.host, strict);
     let sources = sources_of(&prepared.sources);
     let lock = subquery_lock(cx.txn);
-    let mut run = Run::new(cx.worker, cx.txn, shared, sources, Slice::new(Duration::ZERO));
+    let mut run = Run::new(cx.worker, cx.txn, shared, sources, Slice::until(None));
     run.set_parts(parts, &prepared.sources, lock);
     run
 }

@@ -12,7 +12,6 @@ use crate::eval::Env;
 use crate::run::{Run, Slice, sources_of};
 use sql::plan::ViewCheck;
 use std::sync::Arc;
-use std::time::Duration;
 use table::{RowBuf, Table};
 use types::Value;
 use types::schema::TableId;
@@ -37,7 +36,7 @@ impl ViewJudge {
         let sources = sources_of(&self.tables);
         let own = shared.alike();
         let lock = subquery_lock(txn);
-        let mut run = Run::new(worker, txn, own, sources, Slice::new(Duration::ZERO));
+        let mut run = Run::new(worker, txn, own, sources, Slice::until(None));
         run.set_parts(&self.check.parts, &self.tables, lock);
         let overlay = whole(row);
         let truth = loop {

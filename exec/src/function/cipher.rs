@@ -15,12 +15,21 @@ use sql::expr::Expr;
 use sql::func::Function;
 use std::borrow::Cow;
 use types::Value;
+use types::work::{self, Stopped};
 
 const BLOCK_BYTES: usize = 16;
 /// Most bytes that RANDOM_BYTES makes.
 const RANDOM_BYTES_MAX: i128 = 1024;
 const PBKDF2_ROUNDS_MIN: i128 = 1000;
 const PBKDF2_ROUNDS_MAX: i128 = 65_535;
+
+/// Work of a block, and of a round of PBKDF2, in bytes of a plain copy (`types::work`).
+const BLOCK_UNITS: usize = 128;
+const ROUND_UNITS: usize = 2048;
+/// Work of compressing a byte.
+const COMPRESS_UNITS: usize = 16;
+/// So much is compressed between two looks at the time.
+const PIECE_BYTES: usize = 1 << 16;
 
 type Block = [u8; BLOCK_BYTES];
 
@@ -75,6 +84,7 @@ fn aes<'a>(env: &Env<'a>, args: &'a [Expr], encrypt: bool) -> Evaluated<'a> {
     };
     let cipher = Cipher::new(&key);
     let result = if encrypt { Some(cipher.encrypt(&text, mode, vector)) } else { cipher.decrypt(&text, mode, vector) };
+    work::finish()?;
     Ok(result.map_or(Value::Null, owned))
 }
 
@@ -109,14 +119,21 @@ fn derived_key<'a>(env: &Env<'a>, key: &[u8], args: &'a [Expr], length: usize) -
             );
             return Err(Error::Other { number: 3236, message }.into());
         }
-        return Ok(Some(pbkdf2(key, &salt, rounds as u32, length)));
+        return Ok(Some(pbkdf2(key, &salt, rounds as u32, length)?));
     }
     let message = "KDF method name is not valid. Please use hkdf or pbkdf2_hmac method name".into();
     Err(Error::Other { number: 3235, message }.into())
 }
 
+fn keyed(key: &[u8]) -> Hmac<Sha512> {
+    <Hmac<Sha512> as Mac>::new_from_slice(key).expect("HMAC takes keys of any length")
+}
+
 fn hmac(key: &[u8], parts: &[&[u8]]) -> [u8; 64] {
-    let mut mac = <Hmac<Sha512> as Mac>::new_from_slice(key).expect("HMAC takes keys of any length");
+    mac(keyed(key), parts)
+}
+
+fn mac(mut mac: Hmac<Sha512>, parts: &[&[u8]]) -> [u8; 64] {
     parts.iter().for_each(|part| mac.update(part));
     mac.finalize().into_bytes().into()
 }
@@ -128,14 +145,17 @@ fn hkdf(key: &[u8], salt: &[u8], info: &[u8], length: usize) -> Vec<u8> {
 }
 
 /// RFC 8018, one block.
-fn pbkdf2(key: &[u8], salt: &[u8], rounds: u32, length: usize) -> Vec<u8> {
-    let mut round = hmac(key, &[salt, &1u32.to_be_bytes()]);
+fn pbkdf2(key: &[u8], salt: &[u8], rounds: u32, length: usize) -> Result<Vec<u8>, Stopped> {
+    // A long key is read once, not once a round.
+    let keyed = keyed(key);
+    let mut round = mac(keyed.clone(), &[salt, &1u32.to_be_bytes()]);
     let mut sum = round;
     for _ in 1..rounds {
-        round = hmac(key, &[&round]);
+        work::spend(ROUND_UNITS)?;
+        round = mac(keyed.clone(), &[&round]);
         sum.iter_mut().zip(round).for_each(|(sum, byte)| *sum ^= byte);
     }
-    sum[..length].to_vec()
+    Ok(sum[..length].to_vec())
 }
 
 /// The block cipher with a key of one of the three lengths.
@@ -156,6 +176,7 @@ impl Cipher {
     }
 
     fn forward(&self, block: Block) -> Block {
+        work::pass(BLOCK_UNITS);
         let mut block = block.into();
         match self {
             Self::Aes128(cipher) => cipher.encrypt_block(&mut block),
@@ -166,6 +187,7 @@ impl Cipher {
     }
 
     fn backward(&self, block: Block) -> Block {
+        work::pass(BLOCK_UNITS);
         let mut block = block.into();
         match self {
             Self::Aes128(cipher) => cipher.decrypt_block(&mut block),
@@ -281,9 +303,18 @@ fn compress<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
     let Ok(length) = u32::try_from(text.len()) else { return too_large(env, "compress") };
     let mut out = Vec::with_capacity(text.len() + text.len() / 1000 + 64);
     let mut compressor = Compress::new(Compression::default(), true);
-    let status = compressor.compress_vec(&text, &mut out, FlushCompress::Finish);
-    if !matches!(status, Ok(Status::StreamEnd)) {
-        return Ok(Value::Null);
+    let mut pieces = text.chunks(PIECE_BYTES).peekable();
+    while let Some(piece) = pieces.next() {
+        let last = pieces.peek().is_none();
+        let before = compressor.total_in();
+        out.reserve(piece.len() + piece.len() / 1000 + 64);
+        let flush = if last { FlushCompress::Finish } else { FlushCompress::None };
+        let status = compressor.compress_vec(piece, &mut out, flush);
+        let all = compressor.total_in() - before == piece.len() as u64;
+        if !all || !matches!((status, last), (Ok(Status::StreamEnd), true) | (Ok(Status::Ok | Status::BufError), false)) {
+            return Ok(Value::Null);
+        }
+        work::spend(piece.len() * COMPRESS_UNITS)?;
     }
     out.splice(..0, length.to_le_bytes());
     if out.last() == Some(&b' ') {

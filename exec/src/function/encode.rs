@@ -85,12 +85,19 @@ fn parse_hex(s: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
+/// Work of digesting a byte, in bytes of a plain copy (`types::work`).
+const DIGEST_UNITS: usize = 4;
+
 fn digest<'a>(env: &Env<'a>, arg: &'a Expr, compute: impl Fn(&[u8]) -> Vec<u8>) -> Evaluated<'a> {
-    Ok(env.bytes(arg)?.map_or(Value::Null, |s| owned(compute(&s))))
+    let Some(s) = env.bytes(arg)? else { return Ok(Value::Null) };
+    let digest = compute(&s);
+    types::work::spend(s.len() * DIGEST_UNITS)?;
+    Ok(owned(digest))
 }
 
 fn sha2<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     let (Some(s), Some(bits)) = (env.bytes(&args[0])?, env.integer(&args[1])?) else { return Ok(Value::Null) };
+    types::work::spend(s.len() * DIGEST_UNITS)?;
     Ok(owned(match bits {
         224 => lower_hex(&sha2::Sha224::digest(&s)),
         0 | 256 => lower_hex(&sha2::Sha256::digest(&s)),

@@ -282,8 +282,8 @@ fn parse_gtids(text: &[u8]) -> Option<Gtids> {
                 ranges.push((from, to));
             }
         }
-        join_ranges(ranges);
     }
+    set.values_mut().for_each(join_ranges);
     Some(set)
 }
 
@@ -306,10 +306,8 @@ fn subtract(a: Gtids, b: &Gtids) -> Gtids {
         let removed = b.get(&uuid).map_or(&[][..], Vec::as_slice);
         let mut left = Vec::new();
         for (mut from, to) in ranges {
-            for &(low, high) in removed {
-                if high < from || low > to {
-                    continue;
-                }
+            let first = removed.partition_point(|(_, high)| *high < from);
+            for &(low, high) in removed[first..].iter().take_while(|(low, _)| *low <= to) {
                 if low > from {
                     left.push((from, low - 1));
                 }

@@ -1,6 +1,8 @@
 //! The built-in functions, by area. [`call`] finds the area; each area's file computes.
 //!
 //! F1: a function that gets a NULL argument answers NULL, unless MySQL's manual says otherwise.
+//! F2: no function takes longer than its input, its output and the work that it asks for (rounds of a cipher, steps of a pattern) make
+//!     necessary, and what takes long is counted (`types::work`), so that others run meanwhile and a KILL ends it.
 
 mod cipher;
 mod control;
@@ -30,6 +32,13 @@ pub(crate) use string::{char_count, char_offset, wide_characters};
 use crate::eval::{Env, Evaluated};
 use sql::expr::Expr;
 use sql::func::Function;
+
+/// The outcome of a call, unless it was stopped, which it does not tell.
+#[inline]
+fn finished(outcome: Evaluated<'_>) -> Evaluated<'_> {
+    types::work::finish()?;
+    outcome
+}
 
 /// Computes a call.
 pub(crate) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: &'a [Expr]) -> Evaluated<'a> {
@@ -225,7 +234,7 @@ pub(crate) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: 
         | F::JsonSet
         | F::JsonStorageFree
         | F::JsonStorageSize
-        | F::JsonValue => json::call(env, function, node, args),
+        | F::JsonValue => finished(json::call(env, function, node, args)),
         F::RegexpLike | F::RegexpInstr | F::RegexpReplace | F::RegexpSubstr => regexp::call(env, function, args),
         F::AesDecrypt | F::AesEncrypt | F::Compress | F::Uncompress | F::UncompressedLength | F::RandomBytes => {
             cipher::call(env, function, args)

@@ -13,7 +13,7 @@ use sql::func::Function;
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::rc::Rc;
-use types::Value;
+use types::{Value, work};
 
 /// Compiled patterns of one execution, the last few used.
 #[derive(Default)]
@@ -27,6 +27,8 @@ type Recent = (Vec<u8>, Flags, Rc<Pattern>);
 const RECENT_MAX: usize = 8;
 /// Compiled size of one pattern.
 const PATTERN_BYTES_MAX: usize = 8 << 20;
+/// Work of a match, in bytes of a plain copy (`types::work`): much, for it may have to look through all of the text.
+const MATCH_UNITS: usize = 1 << 12;
 /// Steps of a pattern that is not regular.
 const BACKTRACKS_MAX: usize = 1_000_000;
 
@@ -127,6 +129,7 @@ fn regexp_replace<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     let mut at = start;
     let mut count = 0;
     while at <= text.len() {
+        work::spend(MATCH_UNITS)?;
         let Some(groups) = pattern.captures(&text, at)? else { break };
         let (from, to) = groups[0].expect("a match has a place");
         count += 1;
@@ -226,6 +229,7 @@ fn nth_match(pattern: &Pattern, text: &str, start: usize, occurrence: i64) -> St
         if at > text.len() {
             break;
         }
+        work::spend(MATCH_UNITS)?;
         let Some((from, to)) = pattern.find(text, at)? else { break };
         if n >= occurrence {
             return Ok(Some((from, to)));

@@ -10,7 +10,10 @@ use sql::expr::{Expr, ExprKind};
 use sql::func::Function;
 use std::borrow::Cow;
 use types::charset::Charset;
-use types::{CollationId, Value};
+use types::{CollationId, Value, work};
+
+/// Work of looking at a character, or at a place where something was found, in bytes of a plain copy (`types::work`).
+const PLACE_UNITS: usize = 16;
 
 /// Computes one of the string functions.
 pub(super) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: &'a [Expr]) -> Evaluated<'a> {
@@ -198,13 +201,16 @@ fn change_case<'a>(env: &Env<'a>, arg: &'a Expr, upper: bool) -> Evaluated<'a> {
         }
         return Ok(owned(s));
     }
-    Ok(owned(fold_case(&String::from_utf8_lossy(&s), upper).into_bytes()))
+    let folded = fold_case(&String::from_utf8_lossy(&s), upper).into_bytes();
+    work::finish()?;
+    Ok(owned(folded))
 }
 
 /// Simple case mapping, one character to one, as MySQL's collations have it (so that `ß` stays `ß`).
 fn fold_case(s: &str, upper: bool) -> String {
     s.chars()
         .map(|c| {
+            work::pass(PLACE_UNITS);
             let single = |mut mapped: Box<dyn Iterator<Item = char>>| match (mapped.next(), mapped.next()) {
                 (Some(one), None) => one,
                 _ => c,
@@ -258,18 +264,22 @@ fn substring_index<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     }
     // The delimiter is matched byte for byte, as MySQL does ("performs a case-sensitive match").
     if count > 0 {
+        let finder = memchr::memmem::Finder::new(&delimiter[..]);
         let mut from = 0;
         for n in 1.. {
-            let Some(at) = find(&s[from..], &delimiter) else { break };
+            let Some(at) = finder.find(&s[from..]) else { break };
             if n == count {
                 return Ok(slice(s, 0, from + at));
             }
             from += at + delimiter.len();
+            work::spend(at + PLACE_UNITS)?;
         }
     } else {
+        let finder = memchr::memmem::FinderRev::new(&delimiter[..]);
         let mut to = s.len();
         for n in 1.. {
-            let Some(at) = rfind(&s[..to], &delimiter) else { break };
+            let Some(at) = finder.rfind(&s[..to]) else { break };
+            work::spend(to - at + PLACE_UNITS)?;
             if n == -count {
                 let end = s.len();
                 return Ok(slice(s, at + delimiter.len(), end));
@@ -283,10 +293,6 @@ fn substring_index<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
 /// The first place of `part` in `s`.
 pub(crate) fn find(s: &[u8], part: &[u8]) -> Option<usize> {
     memchr::memmem::find(s, part)
-}
-
-fn rfind(s: &[u8], part: &[u8]) -> Option<usize> {
-    memchr::memmem::rfind(s, part)
 }
 
 fn left_right<'a>(env: &Env<'a>, args: &'a [Expr], left: bool) -> Evaluated<'a> {
@@ -410,8 +416,10 @@ fn replace<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
         return Ok(Value::Bytes(s));
     }
     let mut out = Vec::with_capacity(s.len());
+    let finder = memchr::memmem::Finder::new(&from[..]);
     let mut rest = &s[..];
-    while let Some(at) = find(rest, &from) {
+    while let Some(at) = finder.find(rest) {
+        work::spend(at + to.len() + PLACE_UNITS)?;
         out.extend_from_slice(&rest[..at]);
         out.extend_from_slice(&to);
         rest = &rest[at + from.len()..];
@@ -440,6 +448,7 @@ fn locate<'a>(env: &Env<'a>, _node: &'a Expr, whole: &'a Expr, part: &'a Expr, f
     let start = char_offset(&s, skipped, binary);
     let collation = if binary { CollationId::BINARY } else { locate_collation(whole, part) };
     let found = find_collated(&s[start..], &p, collation);
+    work::finish()?;
     Ok(Value::Int(found.map_or(0, |at| (skipped + char_count(&s[start..start + at], binary) + 1) as i64)))
 }
 
@@ -458,13 +467,21 @@ fn find_collated(s: &[u8], part: &[u8], collation: CollationId) -> Option<usize>
         return find(s, part);
     }
     let width = char_count(part, false);
-    let mut at = 0;
+    // The window moves by one character at both ends.
+    let (mut at, mut end) = (0, char_offset(s, width, false));
     while at < s.len() {
-        let window = &s[at..at + char_offset(&s[at..], width, false)];
+        let window = &s[at..end];
         if crate::coerce::strings_equal(collation, window, part) {
             return Some(at);
         }
+        // How much of the window was compared is not known.
+        if work::spend(PLACE_UNITS + window.len() / 4).is_err() {
+            return None;
+        }
         at += char_bytes(&s[at..], false);
+        if end < s.len() {
+            end += char_bytes(&s[end..], false);
+        }
     }
     None
 }
@@ -540,7 +557,11 @@ fn find_in_set<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
         return Ok(Value::Int(0));
     }
     let collation = collation_of(args);
-    let place = set.split(|b| *b == b',').position(|member| crate::coerce::strings_equal(collation, member, &wanted));
+    let place = set.split(|b| *b == b',').position(|member| {
+        work::pass(PLACE_UNITS + member.len());
+        crate::coerce::strings_equal(collation, member, &wanted)
+    });
+    work::finish()?;
     Ok(Value::Int(place.map_or(0, |n| n as i64 + 1)))
 }
 

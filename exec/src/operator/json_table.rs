@@ -29,7 +29,9 @@ impl<'p> JsonTableRows<'p> {
             Some(rows) => rows,
             none => none.insert(start(self.plan, run)?),
         };
-        let Some(cells) = rows.next(&self.plan.columns).map_err(|TooManyRows| too_many_rows())? else { return Ok(false) };
+        let cells = rows.next(&self.plan.columns).map_err(|TooManyRows| too_many_rows())?;
+        types::work::finish()?;
+        let Some(cells) = cells else { return Ok(false) };
         self.slots.clear();
         let mut packer = Packer::new(&mut self.slots, self.plan.outputs.len());
         for (cell, output) in cells.into_iter().zip(&self.plan.outputs) {
@@ -52,7 +54,9 @@ fn start<'p>(plan: &'p JsonTablePlan, run: &Run<'p>) -> Step<TableRows> {
     let document = run.env(&[]).eval(&plan.document)?;
     let document = read_document(&document, &plan.document.ty, 0, "json_table")?;
     run.row_done();
-    Ok(document.map_or_else(TableRows::default, |document| TableRows::new(&document, &plan.path)))
+    let rows = document.map_or_else(TableRows::default, |document| TableRows::new(&document, &plan.path));
+    types::work::finish()?;
+    Ok(rows)
 }
 
 /// What a column holds of what was found for it.

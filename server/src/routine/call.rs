@@ -112,8 +112,8 @@ pub async fn call_with(
             ParamMode::Out => Value::Null,
             ParamMode::In | ParamMode::InOut => {
                 let (value, ty) = args.value(state, n).await?;
-                let to = &routine.types.borrow()[n];
-                exec::program::assign(&state.vars, value, &ty, to, routine.program().slots[n].name)?
+                let to = routine.types.borrow()[n].clone();
+                exec::program::assign(&state.vars, value, &ty, &to, routine.program().slots[n].name)?
             }
         };
         values.push(value);
@@ -239,9 +239,9 @@ pub async fn call_function(
     let depth = check_depth(state, &routine)?;
     let mut values = Vec::with_capacity(routine.program().slots.len());
     for (n, (value, arg)) in args.iter().zip(&call.args).enumerate() {
-        let to = &routine.types.borrow()[n];
+        let to = routine.types.borrow()[n].clone();
         let name = routine.program().slots[n].name;
-        values.push(exec::program::assign_as(&state.vars, strict, value.clone(), &arg.ty, to, name)?);
+        values.push(exec::program::assign_as(&state.vars, strict, value.clone(), &arg.ty, &to, name)?);
     }
     let entry = Entry::given(state, values, depth);
     let frame = run_framed(state, client, &routine, entry, RowFormat::Text).await?;

@@ -9,7 +9,7 @@ use exec::Strictness;
 use sql::ast::DataType;
 use sql::plan::StoredFunction;
 use sql::routine::{Condition, ExprCode, KeptProgram, ProgramKind, RoutineError, SlotType, StatementCode};
-use std::cell::{Ref, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 use types::schema::{RoutineDef, TableDef, TriggerDef};
@@ -18,7 +18,7 @@ use types::{ColumnType, TypeKind, Value};
 /// What a piece of code runs, where it has been bound.
 pub enum Work {
     /// Computed over the frame.
-    Expression(Bound<sql::expr::Expr>),
+    Expression(Rc<Bound<sql::expr::Expr>>),
     Plan(KeptPlan),
     /// An expression that must be planned: it has subqueries, or waits.
     Query,
@@ -172,7 +172,7 @@ impl Routine {
                 let value = compute(state, &bound.what, strictness);
                 let ty = bound.what.ty.clone();
                 if !is_volatile {
-                    self.keep(code.id, Work::Expression(bound));
+                    self.keep(code.id, Work::Expression(Rc::new(bound)));
                 }
                 if let Some(value) = value? {
                     return Ok((value, ty));
@@ -188,12 +188,11 @@ impl Routine {
         matches!(*self.works[id as usize].borrow(), Some(Work::Plan(_) | Work::Query))
     }
 
-    fn kept_expression(&self, state: &State, id: u32) -> Option<Ref<'_, Bound<sql::expr::Expr>>> {
-        Ref::filter_map(self.works[id as usize].borrow(), |work| match work {
-            Some(Work::Expression(bound)) if bound.holds(state) => Some(bound),
+    fn kept_expression(&self, state: &State, id: u32) -> Option<Rc<Bound<sql::expr::Expr>>> {
+        match &*self.works[id as usize].borrow() {
+            Some(Work::Expression(bound)) if bound.holds(state) => Some(Rc::clone(bound)),
             _ => None,
-        })
-        .ok()
+        }
     }
 
     /// Computes an expression that is kept and waits for nothing, and gives it to `take`. `None`: it is for [`Self::value`].

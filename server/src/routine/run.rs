@@ -273,9 +273,8 @@ pub fn assign(state: &mut State, slot: u32, value: Value<'static>, from: &Column
     let State { frame, vars, .. } = state;
     let frame = frame.as_mut().expect("F1");
     let slot = slot as usize;
-    let types = frame.routine.types.borrow();
-    let stored = exec::program::assign(vars, value, from, &types[slot], frame.routine.program().slots[slot].name)?;
-    drop(types);
+    let to = frame.routine.types.borrow()[slot].clone();
+    let stored = exec::program::assign(vars, value, from, &to, frame.routine.program().slots[slot].name)?;
     frame.values[slot] = stored;
     Ok(())
 }

@@ -411,7 +411,10 @@ impl State {
     /// `None`: a definition of one of the tables was published since the schema was looked at.
     fn try_plan(&self, parsed: &Parsed<'_>, params: &[Value<'_>], given: &[Value<'_>]) -> Result<Option<Planned>> {
         let into = match &parsed.statement {
-            Statement::Query(query) => into(query)?,
+            Statement::Query(query) => {
+                self.vars.begin_time();
+                into(query)?
+            }
             _ => None,
         };
         let schema = self.schema();

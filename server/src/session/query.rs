@@ -91,12 +91,24 @@ impl State {
     /// Finds the plan of the first statement of `text` by its digest, or makes it. Its literals are the plan's parameters.
     fn find_plan<'t>(&mut self, text: &'t [u8]) -> Result<Found<'t>> {
         let worker = Rc::clone(&self.worker);
-        let mut lifted = worker.lifted.borrow_mut();
-        let Some(digest) = sql::digest(text, &self.settings.mode, &mut lifted) else { return Ok(Found::Nothing) };
+        // Taken while it is used: where planning takes long, other sessions of the worker plan meanwhile.
+        let mut lifted = worker.lifted.take();
+        let found = self.find_plan_of(&worker, text, &mut lifted);
+        worker.lifted.replace(lifted);
+        found
+    }
+
+    fn find_plan_of<'t>(
+        &mut self,
+        worker: &Rc<crate::worker::Worker>,
+        text: &'t [u8],
+        lifted: &mut sql::Lifted,
+    ) -> Result<Found<'t>> {
+        let Some(digest) = sql::digest(text, &self.settings.mode, lifted) else { return Ok(Found::Nothing) };
         self.look_behind(text, digest.end)?;
         let kept = worker.plans.borrow().get(digest.key, self);
         // One that this session may not run is bound anew, which tells of all that is missing.
-        let entry = match kept.filter(|entry| entry.needs.check(&self.access, &worker).is_ok()) {
+        let entry = match kept.filter(|entry| entry.needs.check(&self.access, worker).is_ok()) {
             Some(entry) => {
                 count(&self.info.counters.events.plan_cache_hits);
                 self.statistics = entry.statistics.get().cloned();
@@ -105,7 +117,7 @@ impl State {
             None => {
                 count(&self.info.counters.events.plan_cache_misses);
                 let arena = worker.arena();
-                let parsed = sql::parse_lifted(&arena, text, &self.settings.mode, &lifted)?;
+                let parsed = sql::parse_lifted(&arena, text, &self.settings.mode, lifted)?;
                 if !parsed.statement.info().plannable {
                     return Ok(Found::Nothing);
                 }

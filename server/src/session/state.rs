@@ -99,6 +99,7 @@ impl State {
         *info.account.borrow_mut() = identity.name.plain();
         *info.access.borrow_mut() = Some(Rc::clone(&access));
         vars.killed = info.kill_flag();
+        worker.core.set_limits(vars.limits());
         vars.work = Rc::clone(&info.counters.work);
         vars.client_found_rows = login.capabilities.has(Capabilities::FOUND_ROWS);
         vars.version = crate::VERSION;
@@ -384,6 +385,7 @@ impl State {
     pub fn begin_inner_statement(&mut self) {
         // What a program does inside of a statement is a part of that, so it has its time.
         if !self.is_inside() {
+            self.vars.deadline.set(None);
             self.vars.statement_start_us = self.fixed_time_us.unwrap_or_else(|| self.worker.wall_clock_us());
         }
         if self.worker.shared.accounts.epoch() != self.access.epoch {

@@ -8,6 +8,7 @@
 //!    `ARM_MAX` ahead and is corrected lazily, so that moving a deadline back (every statement does) writes one cell.
 //! 5. Where many tasks are ready, one that has an answer to send lets the others run first (`behind_others`): whom an answer wakes takes the
 //!    processor from them, and its caches. One that goes on for as long as a task may is not waited for.
+//! 6. A task that computes for long lets the others run in the middle of its own turn (`watch.rs`).
 //!
 //! C1: between turns every live slot holds its future; during its own poll the slot is empty.
 //! C2: `queued` of a slot is true exactly while its number stands in one of the two queues (stale numbers of a reused slot
@@ -17,6 +18,7 @@
 
 use crossbeam_queue::SegQueue;
 use crossbeam_utils::CachePadded;
+use exec::Limits;
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -169,6 +171,10 @@ struct Slot<M> {
     deadline: Option<Instant>,
     /// The heap entry that stands for this slot; others with its number are stale.
     armed: Option<Instant>,
+    /// What ends the statements of the task, where it is a session.
+    limits: Option<Rc<Limits>>,
+    /// It was woken while it ran, in a turn within its own.
+    woken_within: bool,
 }
 
 /// The executor of this thread. Shared by `Rc` with the tasks.
@@ -241,6 +247,8 @@ impl<M: Send + 'static> Core<M> {
                     readiness: Rc::default(),
                     deadline: None,
                     armed: None,
+                    limits: None,
+                    woken_within: false,
                 });
                 number
             }
@@ -250,6 +258,8 @@ impl<M: Send + 'static> Core<M> {
         slot.alive = true;
         slot.readiness = Rc::default();
         slot.deadline = None;
+        slot.limits = None;
+        slot.woken_within = false;
         self.live.set(self.live.get() + 1);
         slot.wake.schedule();
     }
@@ -257,6 +267,24 @@ impl<M: Send + 'static> Core<M> {
     /// The waker of the task that runs now, for whoever has to reach it later.
     pub fn current_waker(&self) -> Waker {
         self.slots.borrow()[self.current.get() as usize].waker.as_ref().clone()
+    }
+
+    /// What ends the statements of the running task, which is a session.
+    pub fn set_limits(&self, limits: Limits) {
+        self.slots.borrow_mut()[self.current.get() as usize].limits = Some(Rc::new(limits));
+    }
+
+    /// What ends the statements of the running task.
+    pub fn limits(&self) -> Option<Rc<Limits>> {
+        self.slots.borrow().get(self.current.get() as usize)?.limits.clone()
+    }
+
+    /// Runs other tasks in the middle of the running one, which is the running one again afterwards.
+    pub fn within_task(&self, turn: impl FnOnce()) {
+        let (current, wanted) = (self.current.get(), self.wanted.get());
+        turn();
+        self.current.set(current);
+        self.wanted.set(wanted);
     }
 
     /// Registers the socket of the running task; one socket per task. Its events tell when it can be read.
@@ -346,7 +374,10 @@ impl<M: Send + 'static> Core<M> {
         let (mut future, waker) = {
             let mut slots = self.slots.borrow_mut();
             let slot = &mut slots[number as usize];
-            let Some(future) = slot.future.take() else { return };
+            let Some(future) = slot.future.take() else {
+                slot.woken_within = slot.alive;
+                return;
+            };
             (future, Rc::clone(&slot.waker))
         };
         self.current.set(number);
@@ -359,6 +390,9 @@ impl<M: Send + 'static> Core<M> {
                 let slot = &mut slots[number as usize];
                 slot.future = Some(future);
                 slot.deadline = self.wanted.get();
+                if std::mem::take(&mut slot.woken_within) {
+                    slot.wake.schedule();
+                }
                 if let Some(deadline) = slot.deadline
                     && slot.armed.is_none_or(|armed| deadline < armed)
                 {

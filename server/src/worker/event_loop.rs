@@ -12,7 +12,9 @@
 //! L3: a worker that is asleep or polling costs nothing to others: they look at one flag before they wake it.
 
 use super::core::{Core, Remote};
+use super::watch::Watch;
 use crossbeam_utils::CachePadded;
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -24,7 +26,7 @@ const EVENTS_MAX: usize = 512;
 /// A sleep never lasts longer, so that the engine's `tick` is called now and then.
 const SLEEP_MAX: Duration = Duration::from_secs(1);
 /// The token of the waker; slots count from zero.
-const WAKER_TOKEN: mio::Token = mio::Token(usize::MAX);
+pub(super) const WAKER_TOKEN: mio::Token = mio::Token(usize::MAX);
 
 /// What the loop serves.
 pub trait Host {
@@ -74,7 +76,25 @@ impl<M: Send + 'static> EventLoop<M> {
     }
 
     /// Runs until the host is done.
-    pub fn run(mut self, core: &Core<M>, host: &impl Host<Message = M>) {
+    pub fn run(self, core: &Rc<Core<M>>, host: &(impl Host<Message = M> + Clone + 'static)) {
+        let poll = Rc::new(RefCell::new(self.poll));
+        types::work::set_watch(Some(Rc::new(Watch::new(Rc::clone(core), host.clone(), Rc::clone(&poll)))));
+        Running { poll, remote: self.remote, spin_max: self.spin_max, index: self.index, crowds: self.crowds }.run(core, host);
+        types::work::set_watch(None);
+    }
+}
+
+/// A loop that runs.
+struct Running<M> {
+    poll: Rc<RefCell<mio::Poll>>,
+    remote: Arc<Remote<M>>,
+    spin_max: u32,
+    index: usize,
+    crowds: Arc<Crowds>,
+}
+
+impl<M: Send + 'static> Running<M> {
+    fn run(self, core: &Core<M>, host: &impl Host<Message = M>) {
         let mut events = mio::Events::with_capacity(EVENTS_MAX);
         let mut spin = Spin::new(self.spin_max);
         let crowds = Arc::clone(&self.crowds);
@@ -98,7 +118,7 @@ impl<M: Send + 'static> EventLoop<M> {
                 return;
             }
             if core.has_ready() || self.remote.has_work() {
-                self.poll_now(&mut events);
+                poll_now(&self.poll, &mut events);
             } else {
                 let polls_max = if crowd.leaves_processors(core.now()) { spin.budget() } else { 0 };
                 self.wait(core, host, &mut events, &mut spin, polls_max);
@@ -112,19 +132,11 @@ impl<M: Send + 'static> EventLoop<M> {
         }
     }
 
-    fn poll_now(&mut self, events: &mut mio::Events) {
-        match self.poll.poll(events, Some(Duration::ZERO)) {
-            Ok(()) => {}
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => events.clear(),
-            Err(error) => panic!("epoll_wait on a worker's own descriptor: {error}"),
-        }
-    }
-
     /// Polls for a while, then sleeps.
-    fn wait(&mut self, core: &Core<M>, host: &impl Host<Message = M>, events: &mut mio::Events, spin: &mut Spin, polls_max: u32) {
+    fn wait(&self, core: &Core<M>, host: &impl Host<Message = M>, events: &mut mio::Events, spin: &mut Spin, polls_max: u32) {
         let timeout = core.until_next_timer().map_or(SLEEP_MAX, |next| next.min(SLEEP_MAX));
         for polls in 0..polls_max {
-            self.poll_now(events);
+            poll_now(&self.poll, events);
             if !events.is_empty() || self.remote.has_work() {
                 spin.caught(polls);
                 return;
@@ -135,14 +147,23 @@ impl<M: Send + 'static> EventLoop<M> {
         }
         host.sleeps();
         let before = Instant::now();
-        match self.poll.poll(events, Some(timeout)) {
-            Ok(()) => {}
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => events.clear(),
-            Err(error) => panic!("epoll_wait on a worker's own descriptor: {error}"),
-        }
+        poll_for(&self.poll, events, timeout);
         host.turn();
         self.remote.woke_up();
         spin.slept(before.elapsed());
+    }
+}
+
+/// Takes the events that are there.
+pub(super) fn poll_now(poll: &RefCell<mio::Poll>, events: &mut mio::Events) {
+    poll_for(poll, events, Duration::ZERO);
+}
+
+fn poll_for(poll: &RefCell<mio::Poll>, events: &mut mio::Events, timeout: Duration) {
+    match poll.borrow_mut().poll(events, Some(timeout)) {
+        Ok(()) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::Interrupted => events.clear(),
+        Err(error) => panic!("epoll_wait on a worker's own descriptor: {error}"),
     }
 }
 

@@ -7,6 +7,7 @@ mod accept;
 mod core;
 mod event_loop;
 mod gather;
+mod watch;
 
 pub use accept::{Acceptor, Listeners};
 pub use core::{Core, Readiness, Remote};

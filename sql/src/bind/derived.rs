@@ -37,9 +37,7 @@ impl Binder<'_> {
         let names = derived_names(bound.columns().iter().map(|c| c.name.as_str()), columns)?;
         match bound {
             // What its subqueries read of a table that is changed, they have read before, too.
-            Bound::Select(select)
-                if self.is_mergeable(&select) && self.has_room(&select) && !self.reads_changed(first) =>
-            {
+            Bound::Select(select) if self.is_mergeable(&select) && self.has_room(&select) && !self.reads_changed(first) => {
                 self.merge(*select, names, alias)
             }
             bound => {

@@ -19,10 +19,14 @@ use crate::row_expr::RowExprUse;
 use std::borrow::Cow;
 use types::{CollationId, ColumnType, TypeKind, Value};
 
+/// Work that an expression makes, in bytes of a plain copy (`types::work`).
+const NODE_UNITS: usize = 256;
+
 impl Binder<'_> {
     /// Binds an expression; its collation is in `self.derivation` afterwards.
     pub(super) fn expr(&mut self, expr: &ast::Expr<'_>) -> Result<Expr> {
         use ast::Expr as E;
+        types::work::spend(NODE_UNITS)?;
         match expr {
             E::Literal(literal) => self.literal(literal),
             E::Lifted { index, literal } => self.lifted(*index, literal),

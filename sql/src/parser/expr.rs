@@ -50,6 +50,9 @@ enum Infix {
     Predicate,
 }
 
+/// Work that an operand makes, in bytes of a plain copy (`types::work`).
+const OPERAND_UNITS: usize = 64;
+
 impl<'a> Parser<'a> {
     pub(super) fn expr(&mut self) -> Result<Expr<'a>> {
         self.binary(level::OR)
@@ -117,6 +120,7 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn binary(&mut self, min: u8) -> Result<Expr<'a>> {
+        types::work::spend(OPERAND_UNITS)?;
         self.enter(1)?;
         let left = self.prefix(min)?;
         let expr = self.climb(left, min)?;

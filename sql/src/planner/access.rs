@@ -21,6 +21,8 @@ pub(super) const SEEK_COST: f64 = 5.0;
 /// A row that is found through a secondary index and fetched from the clustered one.
 pub(super) const FETCH_COST: f64 = 5.0;
 /// What a statement that locks the rows it reads adds to reading all of them: others would have to wait for it.
+/// Work of choosing for one condition, in bytes of a plain copy (`types::work`).
+const CHOICE_UNITS: usize = 512;
 const LOCK_ALL_COST: f64 = 20.0;
 /// More ranges than these are not looked up one by one.
 const DIVES_MAX: usize = 10;
@@ -70,6 +72,8 @@ impl FromBlock<'_> {
         available: &SourceSet,
         need: Option<&OrderNeed>,
     ) -> Choice {
+        // A plan is finished all the same: whoever runs it looks again.
+        let _ = types::work::spend(CHOICE_UNITS * (1 + conjuncts.len()));
         let from = &self.sources[source];
         let table = &*from.table;
         let need = need.filter(|n| n.is_about(source));
@@ -154,11 +158,16 @@ impl FromBlock<'_> {
             Access::Ranges { index, covering: false, .. } => self.judged_on_entries(source, *index, conjuncts),
             _ => Vec::new(),
         };
+        let marked = |positions: &[usize]| {
+            let mut marks = vec![false; conjuncts.len()];
+            positions.iter().for_each(|position| marks[*position] = true);
+            marks
+        };
+        let (judged, exact, estimated) = (marked(&judged), marked(&best.exact), marked(&best.estimated));
         for (position, conjunct) in conjuncts.iter().enumerate() {
-            if !best.exact.contains(&position) {
-                let is_estimated = best.estimated.contains(&position);
-                selectivity *= if is_estimated { 1.0 } else { self.selectivity(conjunct) };
-                if judged.contains(&position) { &mut index_filter } else { &mut filter }.push((*conjunct).clone());
+            if !exact[position] {
+                selectivity *= if estimated[position] { 1.0 } else { self.selectivity(conjunct) };
+                if judged[position] { &mut index_filter } else { &mut filter }.push((*conjunct).clone());
             }
         }
         // A fraction makes sense where the table is looked into again and again.

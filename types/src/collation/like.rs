@@ -14,16 +14,26 @@ enum Step {
     Char(u32),
 }
 
-/// Whether the text matches the pattern. `escape` is the escape character, `None` where there is none (`ESCAPE ''`).
+/// Work of one step, in bytes of a plain copy (`work`).
+const STEP_UNITS: usize = 8;
+/// Steps that are counted together.
+const STEPS_COUNTED: usize = 1024;
+
+/// Whether the text matches the pattern; where it is stopped (`work::finish`) it answers anything. `escape` is the escape character, `None` where there is none (`ESCAPE ''`).
 /// Characters are compared one by one with the collation's weights; trailing spaces count.
 pub fn like(text: &[u8], pattern: &[u8], escape: Option<u8>, collation: CollationId) -> bool {
     let matcher = Matcher { escape, method: method(collation), bytes: collation.is_binary() };
     let (mut t, mut p) = (0, 0);
     // After a `%`: the pattern behind it, and how far the text was when it began.
     let mut retry: Option<(usize, usize)> = None;
+    let mut steps = 0usize;
     loop {
         if p == pattern.len() && t == text.len() {
             return true;
+        }
+        steps += 1;
+        if steps % STEPS_COUNTED == 0 && crate::work::spend(STEPS_COUNTED * STEP_UNITS).is_err() {
+            return false;
         }
         let step = (p < pattern.len()).then(|| matcher.step(&pattern[p..]));
         let matched = match step {

@@ -16,7 +16,8 @@
 //! B1: bytes that no encoder wrote are an error ([`Damaged`]), never a panic.
 
 use super::path::{Leg, Path, Place};
-use super::{DEPTH_MAX, Json, order};
+use super::{DEPTH_MAX, Json, VALUE_UNITS, order};
+use crate::work;
 use crate::{Date, DateTime, Decimal, Time};
 use std::borrow::Cow;
 
@@ -73,6 +74,7 @@ impl Json {
 
     /// Appends the binary form.
     pub fn write_binary(&self, out: &mut Vec<u8>) {
+        work::pass(VALUE_UNITS);
         match self {
             Json::Null => out.push(NULL),
             Json::Bool(false) => out.push(FALSE),
@@ -155,6 +157,7 @@ impl Json {
                 out.extend_from_slice(&((table + offset) as u32).to_le_bytes());
             }
         }
+        work::pass(body.len());
         out.append(&mut body);
     }
 
@@ -212,6 +215,7 @@ fn read_date(bytes: &[u8]) -> Decoded<Date> {
 }
 
 fn decode(bytes: &[u8], depth: usize) -> Decoded<Json> {
+    work::pass(VALUE_UNITS);
     let (&tag, rest) = bytes.split_first().ok_or(Damaged)?;
     Ok(match tag {
         NULL => Json::Null,

@@ -26,8 +26,13 @@ pub use print::{quote, write_path};
 pub use schema::{SchemaError, Violation, validate as validate_schema};
 pub use table::{Cell as TableCell, Column as TableColumn, ColumnKind as TableColumnKind, Rows as TableRows, TooManyRows};
 
+use crate::work;
 use crate::{ColumnType, Date, DateTime, Decimal, Time, TypeKind, Value};
+use std::cmp::Ordering;
+use std::collections::HashSet;
 
+/// Work that one value makes, in bytes of a plain copy (`work`).
+const VALUE_UNITS: usize = 32;
 /// Deepest nesting of arrays and objects.
 pub const DEPTH_MAX: usize = 100;
 
@@ -207,16 +212,30 @@ impl Json {
             (Json::Object(_), Json::Object(wanted)) => {
                 wanted.iter().all(|(name, value)| self.member(name).is_some_and(|mine| mine.contains(value)))
             }
-            (Json::Array(items), Json::Array(wanted)) => wanted.iter().all(|value| items.iter().any(|item| item.contains(value))),
+            (Json::Array(items), Json::Array(wanted)) => {
+                let mut scalars = None;
+                wanted.iter().all(|value| match value {
+                    Json::Array(_) | Json::Object(_) => items.iter().any(|item| item.contains(value)),
+                    scalar if items.len() < SCANNED_MAX => items.iter().any(|item| item.contains(scalar)),
+                    // Of long arrays what they hold is looked up.
+                    scalar => scalars.get_or_insert_with(|| scalars_in(items)).contains(&scalar.key()),
+                })
+            }
             (Json::Array(items), value) => items.iter().any(|item| item.contains(value)),
-            (a, b) => a == b || a.compare(b).is_eq(),
+            (a, b) => work::spend(VALUE_UNITS).is_ok() && (a == b || a.compare(b).is_eq()),
         }
     }
 
     /// JSON_OVERLAPS: have arrays an item in common, objects a member; does an array hold a scalar?
     pub fn overlaps(&self, other: &Json) -> bool {
         match (self, other) {
-            (Json::Array(a), Json::Array(b)) => a.iter().any(|x| b.iter().any(|y| x.compare(y).is_eq())),
+            (Json::Array(a), Json::Array(b)) if a.len().min(b.len()) < SCANNED_MAX => {
+                a.iter().any(|x| b.iter().any(|y| work::spend(VALUE_UNITS).is_ok() && x.compare(y).is_eq()))
+            }
+            (Json::Array(a), Json::Array(b)) => {
+                let known: HashSet<Vec<u8>> = a.iter().map(Json::key).collect();
+                b.iter().any(|item| known.contains(&item.key()))
+            }
             (Json::Array(items), value) | (value, Json::Array(items)) => items.iter().any(|item| item.compare(value).is_eq()),
             (Json::Object(a), Json::Object(_)) => {
                 a.iter().any(|(name, value)| other.member(name).is_some_and(|theirs| theirs.compare(value).is_eq()))
@@ -228,17 +247,11 @@ impl Json {
     /// JSON_MERGE_PRESERVE: arrays one after the other, members of objects merged, all else put into arrays.
     pub fn merge_preserve(self, other: Json) -> Json {
         match (self, other) {
-            (Json::Object(mut mine), Json::Object(theirs)) => {
-                for (name, value) in theirs {
-                    match mine.binary_search_by(|(n, _)| order::names(n, &name)) {
-                        Ok(at) => {
-                            let old = std::mem::replace(&mut mine[at].1, Json::Null);
-                            mine[at].1 = old.merge_preserve(value);
-                        }
-                        Err(at) => mine.insert(at, (name, value)),
-                    }
-                }
-                Json::Object(mine)
+            (Json::Object(mine), Json::Object(theirs)) => {
+                Json::Object(merged(mine, theirs, |mine, theirs| match (mine, theirs) {
+                    (Some(mine), Some(theirs)) => Some(mine.merge_preserve(theirs)),
+                    (mine, theirs) => mine.or(theirs),
+                }))
             }
             (a, b) => {
                 let mut items = a.into_items();
@@ -251,16 +264,20 @@ impl Json {
     /// JSON_MERGE_PATCH (RFC 7396).
     pub fn merge_patch(self, patch: Json) -> Json {
         let Json::Object(changes) = patch else { return patch };
-        let mut target = if let Json::Object(_) = self { self } else { Json::Object(Vec::new()) };
-        for (name, change) in changes {
-            if change == Json::Null {
-                target.remove_member(&name);
-                continue;
-            }
-            let old = target.member(&name).cloned().unwrap_or(Json::Null);
-            target.set_member(&name, old.merge_patch(change));
-        }
-        target
+        let members = if let Json::Object(members) = self { members } else { Vec::new() };
+        Json::Object(merged(members, changes, |old, change| match change {
+            None => old,
+            Some(Json::Null) => None,
+            Some(change) => Some(old.unwrap_or(Json::Null).merge_patch(change)),
+        }))
+    }
+
+    /// Bytes that are equal for documents that compare as equal.
+    pub fn key(&self) -> Vec<u8> {
+        let mut key = Vec::new();
+        self.sort_key(&mut key);
+        work::pass(VALUE_UNITS + key.len());
+        key
     }
 
     /// An array's items; anything else is one.
@@ -268,6 +285,54 @@ impl Json {
         match self {
             Json::Array(items) => items,
             other => vec![other],
+        }
+    }
+}
+
+/// Shorter arrays are searched item by item.
+const SCANNED_MAX: usize = 32;
+
+/// The keys of the scalars in these items and in the arrays among them, as JSON_CONTAINS looks for one.
+fn scalars_in(items: &[Json]) -> HashSet<Vec<u8>> {
+    fn add(items: &[Json], out: &mut HashSet<Vec<u8>>) {
+        for item in items {
+            match item {
+                Json::Array(items) => add(items, out),
+                Json::Object(_) => {}
+                scalar => drop(out.insert(scalar.key())),
+            }
+        }
+    }
+    let mut out = HashSet::new();
+    add(items, &mut out);
+    out
+}
+
+/// The members of two objects in their order (J1); `join` says what becomes of a name that is in the first, the second, or both.
+fn merged(
+    mine: Vec<(String, Json)>,
+    theirs: Vec<(String, Json)>,
+    join: impl Fn(Option<Json>, Option<Json>) -> Option<Json>,
+) -> Vec<(String, Json)> {
+    let mut out = Vec::with_capacity(mine.len().max(theirs.len()));
+    let (mut mine, mut theirs) = (mine.into_iter().peekable(), theirs.into_iter().peekable());
+    loop {
+        let order = match (mine.peek(), theirs.peek()) {
+            (None, None) => return out,
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (Some((a, _)), Some((b, _))) => order::names(a, b),
+        };
+        work::pass(VALUE_UNITS);
+        let first = if order.is_le() { mine.next() } else { None };
+        let second = if order.is_ge() { theirs.next() } else { None };
+        let (name, first, second) = match (first, second) {
+            (Some((name, first)), second) => (name, Some(first), second.map(|(_, second)| second)),
+            (None, Some((name, second))) => (name, None, Some(second)),
+            (None, None) => return out,
+        };
+        if let Some(value) = join(first, second) {
+            out.push((name, value));
         }
     }
 }

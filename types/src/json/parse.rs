@@ -1,6 +1,7 @@
 //! From text to documents (RFC 8259), with the messages of MySQL's parser.
 
-use super::{DEPTH_MAX, Json};
+use super::{DEPTH_MAX, Json, VALUE_UNITS};
+use crate::work;
 
 /// What is wrong with a text, and the byte where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +12,7 @@ pub struct ParseError {
 }
 
 impl Json {
-    /// Parses a text.
+    /// Parses a text. Where it is stopped (`work::finish`) the error means nothing.
     pub fn parse(text: &[u8]) -> Result<Json, ParseError> {
         let mut parser = Parser { text, at: 0 };
         parser.skip_spaces();
@@ -66,6 +67,8 @@ impl Parser<'_> {
     }
 
     fn value(&mut self, depth: usize) -> Parsed<Json> {
+        // Whoever watches the thread tells why.
+        work::spend(VALUE_UNITS).map_err(|_| self.error(INVALID))?;
         match self.peek() {
             Some(b'{') => self.object(depth),
             Some(b'[') => self.array(depth),
@@ -140,6 +143,7 @@ impl Parser<'_> {
             let run = self.text[self.at..].iter().take_while(|b| !matches!(b, b'"' | b'\\' | 0..0x20)).count();
             out.extend_from_slice(&self.text[self.at..self.at + run]);
             self.at += run;
+            work::pass(run);
             match self.peek() {
                 Some(b'"') => {
                     self.at += 1;

@@ -110,6 +110,10 @@ struct Found<'f, 'j> {
 }
 
 fn find<'j>(legs: &[Leg], value: &'j Json, out: &mut Found<'_, 'j>) {
+    // Several `**` may find the way to a value again and again.
+    if crate::work::spend(super::VALUE_UNITS).is_err() {
+        return;
+    }
     let Some((leg, rest)) = legs.split_first() else {
         if out.seen.as_mut().is_none_or(|seen| seen.insert(value)) {
             out.out.push(value);

@@ -1,12 +1,13 @@
 //! From documents to text, as MySQL prints them.
 
-use super::Json;
-use crate::convert;
+use super::{Json, VALUE_UNITS};
+use crate::{convert, work};
 use base64::Engine;
 
 impl Json {
     /// Appends the text: a space behind `,` and `:`, members in their order.
     pub fn write(&self, out: &mut Vec<u8>) {
+        work::pass(VALUE_UNITS);
         match self {
             Json::Array(items) => {
                 out.push(b'[');
@@ -70,6 +71,7 @@ impl Json {
 
     /// JSON_PRETTY: one item or member a line, two spaces a level.
     pub fn write_pretty(&self, level: usize, out: &mut Vec<u8>) {
+        work::pass(VALUE_UNITS);
         let line = |level: usize, out: &mut Vec<u8>| {
             out.push(b'\n');
             out.resize(out.len() + 2 * level, b' ');

@@ -2,7 +2,8 @@
 //!
 //! V1: references are followed a bounded number of times, so a schema that refers to itself ends.
 
-use super::{Json, write_path};
+use super::{Json, VALUE_UNITS, write_path};
+use crate::work;
 use regex::Regex;
 
 /// Why a schema cannot be used.
@@ -23,6 +24,8 @@ pub struct Violation {
     pub keyword: &'static str,
 }
 
+/// Work of compiling a pattern, in bytes of a plain copy (`work`).
+const PATTERN_UNITS: usize = 1 << 13;
 /// References that are followed on one way through a schema.
 const REFERENCES_MAX: usize = 64;
 
@@ -72,6 +75,10 @@ type Checked = Result<(), Violation>;
 
 impl Validator<'_> {
     fn check(&self, schema: &Json, value: &Json, place: &mut Place, references: usize) -> Checked {
+        // A schema may ask for the same again and again, through references.
+        if work::spend(VALUE_UNITS + place.schema.len() + place.document.len()).is_err() {
+            return Err(place.broken(""));
+        }
         if let Some(Json::String(target)) = schema.member("$ref") {
             let target = if references < REFERENCES_MAX { self.resolve(target) } else { None };
             return target.map_or(Ok(()), |target| self.check(target, value, place, references + 1));
@@ -258,10 +265,12 @@ fn check_count(schema: &Json, least: &'static str, most: &'static str, count: us
 
 /// Compiled with a bound; a pattern that is none matches everything, as MySQL has it.
 fn pattern(text: &str) -> Option<Regex> {
+    work::pass(PATTERN_UNITS);
     regex::RegexBuilder::new(text).size_limit(1 << 20).build().ok()
 }
 
 fn check_string(schema: &Json, text: &str, place: &Place) -> Checked {
+    work::pass(text.len());
     check_count(schema, "minLength", "maxLength", text.chars().count(), place)?;
     match schema.member("pattern") {
         Some(Json::String(wanted)) if pattern(wanted).is_some_and(|regex| !regex.is_match(text)) => Err(place.broken("pattern")),

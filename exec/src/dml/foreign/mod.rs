@@ -27,7 +27,6 @@ use crate::wait::{self, engine};
 use cascade::Frame;
 use plan::{Node, ParentKey};
 use smallvec::SmallVec;
-use std::time::Duration;
 use table::{InsertRow, Lookup, Progress, RowBuf, RowRead, Table, WriteRow};
 use txn::{LockMode, Txn, Worker};
 use types::Value;
@@ -67,7 +66,7 @@ impl<'p> Checker<'p> {
             key: Vec::new(),
             progress: Progress::new(),
             spare: Vec::new(),
-            clock: Slice::new(Duration::ZERO),
+            clock: Slice::until(None),
         })
     }
 

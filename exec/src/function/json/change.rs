@@ -7,6 +7,10 @@ use sql::expr::Expr;
 use sql::func::Function;
 use types::Value;
 use types::json::{Json, Leg, Path, Place};
+use types::work;
+
+/// Work of one change, in bytes of a plain copy (`types::work`).
+const CHANGE_UNITS: usize = 1 << 12;
 
 pub(super) fn call<'a>(env: &Env<'a>, function: Function, args: &'a [Expr]) -> Evaluated<'a> {
     match function {
@@ -48,6 +52,10 @@ fn each_pair<'a>(
             continue;
         };
         let value = json_value(env, &pair[1])?;
+        if let Json::Array(_) = target {
+            // Items may have to make room.
+            work::spend(CHANGE_UNITS + target.length())?;
+        }
         if !null {
             change(&mut target, &path, value)?;
         }
@@ -118,6 +126,7 @@ fn remove<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     }
     let Some(mut target) = target else { return Ok(Value::Null) };
     for (parent, last) in paths {
+        work::spend(CHANGE_UNITS)?;
         let (parent, last) = unwrapped(&target, parent, last);
         match (parent.find_mut(&mut target), last) {
             (Some(object @ Json::Object(_)), Leg::Member(name)) => object.remove_member(&name),

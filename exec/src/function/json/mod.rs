@@ -15,7 +15,10 @@ use sql::expr::{Expr, ExprKind};
 use sql::func::Function;
 use std::borrow::Cow;
 use types::json::{self, DEPTH_MAX, Json, Path};
-use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
+use types::{CollationId, ColumnType, LobSize, TypeKind, Value, work};
+
+/// Work of looking at a value, in bytes of a plain copy (`types::work`).
+const VALUE_UNITS: usize = 64;
 
 /// Computes one of the JSON functions.
 pub(super) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: &'a [Expr]) -> Evaluated<'a> {
@@ -93,7 +96,9 @@ pub(crate) fn null_member_name() -> Error {
 
 /// Parses a text that a function got as argument `argument`.
 pub(crate) fn parse_document(text: &[u8], argument: usize, function: &'static str) -> Result<Json, Error> {
-    Json::parse(text).map_err(|error| match error.why {
+    let parsed = Json::parse(text);
+    work::finish()?;
+    parsed.map_err(|error| match error.why {
         Some(why) => Error::InvalidJson { argument, function, why: why.into(), position: error.position },
         None => deep_json(),
     })
@@ -199,6 +204,7 @@ fn extract<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
         many |= path.is_many();
         let mut here = Vec::new();
         path.find(&document, &mut here);
+        work::finish()?;
         found.append(&mut here);
     }
     match (found.as_slice(), many) {
@@ -329,7 +335,10 @@ fn member_of<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     let (false, Some(array)) = (matches!(value, Value::Null), array) else { return Ok(Value::Null) };
     let value = document_of_expr(&value, &args[0]);
     let found = match &array {
-        Json::Array(items) => items.iter().any(|item| item.compare(&value).is_eq()),
+        Json::Array(items) => items.iter().any(|item| {
+            work::pass(VALUE_UNITS);
+            item.compare(&value).is_eq()
+        }),
         other => other.compare(&value).is_eq(),
     };
     Ok(Value::Int(found.into()))

@@ -6,9 +6,13 @@ use crate::error::Error;
 use crate::eval::{Env, Evaluated, Step};
 use crate::session::SessionVars;
 use sql::expr::Expr;
+use std::collections::HashSet;
 use types::convert::{self, Warnings};
 use types::json::{self, Json, Path, SchemaError};
-use types::{CollationId, ColumnType, TypeKind, Value};
+use types::{CollationId, ColumnType, TypeKind, Value, work};
+
+/// Work of looking at a value, in bytes of a plain copy (`types::work`).
+const VALUE_UNITS: usize = 64;
 
 /// The second argument of JSON_SEARCH and JSON_CONTAINS_PATH: is it `all`? `None` is NULL.
 fn all_or_one<'a>(env: &Env<'a>, arg: &'a Expr, function: &str) -> Step<Option<bool>> {
@@ -43,18 +47,24 @@ struct Finder<'p> {
     escape: Option<u8>,
     all: bool,
     found: Vec<String>,
+    /// Several paths may lead to one value: what has been found.
+    known: Option<HashSet<String>>,
 }
 
 impl Finder<'_> {
     fn look(&mut self, value: &Json, at: &mut Vec<u8>) {
-        if !self.all && !self.found.is_empty() {
+        if !self.all && !self.found.is_empty() || work::spend(VALUE_UNITS).is_err() {
             return;
         }
         match value {
             Json::String(text) => {
                 let matches = types::collation::like(text.as_bytes(), self.pattern, self.escape, CollationId::UTF8MB4_BIN);
+                if !matches {
+                    return;
+                }
                 let path = String::from_utf8_lossy(at).into_owned();
-                if matches && !self.found.contains(&path) {
+                work::pass(path.len());
+                if self.known.as_mut().is_none_or(|known| known.insert(path.clone())) {
                     self.found.push(path);
                 }
             }
@@ -84,12 +94,14 @@ fn places<'j>(document: &'j Json, path: &Path) -> Vec<(Vec<u8>, &'j Json)> {
     let mut found = Vec::new();
     path.find(document, &mut found);
     let mut out = Vec::new();
-    locate(document, &mut b"$".to_vec(), &found, &mut out);
+    let wanted = found.into_iter().map(std::ptr::from_ref).collect();
+    locate(document, &mut b"$".to_vec(), &wanted, &mut out);
     out
 }
 
-fn locate<'j>(value: &'j Json, at: &mut Vec<u8>, wanted: &[&'j Json], out: &mut Vec<(Vec<u8>, &'j Json)>) {
-    if wanted.iter().any(|w| std::ptr::eq(*w, value)) {
+fn locate<'j>(value: &'j Json, at: &mut Vec<u8>, wanted: &HashSet<*const Json>, out: &mut Vec<(Vec<u8>, &'j Json)>) {
+    work::pass(VALUE_UNITS);
+    if wanted.contains(&std::ptr::from_ref(value)) {
         out.push((at.clone(), value));
     }
     let length = at.len();
@@ -125,7 +137,8 @@ pub(super) fn search<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
             _ => return Err(Error::WrongArguments { function: "ESCAPE" }.into()),
         },
     };
-    let mut finder = Finder { pattern: &pattern, escape, all, found: Vec::new() };
+    let known = (args.len() > 4).then(HashSet::new);
+    let mut finder = Finder { pattern: &pattern, escape, all, found: Vec::new(), known };
     if args.len() <= 4 {
         finder.look(&document, &mut b"$".to_vec());
     }
