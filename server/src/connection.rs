@@ -194,6 +194,11 @@ pub struct Socket {
 }
 
 impl Socket {
+    /// What events tell of the socket.
+    pub fn readiness(&self) -> &Rc<Readiness> {
+        &self.readiness
+    }
+
     /// Registers the socket for the running task.
     pub fn new(core: Rc<WorkerCore>, mut stream: Stream) -> io::Result<Self> {
         let readiness = match &mut stream {

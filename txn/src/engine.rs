@@ -18,8 +18,8 @@ use storage::{Durability, Store, StoreConfig, blocking};
 use sync::Mutex;
 use sync::atomic::{AtomicU64, Ordering};
 
-/// Workers beyond the configured ones: DDL threads, tools, tests.
-const SPARE_WORKERS: usize = 5;
+/// Workers beyond the configured ones: DDL threads, the worker of administrators, tools, tests.
+const SPARE_WORKERS: usize = 18;
 /// How long redo may take after a crash, unless a setting says otherwise.
 pub const RECOVERY_TARGET: Duration = Duration::from_secs(20);
 

@@ -165,7 +165,17 @@ fn told(state: &mut State, altered: Altered) -> Done {
     Done { affected: rows, info: format!("Records: {rows}  Duplicates: 0  Warnings: {warning_count}") }
 }
 
-/// Runs `work` on a thread for definitions and awaits it. KILL sets the flag that the work looks at.
+/// A job for a definition is over, however it ends.
+struct Ends(Arc<Progress>);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+/// Runs `work` on a thread for definitions and awaits it. KILL sets the flag that the work looks at, and so does a client
+/// that has gone.
 pub(crate) async fn job<T: Send + 'static>(
     state: &mut State,
     work: impl FnOnce(&table::Database, &txn::Worker, &DdlOptions) -> table::Result<T> + Send + 'static,
@@ -180,7 +190,8 @@ async fn alter_job<T: Send + 'static>(
     work: impl FnOnce(&table::Database, &txn::Worker, &DdlOptions) -> table::Result<T> + Send + 'static,
 ) -> Result<T> {
     let cancelled = Arc::new(AtomicBool::new(false));
-    let progress = Arc::new(Progress::default());
+    let threads = &state.worker.shared.ddl;
+    let progress = Arc::new(Progress::noticed(threads.notice()));
     let options = DdlOptions {
         session: state.info.id,
         lock_wait_timeout: state.settings.metadata_lock_wait,
@@ -192,16 +203,28 @@ async fn alter_job<T: Send + 'static>(
         lock,
         progress: Arc::clone(&progress),
     };
-    let threads = &state.worker.shared.ddl;
-    let work = move |database: &table::Database, worker: &txn::Worker| work(database, worker, &options);
+    // Who comes first, the thread that begins or the session that gives up, sets it.
+    let begun = Arc::new(AtomicBool::new(false));
+    let begins = Arc::clone(&begun);
+    let work = move |database: &table::Database, worker: &txn::Worker| {
+        if begins.swap(true, Ordering::Relaxed) {
+            return Err(table::Error::Interrupted);
+        }
+        let _ends = Ends(Arc::clone(&options.progress));
+        work(database, worker, &options)
+    };
     // Others may be waiting for what this session has locked, with all threads but that one.
     let mut wait = if state.transaction.locks().named.is_some() { threads.run_short(work) } else { threads.run(work) };
     let info = &state.info;
     *info.definition.borrow_mut() = Some(progress);
     let outcome = std::future::poll_fn(|cx| {
-        if info.killed() != exec::kill::NONE {
-            // Relaxed: only the flag itself matters.
+        if info.killed() != exec::kill::NONE || info.is_gone() {
+            // Relaxed: only the flags themselves matter.
             cancelled.store(true, Ordering::Relaxed);
+            if !begun.swap(true, Ordering::Relaxed) {
+                // It leaves the queue.
+                return Poll::Ready(Some(Err(table::Error::Interrupted)));
+            }
         }
         match std::pin::Pin::new(&mut wait).poll(cx) {
             Poll::Ready(outcome) => Poll::Ready(outcome),

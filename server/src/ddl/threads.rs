@@ -1,7 +1,8 @@
 //! The threads that run definitions: CREATE, DROP, ALTER, index builds. They may block, so they are not workers.
 //!
-//! Jobs wait in one queue. A second thread starts when a job finds all threads busy, up to `THREADS_MAX`, so that an ALTER that
-//! waits for a long transaction does not stop everybody's CREATE. The first thread also does the catalog's housekeeping.
+//! Jobs wait in one queue. A second thread starts when a job finds all threads busy, up to [`WORKING_MAX`]. Those that wait for other
+//! sessions' transactions are not counted, up to [`THREADS_MAX`] with them, so that ALTERs that wait for a long transaction do not stop
+//! everybody's CREATE. The first thread also does the catalog's housekeeping.
 //!
 //! Jobs that are short and must not be late, those of events, have a queue of their own, which all threads look at first. When all are
 //! busy, one more thread starts, which takes such jobs only. So do definitions of a session that has locked tables, for which all other
@@ -16,7 +17,10 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-const THREADS_MAX: usize = 4;
+/// Threads that work.
+const WORKING_MAX: usize = 4;
+/// Those that wait for others besides.
+const THREADS_MAX: usize = 15;
 const HOUSEKEEPING_PERIOD: Duration = Duration::from_secs(1);
 
 type Job = Box<dyn FnOnce(&table::Database, &txn::Worker) + Send>;
@@ -26,6 +30,8 @@ struct Queue {
     jobs: VecDeque<Job>,
     short_jobs: VecDeque<Job>,
     idle: usize,
+    /// Threads whose jobs wait for other sessions.
+    waiting: usize,
     threads: Vec<JoinHandle<()>>,
     /// The one for short jobs.
     short_thread: Option<JoinHandle<()>>,
@@ -42,6 +48,33 @@ struct Pool {
 }
 
 pub struct DdlThreads(Arc<Pool>);
+
+impl Pool {
+    fn grow_for_jobs(self: &Arc<Self>, queue: &mut Queue) {
+        if queue.idle < queue.jobs.len() + queue.short_jobs.len() && !queue.is_finished {
+            self.grow(queue);
+        }
+    }
+
+    /// One more thread, where there may be one and the engine still has a worker for it. Without, the job waits for the others.
+    fn grow(self: &Arc<Self>, queue: &mut Queue) {
+        let count = queue.threads.len();
+        let is_short = count >= THREADS_MAX || count - queue.waiting.min(count) >= WORKING_MAX;
+        if is_short && (queue.short_jobs.is_empty() || queue.short_thread.is_some()) {
+            return;
+        }
+        let Some(worker) = self.engine.spare_worker() else { return };
+        let spawned = match is_short {
+            true => spawn(self, "ddl-short".to_owned(), Does::ShortJobs, worker),
+            false => spawn(self, format!("ddl-{}", queue.threads.len()), Does::All, worker),
+        };
+        match spawned {
+            Ok(thread) if is_short => queue.short_thread = Some(thread),
+            Ok(thread) => queue.threads.push(thread),
+            Err(error) => tracing::warn!(%error, "no further thread for definitions"),
+        }
+    }
+}
 
 impl DdlThreads {
     pub fn start(database: &Arc<table::Database>, engine: &Arc<txn::Engine>) -> Result<Self, StartError> {
@@ -84,29 +117,23 @@ impl DdlThreads {
             return wait;
         }
         to(&mut queue).push_back(Box::new(move |database, worker| reply.send(job(database, worker))));
-        if queue.idle < queue.jobs.len() + queue.short_jobs.len() {
-            self.grow(&mut queue);
-        }
+        self.0.grow_for_jobs(&mut queue);
         drop(queue);
         self.0.wake.notify_one();
         wait
     }
 
-    /// One more thread, where there may be one and the engine still has a worker for it. Without, the job waits for the others.
-    fn grow(&self, queue: &mut Queue) {
-        let is_short = queue.threads.len() >= THREADS_MAX;
-        if is_short && (queue.short_jobs.is_empty() || queue.short_thread.is_some()) {
-            return;
-        }
-        let Some(worker) = self.0.engine.spare_worker() else { return };
-        let spawned = match is_short {
-            true => spawn(&self.0, "ddl-short".to_owned(), Does::ShortJobs, worker),
-            false => spawn(&self.0, format!("ddl-{}", queue.threads.len()), Does::All, worker),
-        };
-        match spawned {
-            Ok(thread) if is_short => queue.short_thread = Some(thread),
-            Ok(thread) => queue.threads.push(thread),
-            Err(error) => tracing::warn!(%error, "no further thread for definitions"),
+    /// Tells the pool that a job begins to wait for other sessions, or goes on.
+    pub fn notice(&self) -> impl Fn(bool) + Send + Sync + 'static {
+        let pool = Arc::clone(&self.0);
+        move |waits| {
+            let mut queue = pool.queue.lock();
+            if waits {
+                queue.waiting += 1;
+                pool.grow_for_jobs(&mut queue);
+            } else {
+                queue.waiting = queue.waiting.saturating_sub(1);
+            }
         }
     }
 
@@ -172,7 +199,10 @@ fn serve(pool: &Pool, keeps_house: bool, worker: txn::Worker) {
             let mut queue = pool.queue.lock();
             if queue.jobs.is_empty() && queue.short_jobs.is_empty() && !queue.is_finished {
                 queue.idle += 1;
-                pool.wake.wait_for(&mut queue, HOUSEKEEPING_PERIOD);
+                match keeps_house {
+                    true => drop(pool.wake.wait_for(&mut queue, HOUSEKEEPING_PERIOD)),
+                    false => pool.wake.wait(&mut queue),
+                }
                 queue.idle -= 1;
             }
             let short = queue.short_jobs.pop_front();

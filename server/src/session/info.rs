@@ -5,10 +5,11 @@ use super::held::HeldTables;
 use crate::accounts::Access;
 use crate::connection::Interruptible;
 use crate::counters::Counters;
+use crate::worker::Readiness;
 use exec::kill;
 use protocol::Attributes;
 use std::borrow::Cow;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -59,6 +60,7 @@ pub struct SessionInfo {
     statement: RefCell<Vec<u8>>,
     killed: Arc<AtomicU8>,
     waker: Waker,
+    socket: OnceCell<Rc<Readiness>>,
 }
 
 /// A line of the process list, on its way to another thread.
@@ -119,12 +121,24 @@ impl SessionInfo {
             statement: RefCell::default(),
             killed: Arc::new(AtomicU8::new(kill::NONE)),
             waker,
+            socket: OnceCell::new(),
         }
     }
 
     /// Does what the account may do fulfil this? Not before it is proved who the client is.
     pub fn may(&self, is: impl FnOnce(&Access) -> bool) -> bool {
         self.access.borrow().as_deref().is_some_and(is)
+    }
+
+    /// The session has a client at this socket.
+    pub fn set_socket(&self, readiness: Rc<Readiness>) {
+        // A session has one.
+        let _ = self.socket.set(readiness);
+    }
+
+    /// Has the client closed its end?
+    pub fn is_gone(&self) -> bool {
+        self.socket.get().is_some_and(|socket| socket.hung_up.get())
     }
 
     /// The flag that execution looks at.

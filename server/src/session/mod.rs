@@ -105,6 +105,7 @@ pub async fn serve(worker: Rc<Worker>, stream: Stream, id: u32) {
     let mut client = Client { socket, output: Output::new(Rc::clone(&worker.buffers)), input: None };
     let mut input = Input::new(Rc::clone(&worker.buffers));
     let info = Rc::new(SessionInfo::new(id, peer.address.clone(), worker.core.now(), worker.core.current_waker()));
+    info.set_socket(Rc::clone(client.socket.readiness()));
     info.stopping.set(worker.is_stopping());
     let _listed = Listed::new(&worker, &info);
 

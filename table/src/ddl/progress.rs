@@ -15,10 +15,14 @@ pub enum Stage {
     CatchingUp { left: u64 },
 }
 
+/// Who is told when a definition begins to wait, and when it goes on.
+type Notice = Box<dyn Fn(bool) + Send + Sync>;
+
 /// The progress of one definition.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Progress {
     waits: AtomicBool,
+    notice: Option<Notice>,
     /// `READING` or `CATCHING_UP`
     stage: AtomicU8,
     done: AtomicU64,
@@ -27,6 +31,12 @@ pub struct Progress {
 
 const READING: u8 = 1;
 const CATCHING_UP: u8 = 2;
+
+impl std::fmt::Debug for Progress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Progress").field(&self.stage()).finish()
+    }
+}
 
 // Relaxed everywhere: see the file head.
 impl Progress {
@@ -43,8 +53,21 @@ impl Progress {
         }
     }
 
+    /// Of a definition that tells when it waits for others, and when it goes on.
+    pub fn noticed(notice: impl Fn(bool) + Send + Sync + 'static) -> Self {
+        Self { notice: Some(Box::new(notice)), ..Self::default() }
+    }
+
     pub(super) fn waits(&self, now: bool) {
-        self.waits.store(now, Ordering::Relaxed);
+        let before = self.waits.swap(now, Ordering::Relaxed);
+        if let Some(notice) = self.notice.as_ref().filter(|_| before != now) {
+            notice(now);
+        }
+    }
+
+    /// The definition is over, also where it gave up waiting.
+    pub fn end(&self) {
+        self.waits(false);
     }
 
     pub(super) fn begin_reading(&self, rows: u64) {
@@ -73,6 +96,18 @@ impl Progress {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn waiting_is_told_once() {
+        let told = sync::Arc::new(sync::Mutex::new(Vec::new()));
+        let kept = sync::Arc::clone(&told);
+        let progress = Progress::noticed(move |waits| kept.lock().push(waits));
+        for waits in [false, true, true, false, true] {
+            progress.waits(waits);
+        }
+        progress.end();
+        assert_eq!(*told.lock(), [true, false, true, false]);
+    }
 
     #[test]
     fn a_definition_reads_catches_up_and_waits() {
