@@ -113,6 +113,12 @@ pub struct ServeFlags {
     /// Address to listen on; 0.0.0.0 for all of this machine's [default: 127.0.0.1]
     #[arg(long, value_name = "ADDRESS")]
     pub bind: Option<String>,
+    /// Address where administrators connect (SERVICE_CONNECTION_ADMIN), with a thread of its own [default: none]
+    #[arg(long, value_name = "ADDRESS")]
+    pub admin_address: Option<String>,
+    /// Port at that address; 0 takes a free one [default: 33062]
+    #[arg(long, value_name = "PORT")]
+    pub admin_port: Option<String>,
     /// Unix socket; 'none' for no socket [default: heddle.sock in the data directory]
     #[arg(long, value_name = "PATH")]
     pub socket: Option<String>,
@@ -167,6 +173,8 @@ impl ServeFlags {
         let value = match key {
             "port" => &self.port,
             "bind" => &self.bind,
+            "admin-address" => &self.admin_address,
+            "admin-port" => &self.admin_port,
             "socket" => &self.socket,
             "data-dir" => &self.data_dir,
             "secure-file-priv" => &self.secure_file_priv,

@@ -57,6 +57,7 @@ fn serve(
     let socket = socket_path(settings);
     let config = server::Config {
         tcp: Some(SocketAddr::new(settings.bind, settings.port)),
+        admin: settings.admin_address.map(|address| SocketAddr::new(address, settings.admin_port)),
         socket: socket.clone(),
         data_dir: settings.data_dir.clone(),
         event_scheduler: settings.event_scheduler,

@@ -18,6 +18,8 @@ use txn::Durability;
 pub const KEYS: &[&str] = &[
     "port",
     "bind",
+    "admin-address",
+    "admin-port",
     "socket",
     "data-dir",
     "secure-file-priv",
@@ -45,6 +47,9 @@ const CONNECTIONS_MAX: usize = 100_000;
 pub struct Settings {
     pub port: u16,
     pub bind: IpAddr,
+    /// Where administrators connect; `None`: nowhere but where all do.
+    pub admin_address: Option<IpAddr>,
+    pub admin_port: u16,
     pub socket: Socket,
     pub data_dir: PathBuf,
     /// Where statements may make files; `None`: nowhere.
@@ -107,6 +112,8 @@ impl Settings {
         Ok(Self {
             port: sources.read("port", parse_port)?.unwrap_or(3306),
             bind: sources.read("bind", parse_address)?.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)),
+            admin_address: sources.read("admin-address", parse_address)?,
+            admin_port: sources.read("admin-port", parse_port)?.unwrap_or(33_062),
             socket: sources.read("socket", parse_socket)?.unwrap_or(Socket::Default),
             data_dir: sources.read("data-dir", parse_path)?.unwrap_or_else(|| PathBuf::from("heddle-data")),
             secure_file_priv: sources.read("secure-file-priv", parse_path)?,

@@ -46,6 +46,8 @@ pub const VERSION: &str = concat!("8.4.0-heddle-", env!("CARGO_PKG_VERSION"));
 pub struct Config {
     /// Where TCP clients connect; port 0 takes a free one ([`ServerHandle::tcp_address`] tells which). `None`: no TCP.
     pub tcp: Option<SocketAddr>,
+    /// Where administrators connect, also when all workers are busy: with SERVICE_CONNECTION_ADMIN. `None`: nowhere but where all do.
+    pub admin: Option<SocketAddr>,
     /// The unix socket's path. `None`: no unix socket.
     pub socket: Option<PathBuf>,
     /// Shown as `@@datadir`; the engine has it open already.
@@ -72,6 +74,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             tcp: Some(SocketAddr::from(([127, 0, 0, 1], 3306))),
+            admin: None,
             socket: None,
             data_dir: PathBuf::from("./heddle-data"),
             secure_file_priv: None,
@@ -123,6 +126,7 @@ impl std::error::Error for StartError {}
 pub struct ServerHandle {
     shared: Arc<shared::Shared>,
     tcp_address: Option<SocketAddr>,
+    admin_address: Option<SocketAddr>,
     acceptor_waker: Arc<mio::Waker>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -130,17 +134,29 @@ pub struct ServerHandle {
 /// Binds the sockets and starts serving. Returns at once; clients can connect from then on.
 pub fn start(config: Config, database: Arc<table::Database>, engine: Arc<txn::Engine>) -> Result<ServerHandle, StartError> {
     let listeners = Listeners::bind(&config)?;
-    let tcp_address = listeners.tcp_address();
+    let (tcp_address, admin_address) = (listeners.tcp_address(), listeners.admin_address());
     let (acceptor, acceptor_waker) = Acceptor::new(listeners).map_err(StartError::Resource)?;
-    let loops = EventLoop::<Message>::group(config.workers.max(1), config.idle_polls_max).map_err(StartError::Resource)?;
+    // Administrators have a worker of their own, which is the last.
+    let workers = config.workers.max(1);
+    let loops = EventLoop::<Message>::group(workers + usize::from(admin_address.is_some()), config.idle_polls_max)
+        .map_err(StartError::Resource)?;
     let remotes = loops.iter().map(|event_loop| Arc::clone(event_loop.remote())).collect();
-    let shared = Arc::new(shared::Shared::new(config, tcp_address, database, engine, remotes)?);
-    let mut handle =
-        ServerHandle { shared: Arc::clone(&shared), tcp_address, acceptor_waker: Arc::new(acceptor_waker), threads: Vec::new() };
+    let shared = Arc::new(shared::Shared::new(config, tcp_address, admin_address, database, engine, remotes)?);
+    let mut handle = ServerHandle {
+        shared: Arc::clone(&shared),
+        tcp_address,
+        admin_address,
+        acceptor_waker: Arc::new(acceptor_waker),
+        threads: Vec::new(),
+    };
     for (index, event_loop) in loops.into_iter().enumerate() {
         let shared = Arc::clone(&shared);
-        handle.spawn(format!("worker-{index}"), move || {
-            match catch_unwind(AssertUnwindSafe(|| Worker::run(event_loop, index, shared))) {
+        let (name, engine) = match index < workers {
+            true => (format!("worker-{index}"), shared.engine.worker(index)),
+            false => ("worker-admin".to_owned(), shared.engine.spare_worker().ok_or(StartError::NoSpareWorker)?),
+        };
+        handle.spawn(name, move || {
+            match catch_unwind(AssertUnwindSafe(|| Worker::run(event_loop, engine, shared))) {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => tracing::error!(%error, index, "a worker could not start"),
                 // Its sessions would hang for ever; recovery from the log is the way out.
@@ -173,6 +189,11 @@ impl ServerHandle {
     /// The TCP address in use.
     pub fn tcp_address(&self) -> Option<SocketAddr> {
         self.tcp_address
+    }
+
+    /// The address of administrators in use.
+    pub fn admin_address(&self) -> Option<SocketAddr> {
+        self.admin_address
     }
 
     /// Asks the server to stop and returns at once: no new clients, idle sessions end, running statements have two seconds to

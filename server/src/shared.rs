@@ -7,7 +7,7 @@ use crate::ddl::DdlThreads;
 use crate::event::{EventScheduler, Events};
 use crate::handshakes::Handshakes;
 use crate::instruments::Instruments;
-use crate::session::IDS;
+use crate::session::{IDS, Kills};
 use crate::user_lock::UserLocks;
 use crate::variables::persisted::Persisted;
 use crate::variables::{Globals, Setting, known};
@@ -54,6 +54,7 @@ pub struct Shared {
     /// `None`: TLS is not offered.
     pub tls: Option<Arc<rustls::ServerConfig>>,
     pub user_locks: Arc<UserLocks>,
+    pub kills: Kills,
     pub instruments: Instruments,
     pub events: Events,
     /// Where statements keep what memory has no room for.
@@ -80,6 +81,7 @@ impl Shared {
     pub fn new(
         config: Config,
         tcp_address: Option<SocketAddr>,
+        admin_address: Option<SocketAddr>,
         database: Arc<table::Database>,
         engine: Arc<txn::Engine>,
         workers: Vec<Arc<WorkerRemote>>,
@@ -91,9 +93,9 @@ impl Shared {
             false => None,
         };
         let ddl = DdlThreads::start(&database, &engine)?;
-        let definitions = table::MetadataLock::new(workers.len());
+        let definitions = table::MetadataLock::new(engine.worker_slots());
         let persisted = Persisted::open(&config.data_dir).map_err(StartError::Persisted)?;
-        let mut globals = initial_globals(&config, tcp_address);
+        let mut globals = initial_globals(&config, tcp_address, admin_address);
         persisted.settings().into_iter().for_each(|(id, setting)| globals.set_whole(id, setting));
         if config.event_scheduler == EventScheduler::Disabled {
             globals.set(IDS.event_scheduler, Setting::Text("DISABLED".into()));
@@ -111,6 +113,7 @@ impl Shared {
             handshakes: Arc::default(),
             tls,
             user_locks: Arc::default(),
+            kills: Kills::default(),
             instruments: Instruments::default(),
             events: Events::default(),
             temporary,
@@ -192,7 +195,9 @@ impl Shared {
 
     /// Sessions open now, roughly.
     pub fn sessions(&self) -> usize {
-        self.workers.iter().map(|worker| worker.load.load(Ordering::Relaxed)).sum()
+        // Those of administrators are beyond max_connections.
+        let workers = &self.workers[..self.config.workers.max(1)];
+        workers.iter().map(|worker| worker.load.load(Ordering::Relaxed)).sum()
     }
 
     /// How many clients may have logged in.
@@ -218,18 +223,20 @@ impl Shared {
     }
 }
 
-fn initial_globals(config: &Config, tcp_address: Option<SocketAddr>) -> Globals {
+fn initial_globals(config: &Config, tcp_address: Option<SocketAddr>, admin_address: Option<SocketAddr>) -> Globals {
     let mut globals = Globals::default();
     let mut text = |name, value: String| globals.set(known(name), Setting::Text(value.into()));
     text("version", VERSION.to_owned());
     text("datadir", format!("{}/", config.data_dir.display()));
     text("socket", config.socket.as_ref().map(|path| path.display().to_string()).unwrap_or_default());
     text("bind_address", tcp_address.map(|address| address.ip().to_string()).unwrap_or_default());
+    text("admin_address", admin_address.map(|address| address.ip().to_string()).unwrap_or_default());
     text("hostname", std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned());
     text("system_time_zone", "UTC".to_owned());
     text("server_uuid", random_uuid());
     let mut number = |name, value: u64| globals.set(known(name), Setting::UInt(value));
     number("port", tcp_address.map_or(0, |address| address.port().into()));
+    number("admin_port", admin_address.map_or(33_062, |address| address.port().into()));
     number("max_connections", config.connections_max as u64);
     number("innodb_buffer_pool_size", config.buffer_pool_bytes);
     let flush = match config.durability {

@@ -1,6 +1,7 @@
 //! Answers each command but COM_QUERY and the prepared statements' own.
 
 use super::counted::{counted_as, is_question};
+use super::kill::Killer;
 use super::login::{self, Claim, Entry, LoggedIn, Offer, Refused};
 use super::run::ResultSet;
 use super::state::{Answer, State};
@@ -10,7 +11,6 @@ use crate::connection::{Input, Lost};
 use crate::counters::{Command as Counted, count};
 use crate::error::{Error, Result};
 use crate::plan_cache::definition_of;
-use crate::worker::gather;
 use protocol::{Command, RowFormat};
 use std::rc::Rc;
 use std::time::Duration;
@@ -231,13 +231,13 @@ impl State {
     }
 
     async fn process_kill(&mut self, client: &mut Client, id: u32) -> Result<()> {
-        self.kill(u64::from(id), exec::kill::CONNECTION).await?;
+        self.kill(u64::from(id), exec::kill::CONNECTION)?;
         self.write_ok(client, &Answer::default());
         Ok(())
     }
 
-    /// KILL: finds the session on whichever worker it is.
-    pub async fn kill(&mut self, id: u64, how: u8) -> Result<()> {
+    /// KILL, of a session on whichever worker.
+    pub fn kill(&mut self, id: u64, how: u8) -> Result<()> {
         let Ok(short) = u32::try_from(id) else { return Err(Error::UnknownThread(id)) };
         if short == self.info.id {
             self.info.kill(how);
@@ -245,18 +245,8 @@ impl State {
         }
         let access = &self.access;
         let any = access.administers_connections();
-        let is_system = access.has_dynamic(SYSTEM_USER);
-        let own = access.name.plain();
-        let found = gather(&self.worker.shared, move |worker| {
-            let session = worker.sessions.borrow().get(&short).cloned()?;
-            let is_own = *session.account.borrow() == own;
-            let may = (any || is_own) && (is_system || !session.may(|access| access.has_dynamic(SYSTEM_USER)));
-            if may {
-                session.kill(how);
-            }
-            Some(may)
-        });
-        match found.await.into_iter().flatten().next() {
+        let killer = Killer { account: &access.name.plain(), any, is_system: access.has_dynamic(SYSTEM_USER) };
+        match self.worker.shared.kills.kill(short, how, &killer) {
             Some(true) => Ok(()),
             Some(false) => Err(Error::Other { number: 1095, message: format!("You are not owner of thread {id}") }),
             None => Err(Error::UnknownThread(id)),

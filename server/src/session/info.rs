@@ -130,6 +130,11 @@ impl SessionInfo {
         self.access.borrow().as_deref().is_some_and(is)
     }
 
+    /// Wakes the session's task.
+    pub fn waker(&self) -> Waker {
+        self.waker.clone()
+    }
+
     /// The session has a client at this socket.
     pub fn set_socket(&self, readiness: Rc<Readiness>) {
         // A session has one.

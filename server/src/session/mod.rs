@@ -19,6 +19,7 @@ mod hints;
 mod host;
 mod infile;
 mod info;
+mod kill;
 mod lock_statements;
 mod login;
 mod named;
@@ -38,6 +39,7 @@ mod transaction;
 pub use context::{Binder, Bound, KeptPlan, Planned, without_parameters, written_type};
 pub use held::UseLine;
 pub use info::{ProcessLine, SessionInfo};
+pub use kill::Kills;
 pub use login::LoggedIn;
 pub use outfile::FileTarget;
 pub use query::{ArenaGuard, PLAN_ATTEMPTS_MAX};
@@ -93,7 +95,8 @@ enum Next {
 }
 
 /// Serves one connection until it ends.
-pub async fn serve(worker: Rc<Worker>, stream: Stream, id: u32) {
+/// `admin`: it came by the address for administrators.
+pub async fn serve(worker: Rc<Worker>, stream: Stream, id: u32, admin: bool) {
     let peer = stream.peer();
     let socket = match Socket::new(Rc::clone(&worker.core), stream) {
         Ok(socket) => socket,
@@ -115,7 +118,8 @@ pub async fn serve(worker: Rc<Worker>, stream: Stream, id: u32) {
     worker.shared.note_peak(open);
     let make_room = || end_handshake(&worker, |all, now| all.make_room(&peer.host, now));
     let is_there_room = || worker.shared.handshakes.have_room(connections_max) || make_room();
-    let mut has_room = is_there_room();
+    // Administrators have an address of their own.
+    let mut has_room = admin || is_there_room();
     // Others may wait for the same places.
     for _ in 0..ROOM_ATTEMPTS_MAX {
         let Some(patience) = worker.shared.handshakes.patience(&peer.host, connections_max).filter(|_| !has_room) else { break };
@@ -149,8 +153,12 @@ pub async fn serve(worker: Rc<Worker>, stream: Stream, id: u32) {
         Session { state: State::new(&worker, &info, peer, &logged_in), statements: Statements::default(), aborted: None };
     session.state.seat = Some(seat);
     session.state.tls = client.socket.tls();
-    let is_extra = place.number > worker.shared.connections_max() && !session.state.access.administers_connections();
+    let is_extra =
+        place.number > worker.shared.connections_max() && !admin && !session.state.access.administers_connections();
     let welcome = match () {
+        () if admin && !session.state.access.has_dynamic("SERVICE_CONNECTION_ADMIN") => {
+            Err(crate::accounts::special("SERVICE_CONNECTION_ADMIN"))
+        }
         () if is_extra => Err(Error::TooManyConnections),
         () if session.state.is_kept_out() => Err(Error::Other { number: 3032, message: OFFLINE.to_owned() }),
         () => session.state.welcome(&logged_in),
@@ -213,6 +221,7 @@ pub struct Listed {
 impl Listed {
     pub fn new(worker: &Rc<Worker>, info: &Rc<SessionInfo>) -> Self {
         worker.sessions.borrow_mut().insert(info.id, Rc::clone(info));
+        worker.shared.kills.enter(info.id, info.kill_flag(), info.waker());
         Self { worker: Rc::clone(worker), id: info.id }
     }
 }
@@ -222,6 +231,7 @@ impl Drop for Listed {
         if let Some(info) = self.worker.sessions.borrow_mut().remove(&self.id) {
             self.worker.counters.take(&info.counters);
         }
+        self.worker.shared.kills.leave(self.id);
         self.worker.shared.user_locks.release_all(self.id);
     }
 }

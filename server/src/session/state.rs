@@ -5,7 +5,7 @@ use super::info::{OpenTransaction, SessionInfo};
 use super::login::LoggedIn;
 use super::settings::{self, IDS, Settings};
 use super::transaction::Transaction;
-use crate::accounts::{Access, Identity, Name, Seat};
+use crate::accounts::{Access, Identity, Name, SYSTEM_USER, Seat};
 use crate::charset;
 use crate::connection::{Peer, TlsInfo};
 use crate::counters::count;
@@ -98,6 +98,7 @@ impl State {
         let access = worker.access(&identity);
         *info.account.borrow_mut() = identity.name.plain();
         *info.access.borrow_mut() = Some(Rc::clone(&access));
+        worker.shared.kills.name(info.id, &identity.name.plain(), access.has_dynamic(SYSTEM_USER));
         vars.killed = info.kill_flag();
         worker.core.set_limits(vars.limits());
         vars.work = Rc::clone(&info.counters.work);
@@ -147,6 +148,8 @@ impl State {
         // Others judge the session by its own account, in whose name ever it does something now.
         if *self.info.account.borrow() == self.identity.name.plain() {
             *self.info.access.borrow_mut() = Some(Rc::clone(&self.access));
+            let is_system = self.access.has_dynamic(SYSTEM_USER);
+            self.worker.shared.kills.name(self.info.id, &self.identity.name.plain(), is_system);
         }
         self.name_roles();
     }

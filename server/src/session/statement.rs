@@ -288,7 +288,7 @@ impl State {
             _ => return Err(Error::UnknownThread(0)),
         };
         let how = if query { exec::kill::QUERY } else { exec::kill::CONNECTION };
-        self.kill(id, how).await?;
+        self.kill(id, how)?;
         self.write_ok(client, &Answer::default());
         Ok(())
     }

@@ -102,6 +102,8 @@ pub(super) static LIST: &[Definition] = &[
     int("back_log", GLOBAL, 151, 1, 65535),
     text("basedir", GLOBAL, "/usr/"),
     switch("big_tables", BOTH, false),
+    text("admin_address", GLOBAL, ""),
+    int("admin_port", GLOBAL, 33062, 0, 65535).fixed(),
     text("bind_address", GLOBAL, "127.0.0.1"),
     int("binlog_cache_size", GLOBAL, 32768, 4096, U64),
     choice("binlog_checksum", GLOBAL, &["NONE", "CRC32"], 1),

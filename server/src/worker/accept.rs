@@ -15,6 +15,7 @@ use std::time::Duration;
 const TCP: mio::Token = mio::Token(0);
 const UNIX: mio::Token = mio::Token(1);
 const STOP: mio::Token = mio::Token(2);
+const ADMIN: mio::Token = mio::Token(3);
 /// Connections that the kernel keeps for us while we are busy.
 const BACKLOG: i32 = 1024;
 /// When accepting failed (no descriptors left), it is tried again after this time.
@@ -24,20 +25,26 @@ const RETRY: Duration = Duration::from_millis(50);
 pub struct Listeners {
     tcp: Option<mio::net::TcpListener>,
     unix: Option<mio::net::UnixListener>,
+    /// For administrators.
+    admin: Option<mio::net::TcpListener>,
     socket_path: Option<PathBuf>,
 }
 
 impl Listeners {
     pub fn bind(config: &Config) -> Result<Self, StartError> {
-        let tcp = match config.tcp {
-            Some(address) => Some(bind_tcp(address).map_err(|error| StartError::Listen { what: address.to_string(), error })?),
-            None => None,
-        };
+        let bind =
+            |address: SocketAddr| bind_tcp(address).map_err(|error| StartError::Listen { what: address.to_string(), error });
+        let (tcp, admin) = (config.tcp.map(bind).transpose()?, config.admin.map(bind).transpose()?);
         let unix = match &config.socket {
             Some(path) => Some(bind_unix(path).map_err(|error| StartError::Listen { what: path.display().to_string(), error })?),
             None => None,
         };
-        Ok(Self { tcp, unix, socket_path: config.socket.clone() })
+        Ok(Self { tcp, unix, admin, socket_path: config.socket.clone() })
+    }
+
+    /// Where administrators connect.
+    pub fn admin_address(&self) -> Option<SocketAddr> {
+        self.admin.as_ref()?.local_addr().ok()
     }
 
     /// The address in use: tells the port where the configuration said 0.
@@ -86,6 +93,9 @@ impl Acceptor {
         if let Some(tcp) = &mut listeners.tcp {
             poll.registry().register(tcp, TCP, mio::Interest::READABLE)?;
         }
+        if let Some(admin) = &mut listeners.admin {
+            poll.registry().register(admin, ADMIN, mio::Interest::READABLE)?;
+        }
         if let Some(unix) = &mut listeners.unix {
             poll.registry().register(unix, UNIX, mio::Interest::READABLE)?;
         }
@@ -123,20 +133,22 @@ impl Acceptor {
     /// Takes one connection from each socket; `false` when none waits.
     fn accept_once(&self, shared: &Arc<Shared>) -> io::Result<bool> {
         let mut any = false;
-        if let Some(tcp) = &self.listeners.tcp
-            && let Some((stream, _)) = waiting(tcp.accept())?
-        {
-            // Answers are written whole; nothing is gained by holding them back.
-            if let Err(error) = stream.set_nodelay(true) {
-                tracing::debug!(%error, "TCP_NODELAY");
+        for (listener, admin) in [(&self.listeners.admin, true), (&self.listeners.tcp, false)] {
+            if let Some(listener) = listener
+                && let Some((stream, _)) = waiting(listener.accept())?
+            {
+                // Answers are written whole; nothing is gained by holding them back.
+                if let Err(error) = stream.set_nodelay(true) {
+                    tracing::debug!(%error, "TCP_NODELAY");
+                }
+                hand_over(shared, Stream::Tcp(stream), admin);
+                any = true;
             }
-            hand_over(shared, Stream::Tcp(stream));
-            any = true;
         }
         if let Some(unix) = &self.listeners.unix
             && let Some((stream, _)) = waiting(unix.accept())?
         {
-            hand_over(shared, Stream::Unix(stream));
+            hand_over(shared, Stream::Unix(stream), false);
             any = true;
         }
         Ok(any)
@@ -152,12 +164,14 @@ fn waiting<T>(accepted: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-/// Gives a client to the worker with the fewest sessions.
-fn hand_over(shared: &Arc<Shared>, stream: Stream) {
+/// Gives a client to the worker with the fewest sessions, an administrator to the worker that serves nobody else.
+fn hand_over(shared: &Arc<Shared>, stream: Stream, admin: bool) {
+    let (workers, admins) = shared.workers.split_at(shared.config.workers.max(1));
+    let workers = if admin { admins } else { workers };
     // Relaxed: a rough figure is enough.
-    let fewest = shared.workers.iter().min_by_key(|worker| worker.load.load(Ordering::Relaxed));
+    let fewest = workers.iter().min_by_key(|worker| worker.load.load(Ordering::Relaxed));
     let worker = fewest.expect("there is at least one worker");
     worker.load.fetch_add(1, Ordering::Relaxed);
     let id = shared.next_connection_id();
-    worker.send(Message::Connection { stream, id });
+    worker.send(Message::Connection { stream, id, admin });
 }

@@ -39,6 +39,8 @@ pub enum Message {
     Connection {
         stream: Stream,
         id: u32,
+        /// It came by the address for administrators.
+        admin: bool,
     },
     Call(Call),
     Stop,
@@ -75,14 +77,14 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Runs worker `index` until the server stops. Call it on a thread of its own.
-    pub fn run(event_loop: EventLoop<Message>, index: usize, shared: Arc<Shared>) -> std::io::Result<()> {
+    /// Runs a worker with its part of the engine until the server stops. Call it on a thread of its own.
+    pub fn run(event_loop: EventLoop<Message>, engine: txn::Worker, shared: Arc<Shared>) -> std::io::Result<()> {
         let core = event_loop.core()?;
         let digests = shared.globals().get(crate::variables::known("performance_schema_digests_size")).as_u64() as usize;
         let worker = Rc::new(Worker {
-            index,
+            index: engine.index(),
             core: Rc::clone(&core),
-            engine: shared.engine.worker(index),
+            engine,
             shared,
             buffers: Rc::default(),
             counters: Counters::default(),
@@ -171,11 +173,11 @@ impl Worker {
         self.stopping_since.get().is_some()
     }
 
-    fn start_session(self: &Rc<Self>, stream: Stream, id: u32) {
+    fn start_session(self: &Rc<Self>, stream: Stream, id: u32, admin: bool) {
         let worker = Rc::clone(self);
         self.core.spawn(async move {
             let load = LoadGuard(Rc::clone(&worker));
-            session::serve(worker, stream, id).await;
+            session::serve(worker, stream, id, admin).await;
             drop(load);
         });
     }
@@ -211,7 +213,7 @@ impl Host for Rc<Worker> {
 
     fn message(&self, message: Message) {
         match message {
-            Message::Connection { stream, id } => self.start_session(stream, id),
+            Message::Connection { stream, id, admin } => self.start_session(stream, id, admin),
             Message::Call(call) => {
                 if catch_unwind(AssertUnwindSafe(|| call(self))).is_err() {
                     tracing::error!("a call of another thread panicked");

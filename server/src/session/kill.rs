@@ -1,0 +1,94 @@
+//! KILL reaches a session without asking the worker that it is on, which may be busy.
+//!
+//! Sessions come and go here with their clients; no statement looks in.
+
+use exec::kill;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::task::Waker;
+
+/// What KILL needs of one session.
+#[derive(Debug)]
+struct Killable {
+    flag: Arc<AtomicU8>,
+    waker: Waker,
+    /// `user@host` of the account, once it has logged in.
+    account: String,
+    /// It has SYSTEM_USER.
+    is_system: bool,
+}
+
+/// Who wants to end a session or its statement.
+pub struct Killer<'a> {
+    /// `user@host`
+    pub account: &'a str,
+    /// It may end those of other accounts.
+    pub any: bool,
+    /// It has SYSTEM_USER: without it, sessions of accounts that have it are out of reach.
+    pub is_system: bool,
+}
+
+/// All sessions, by their numbers.
+#[derive(Debug, Default)]
+pub struct Kills(Mutex<HashMap<u32, Killable>>);
+
+impl Kills {
+    pub fn enter(&self, id: u32, flag: Arc<AtomicU8>, waker: Waker) {
+        self.0.lock().insert(id, Killable { flag, waker, account: String::new(), is_system: false });
+    }
+
+    pub fn leave(&self, id: u32) {
+        self.0.lock().remove(&id);
+    }
+
+    /// The session has logged in, or changed its account or what that may do.
+    pub fn name(&self, id: u32, account: &str, is_system: bool) {
+        if let Some(session) = self.0.lock().get_mut(&id) {
+            account.clone_into(&mut session.account);
+            session.is_system = is_system;
+        }
+    }
+
+    /// Sets the flag of a session (see `exec::kill` for `how`) where the killer may. `None`: there is none of that number;
+    /// `false`: it is out of reach.
+    pub fn kill(&self, id: u32, how: u8, killer: &Killer<'_>) -> Option<bool> {
+        let sessions = self.0.lock();
+        let session = sessions.get(&id)?;
+        let is_reached = killer.any || session.account == killer.account;
+        let may = is_reached && (killer.is_system || !session.is_system);
+        if may {
+            debug_assert!(how != kill::NONE, "a KILL sets something");
+            // Relaxed: the flag carries no data; the wake-up orders it before the session's next poll.
+            session.flag.fetch_max(how, Ordering::Relaxed);
+            session.waker.wake_by_ref();
+        }
+        Some(may)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_killed_by_its_own_account_or_an_administrator() {
+        let (kills, flag) = (Kills::default(), Arc::new(AtomicU8::new(kill::NONE)));
+        kills.enter(7, Arc::clone(&flag), Waker::noop().clone());
+        kills.name(7, "a@b", false);
+        let killer = |account: &'static str, any: bool| Killer { account, any, is_system: false };
+        assert_eq!(kills.kill(8, kill::QUERY, &killer("a@b", true)), None);
+        assert_eq!(kills.kill(7, kill::QUERY, &killer("c@d", false)), Some(false));
+        assert_eq!(flag.load(Ordering::Relaxed), kill::NONE);
+        kills.name(7, "a@b", true);
+        assert_eq!(kills.kill(7, kill::QUERY, &killer("c@d", true)), Some(false), "it has SYSTEM_USER");
+        assert_eq!(kills.kill(7, kill::QUERY, &Killer { is_system: true, ..killer("c@d", true) }), Some(true));
+        kills.name(7, "a@b", false);
+        assert_eq!(kills.kill(7, kill::CONNECTION, &killer("c@d", true)), Some(true));
+        assert_eq!(kills.kill(7, kill::QUERY, &killer("a@b", false)), Some(true));
+        assert_eq!(flag.load(Ordering::Relaxed), kill::CONNECTION, "it stays killed");
+        kills.leave(7);
+        assert_eq!(kills.kill(7, kill::QUERY, &killer("a@b", true)), None);
+    }
+}
