@@ -33,6 +33,7 @@ pub trait Watch {
 thread_local! {
     /// The last look said no; others of the thread's sessions may have looked since.
     static MAY_BE_STOPPED: Cell<bool> = const { Cell::new(false) };
+    static IS_UNDISTURBED: Cell<bool> = const { Cell::new(false) };
     static LEFT: Cell<usize> = const { Cell::new(UNITS) };
     static WATCH: RefCell<Option<Rc<dyn Watch>>> = const { RefCell::new(None) };
 }
@@ -65,6 +66,9 @@ pub fn spend(units: usize) -> Result<(), Stopped> {
 #[cold]
 pub fn check() -> Result<(), Stopped> {
     LEFT.set(UNITS);
+    if IS_UNDISTURBED.get() {
+        return Ok(());
+    }
     // Nothing is borrowed while it looks: other sessions that run then count their work as well.
     let watch = WATCH.with_borrow(Clone::clone);
     let answer = watch.map_or(Ok(()), |watch| watch.look());
@@ -76,6 +80,18 @@ pub fn check() -> Result<(), Stopped> {
 #[inline]
 pub fn pass(units: usize) {
     let _ = spend(units);
+}
+
+/// Computes without a look in between: what is short, and must not be begun by two sessions of the thread at once.
+pub fn undisturbed<T>(compute: impl FnOnce() -> T) -> T {
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            IS_UNDISTURBED.set(self.0);
+        }
+    }
+    let _restore = Restore(IS_UNDISTURBED.replace(true));
+    compute()
 }
 
 /// Behind a computation that ends early without saying so when it is stopped.
@@ -114,6 +130,7 @@ mod tests {
         assert_eq!(finish(), Ok(()));
         assert_eq!(spend(UNITS + 1), Err(Stopped::Killed));
         assert_eq!(finish(), Ok(()), "it looks again");
+        assert_eq!(undisturbed(|| spend(usize::MAX)), Ok(()));
         set_watch(None);
         assert_eq!(spend(usize::MAX), Ok(()));
         assert_eq!(watch.0.get(), 4);

@@ -146,7 +146,8 @@ impl Worker {
         {
             return Arc::clone(schema);
         }
-        let schema = Arc::new(crate::show::with_virtual_databases(&self.shared.database.schema()));
+        let published = self.shared.database.schema();
+        let schema = Arc::new(types::work::undisturbed(|| crate::show::with_virtual_databases(&published)));
         *kept = Some((schema.version, Arc::clone(&schema)));
         schema
     }
