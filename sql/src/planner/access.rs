@@ -20,9 +20,9 @@ use types::statistics::TableStatistics;
 pub(super) const SEEK_COST: f64 = 5.0;
 /// A row that is found through a secondary index and fetched from the clustered one.
 pub(super) const FETCH_COST: f64 = 5.0;
-/// What a statement that locks the rows it reads adds to reading all of them: others would have to wait for it.
 /// Work of choosing for one condition, in bytes of a plain copy (`types::work`).
 const CHOICE_UNITS: usize = 512;
+/// What a statement that locks the rows it reads adds to reading all of them: others would have to wait for it.
 const LOCK_ALL_COST: f64 = 20.0;
 /// More ranges than these are not looked up one by one.
 const DIVES_MAX: usize = 10;
