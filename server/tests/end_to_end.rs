@@ -1,6 +1,7 @@
 //! The whole server in this process, on a free port, with a real client library.
 
 mod cursors;
+mod long;
 
 use mysql::prelude::*;
 use mysql::{Conn, Error, OptsBuilder, Row, Value};
@@ -21,7 +22,10 @@ impl Server {
     }
 
     fn start_in(directory: Arc<tempfile::TempDir>) -> Self {
-        let workers = 2;
+        Self::start_as(directory, 2, None)
+    }
+
+    fn start_as(directory: Arc<tempfile::TempDir>, workers: usize, admin: Option<std::net::SocketAddr>) -> Self {
         let engine = txn::Engine::open(txn::Config {
             data_dir: directory.path().join("data"),
             buffer_pool_bytes: 64 << 20,
@@ -34,6 +38,7 @@ impl Server {
         let database = table::Database::open(Arc::clone(&engine)).unwrap();
         let config = server::Config {
             tcp: Some(([127, 0, 0, 1], 0).into()),
+            admin,
             socket: Some(directory.path().join("socket")),
             data_dir: directory.path().join("data"),
             workers,
@@ -55,9 +60,13 @@ impl Server {
     }
 
     fn try_connect(&self, user: &str, password: Option<&str>) -> mysql::Result<Conn> {
+        Self::connect_at(self.port, user, password)
+    }
+
+    fn connect_at(port: u16, user: &str, password: Option<&str>) -> mysql::Result<Conn> {
         let options = OptsBuilder::new()
             .ip_or_hostname(Some("127.0.0.1"))
-            .tcp_port(self.port)
+            .tcp_port(port)
             .user(Some(user))
             .pass(password)
             .prefer_socket(false);
