@@ -83,7 +83,11 @@ fn start_with(copies: usize, compressed: bool) -> (UnixStream, JoinHandle<()>) {
         let event_loop = EventLoop::<Message>::group(1, 50).unwrap().remove(0);
         let core = event_loop.core().unwrap();
         let host = Rc::new(Echo { core: Rc::clone(&core), buffers: Rc::default(), copies, compressed, done: false.into() });
-        event_loop.remote().send(Message::Connection { stream: Stream::Unix(mio::net::UnixStream::from_std(server)), id: 1 });
+        event_loop.remote().send(Message::Connection {
+            stream: Stream::Unix(mio::net::UnixStream::from_std(server)),
+            id: 1,
+            admin: false,
+        });
         event_loop.remote().send(Message::Stop);
         event_loop.run(&core, &host);
     });

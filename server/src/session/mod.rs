@@ -153,8 +153,7 @@ pub async fn serve(worker: Rc<Worker>, stream: Stream, id: u32, admin: bool) {
         Session { state: State::new(&worker, &info, peer, &logged_in), statements: Statements::default(), aborted: None };
     session.state.seat = Some(seat);
     session.state.tls = client.socket.tls();
-    let is_extra =
-        place.number > worker.shared.connections_max() && !admin && !session.state.access.administers_connections();
+    let is_extra = place.number > worker.shared.connections_max() && !admin && !session.state.access.administers_connections();
     let welcome = match () {
         () if admin && !session.state.access.has_dynamic("SERVICE_CONNECTION_ADMIN") => {
             Err(crate::accounts::special("SERVICE_CONNECTION_ADMIN"))
