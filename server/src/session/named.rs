@@ -120,7 +120,7 @@ impl State {
         }
         if !parsed.statement.info().plannable {
             if !values.is_empty() {
-                return Box::pin(self.run_given(client, &parsed.statement, &values)).await;
+                return Box::pin(self.run_given(client, &parsed.statement, &values, format)).await;
             }
             return Box::pin(self.run_other(client, &parsed.statement, format)).await;
         }

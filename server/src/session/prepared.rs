@@ -259,7 +259,7 @@ impl PreparedStatement {
                 if self.parameters.count() > 0 {
                     let mut bound = recycle(values);
                     read_values(&mut self.parameters, state, execute, &mut bound)?;
-                    Box::pin(state.run_given(client, &parsed.statement, &bound)).await?;
+                    Box::pin(state.run_given(client, &parsed.statement, &bound, RowFormat::Binary)).await?;
                     return Ok(recycle(bound));
                 }
                 state.run_statement(client, &parsed.statement, RowFormat::Binary).await?;
@@ -387,7 +387,7 @@ fn analyse(state: &State, text: &[u8], values: &[Value<'_>]) -> Result<(Work, us
             crate::routine::check_call(state, call, parsed.params)?;
             Work::Text
         }
-        Statement::Set(_) | Statement::Do(_) => Work::Text,
+        Statement::Set(_) | Statement::Do(_) | Statement::Explain { .. } => Work::Text,
         _ if parsed.params > 0 => {
             return Err(Error::NotSupported("parameters in this kind of statement".to_owned()));
         }

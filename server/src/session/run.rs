@@ -494,14 +494,14 @@ impl State {
     }
 
     /// Runs what a plan reads, drops the rows, and says what its operators did: EXPLAIN ANALYZE.
-    pub async fn measure(&mut self, plan: &Rc<PlanEntry>) -> Result<sql::explain::Measures> {
+    pub async fn measure(&mut self, plan: &Rc<PlanEntry>, given: &[Value<'_>]) -> Result<sql::explain::Measures> {
         let was_open = self.transaction.is_open();
         let lasting = self.is_in_transaction();
         let gathered = self.begin_inner(plan, lasting).await?;
         let mark = self.transaction.mark();
         let run = async |context: &mut ExecContext<'_>, prepared: &Prepared| exec::measure(context, prepared).await;
-        let values = self.lend_locals();
-        let outcome = execute(self, plan, values.as_deref().unwrap_or_default(), gathered.as_ref(), run).await;
+        let values = if given.is_empty() { self.lend_locals() } else { None };
+        let outcome = execute(self, plan, values.as_deref().unwrap_or(given), gathered.as_ref(), run).await;
         self.return_locals(values);
         self.end_inner(was_open, mark, outcome).await
     }

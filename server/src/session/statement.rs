@@ -27,10 +27,20 @@ impl State {
         self.run_begun(client, statement, format).await
     }
 
-    /// Runs SET or DO with the parameters of a prepared statement.
-    pub async fn run_given(&mut self, client: &mut Client, statement: &Statement<'_>, given: &[Value<'_>]) -> Result<()> {
+    /// Runs SET, DO or EXPLAIN with the parameters of a prepared statement.
+    pub async fn run_given(
+        &mut self,
+        client: &mut Client,
+        statement: &Statement<'_>,
+        given: &[Value<'_>],
+        format: RowFormat,
+    ) -> Result<()> {
         self.begin_other(statement).await?;
         match statement {
+            Statement::Explain { format: explain_format, analyze, statement } => {
+                let result = Box::pin(show::explain(self, *explain_format, *analyze, statement, given)).await?;
+                return self.write_result(client, &result, format).await;
+            }
             Statement::Set(items) => {
                 self.set(items, given).await?;
             }
@@ -127,7 +137,7 @@ impl State {
                 return self.write_result(client, &result, format).await;
             }
             Statement::Explain { format: explain_format, analyze, statement } => {
-                let result = Box::pin(show::explain(self, *explain_format, *analyze, statement)).await?;
+                let result = Box::pin(show::explain(self, *explain_format, *analyze, statement, &[])).await?;
                 return self.write_result(client, &result, format).await;
             }
             Statement::ExplainConnection { .. } => {

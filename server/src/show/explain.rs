@@ -4,50 +4,64 @@ use super::build::{Columns, number, optional, result, text};
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
 use crate::session::{ResultSet, State, without_parameters};
+use sql::Parsed;
 use sql::ast::{ExplainFormat, Statement};
 use sql::plan::{Access, InsertSource, Node, Plan, Scan};
 use std::rc::Rc;
 use types::Value;
 use types::schema::IndexKind;
 
-/// Plans the statement and shows the plan. Only EXPLAIN ANALYZE runs it, and that changes nothing.
-pub async fn explain(state: &mut State, format: ExplainFormat, analyze: bool, statement: &Statement<'_>) -> Result<ResultSet> {
+/// Plans the statement, for the values of a prepared statement's parameters, and shows the plan. Only EXPLAIN ANALYZE runs it, and that
+/// changes nothing.
+pub async fn explain(
+    state: &mut State,
+    format: ExplainFormat,
+    analyze: bool,
+    statement: &Statement<'_>,
+    given: &[Value<'_>],
+) -> Result<ResultSet> {
     if !statement.info().plannable {
         return Err(Error::NotSupported("EXPLAIN of this statement".to_owned()));
     }
+    let parsed = Parsed { params: given.len() as u32, ..without_parameters(*statement) };
     if analyze {
         let measured = async |state: &mut State| {
-            let planned = state.plan(&without_parameters(*statement))?;
-            run_and_show(state, format, &planned.entry).await
+            let planned = state.plan_given(&parsed, given)?;
+            run_and_show(state, format, &planned.entry, given).await
         };
         return state.until_current(measured).await;
     }
-    let planned = state.plan(&without_parameters(*statement))?;
+    let planned = state.plan_given(&parsed, given)?;
     let plan = planned.entry.prepared.plan();
     match format {
         ExplainFormat::Tree => Ok(one_text(&sql::explain_tree(plan))),
-        ExplainFormat::Traditional => Ok(table(plan, &|scan| partitions(state, scan))),
+        ExplainFormat::Traditional => Ok(table(plan, &|scan| partitions(state, scan, given))),
         ExplainFormat::Json => Ok(one_text(&sql::explain_json(plan))),
     }
 }
 
 /// The partitions in which a scan can find rows.
-fn partitions(state: &State, scan: &Scan) -> Option<String> {
+fn partitions(state: &State, scan: &Scan, given: &[Value<'_>]) -> Option<String> {
     let partitioning = scan.table.partitioning.as_deref()?;
     let open = state.worker.shared.database.table_of(&scan.table)?;
-    let constants = exec::Constants { session: &state.vars, params: &[] };
+    let constants = exec::Constants { session: &state.vars, params: given };
     let numbers = constants.partitions(&open, scan)?;
     let names: Vec<String> = numbers.iter().map(|number| partitioning.name_of(*number)).collect();
     Some(names.join(",")).filter(|names| !names.is_empty())
 }
 
 /// EXPLAIN ANALYZE: what the statement reads is read, its rows are dropped, and the plan is shown with what each operator did.
-async fn run_and_show(state: &mut State, format: ExplainFormat, entry: &Rc<PlanEntry>) -> Result<ResultSet> {
+async fn run_and_show(
+    state: &mut State,
+    format: ExplainFormat,
+    entry: &Rc<PlanEntry>,
+    given: &[Value<'_>],
+) -> Result<ResultSet> {
     if format != ExplainFormat::Tree {
         return Err(Error::NotSupported("EXPLAIN ANALYZE with a format other than TREE".to_owned()));
     }
     let plan = entry.prepared.plan();
-    let measures = state.measure(entry).await?;
+    let measures = state.measure(entry, given).await?;
     Ok(one_text(&sql::explain_tree_measured(plan, &measures)))
 }
 
