@@ -450,6 +450,12 @@ fn bucket(row: usize, rows: usize, buckets: usize) -> usize {
     }
 }
 
+/// 1210: a number of rows that cannot be one.
+#[cold]
+fn wrong_arguments(function: &str) -> Pause {
+    Pause::error(Error::Other { number: 1210, message: format!("Incorrect arguments to {function}") })
+}
+
 #[cfg(test)]
 mod tests {
     use super::bucket;
@@ -461,10 +467,4 @@ mod tests {
         assert_eq!(of(2, 5), [0, 1]);
         assert_eq!(of(4, 4), [0, 1, 2, 3]);
     }
-}
-
-/// 1210: a number of rows that cannot be one.
-#[cold]
-fn wrong_arguments(function: &str) -> Pause {
-    Pause::error(Error::Other { number: 1210, message: format!("Incorrect arguments to {function}") })
 }

@@ -51,12 +51,7 @@ fn partitions(state: &State, scan: &Scan, given: &[Value<'_>]) -> Option<String>
 }
 
 /// EXPLAIN ANALYZE: what the statement reads is read, its rows are dropped, and the plan is shown with what each operator did.
-async fn run_and_show(
-    state: &mut State,
-    format: ExplainFormat,
-    entry: &Rc<PlanEntry>,
-    given: &[Value<'_>],
-) -> Result<ResultSet> {
+async fn run_and_show(state: &mut State, format: ExplainFormat, entry: &Rc<PlanEntry>, given: &[Value<'_>]) -> Result<ResultSet> {
     if format != ExplainFormat::Tree {
         return Err(Error::NotSupported("EXPLAIN ANALYZE with a format other than TREE".to_owned()));
     }

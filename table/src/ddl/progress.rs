@@ -99,8 +99,8 @@ mod tests {
 
     #[test]
     fn waiting_is_told_once() {
-        let told = sync::Arc::new(sync::Mutex::new(Vec::new()));
-        let kept = sync::Arc::clone(&told);
+        let told = std::sync::Arc::new(sync::Mutex::new(Vec::new()));
+        let kept = std::sync::Arc::clone(&told);
         let progress = Progress::noticed(move |waits| kept.lock().push(waits));
         for waits in [false, true, true, false, true] {
             progress.waits(waits);

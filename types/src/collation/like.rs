@@ -32,7 +32,7 @@ pub fn like(text: &[u8], pattern: &[u8], escape: Option<u8>, collation: Collatio
             return true;
         }
         steps += 1;
-        if steps % STEPS_COUNTED == 0 && crate::work::spend(STEPS_COUNTED * STEP_UNITS).is_err() {
+        if steps.is_multiple_of(STEPS_COUNTED) && crate::work::spend(STEPS_COUNTED * STEP_UNITS).is_err() {
             return false;
         }
         let step = (p < pattern.len()).then(|| matcher.step(&pattern[p..]));

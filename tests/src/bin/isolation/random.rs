@@ -134,13 +134,14 @@ impl<'a> Side<'a> {
         let mut pause = Duration::from_millis(2);
         loop {
             let mut busy = false;
-            for n in 0..self.sessions.len() {
-                if !self.pending[n] || seen_waiting[n] >= looks {
+            let sessions = self.sessions.iter_mut().zip(&mut self.pending).zip(&seen_waiting).enumerate();
+            for (n, ((session, pending), seen)) in sessions {
+                if !*pending || *seen >= looks {
                     continue;
                 }
-                match self.sessions[n].answer(pause) {
+                match session.answer(pause) {
                     Some(answer) => {
-                        self.pending[n] = false;
+                        *pending = false;
                         outcome.push((n, sorted(&answer)));
                     }
                     None => busy = true,
