@@ -64,4 +64,22 @@ same 'moved out' $FROM $TO
 load 'load here again' ours $TO "$WORK/out.sql"
 same 'moved back' $TO $TO
 for side in theirs ours; do $side -e "DROP DATABASE $FROM; DROP DATABASE $TO" 2>/dev/null; done
+
+# Whole servers, with accounts: a recorded dump of MySQL, and one of ours, which is to change nothing.
+accounts() { ours -N -B -e "SELECT CONCAT('SHOW GRANTS FOR ', QUOTE(user), '@', QUOTE(host), '; SHOW CREATE USER ', QUOTE(user), '@', QUOTE(host), ';') FROM mysql.user ORDER BY user, host" | ours -N -B; }
+load 'a whole MySQL' ours mysql "$HERE/dump_all.sql"
+accounts >"$WORK/before"
+for expected in 'GRANT SELECT (`name`), UPDATE (`price`) ON `shop`.`item` TO `eve`@`10.0.0.0/255.0.0.0`' 'GRANT CONNECTION_ADMIN ON *.* TO `bob`@`localhost` WITH GRANT OPTION' \
+  'GRANT EXECUTE ON PROCEDURE `shop`.`p` TO `anna`@`%`' 'GRANT `boss`@`%` TO `bob`@`localhost` WITH ADMIN OPTION' 'GRANT PROXY ON `anna`@`%` TO `bob`@`localhost`'; do
+  if grep -qF "$expected" "$WORK/before"; then ok "$expected"; else bad "missing: $expected"; fi
+done
+check 'an account of the dump logs in, with its role' mysql --no-defaults --protocol=tcp "-h$HOST" "-P$PORT" -uanna --password=a-secret -e 'SELECT * FROM shop.item; CALL shop.p(1)'
+check 'an event of the dump' mysql "${OURS[@]}" -e "SHOW CREATE EVENT shop.e; SHOW CREATE TRIGGER shop.ti; SELECT shop.f(1)"
+dump 'a whole dump of ours' "$WORK/all.sql" mysqldump "${OURS[@]}" --all-databases --routines --events --triggers
+ours -e "DROP DATABASE shop; DROP USER anna, bob@localhost, eve@'10.0.0.0/255.0.0.0', clerk, boss" 2>/dev/null
+load 'a whole dump of ours, loaded' ours mysql "$WORK/all.sql"
+accounts >"$WORK/after"
+if cmp -s "$WORK/before" "$WORK/after"; then ok 'the accounts came back'; else bad "accounts: $(diff "$WORK/before" "$WORK/after" | head -n 4 | cut -c1-200 | tr '\n' ' ')"; fi
+check 'mysqladmin refresh' mysqladmin "${OURS[@]}" refresh
+ours -e "DROP DATABASE shop; DROP USER anna, bob@localhost, eve@'10.0.0.0/255.0.0.0', clerk, boss, d, \`mysql.sys\`@localhost, \`mysql.session\`@localhost, \`mysql.infoschema\`@localhost" 2>/dev/null
 total

@@ -160,7 +160,7 @@ impl State {
     }
 
     /// 1142 with what is missing.
-    fn of_table(&self, name: &ObjectName<'_>, wanted: Privileges) -> Result<()> {
+    pub fn of_table(&self, name: &ObjectName<'_>, wanted: Privileges) -> Result<()> {
         let database = self.database_of(name)?;
         if is_free(database, name.name, Action::Insert) {
             return Ok(());

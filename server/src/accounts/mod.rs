@@ -8,6 +8,7 @@
 //!
 //! - `privilege`: the bits; `model`: what is stored; `host`: which clients an account is for; `password`: how passwords are stored.
 //! - `login_jobs`: the thread for slow work on passwords.
+//! - `restore`: rows of the tables of `mysql` in a dump.
 //! - `access`: what a session may do; `check`: what each statement needs; `statement`, `grant`: the statements; `show`: SHOW GRANTS and
 //!   its kin; `logins`: what is remembered of logins.
 //!
@@ -24,6 +25,7 @@ pub mod model;
 mod needs;
 mod password;
 pub mod privilege;
+pub mod restore;
 mod show;
 mod statement;
 
@@ -34,7 +36,7 @@ pub use model::{Account, Name};
 pub use needs::{Gathering, Needs};
 pub use password::{PASSWORD_BYTES_MAX, Plugin, native_hash};
 pub use show::{create_user, grants, json_text};
-pub use statement::run;
+pub use statement::{change, run};
 
 use crate::error::{Error, Result};
 use arc_swap::ArcSwap;
@@ -134,6 +136,8 @@ pub struct AccountStore {
     /// Whether the catalog has them: what a new one begins with is written by the first change. A1
     writer: Mutex<bool>,
     pub logins: Logins,
+    /// What a dump has granted to accounts that are not there yet. Taken under the writers' mutex, or alone.
+    pub staged: Mutex<restore::Staged>,
 }
 
 impl AccountStore {
@@ -155,6 +159,7 @@ impl AccountStore {
             published: ArcSwap::from_pointee(Accounts::new(1, by_name)),
             writer: Mutex::new(is_stored),
             logins: Logins::start(),
+            staged: Mutex::default(),
         })
     }
 

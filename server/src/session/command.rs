@@ -77,7 +77,7 @@ impl Session {
                 self.reset_connection(client).await;
                 Ok(())
             }
-            Command::Refresh { .. } => state.check_reload().map(|()| state.write_ok(client, &Answer::default())),
+            Command::Refresh { .. } => state.refresh_all(client).await,
             Command::Shutdown => state.check_shutdown().map(|()| state.shut_down(client)),
             Command::SetOption { option } => state.set_option(client, option),
             // The loop answers these two itself.

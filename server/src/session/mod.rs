@@ -32,6 +32,7 @@ mod set;
 mod settings;
 mod state;
 mod statement;
+mod system_tables;
 mod table_locks;
 mod temporary;
 mod transaction;

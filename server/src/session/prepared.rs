@@ -372,7 +372,7 @@ fn analyse(state: &State, text: &[u8], values: &[Value<'_>]) -> Result<(Work, us
     }
     let plain_end = sql::ast::TransactionEnd::default();
     let work = match &parsed.statement {
-        statement if statement.info().plannable => {
+        statement if statement.info().plannable && !(parsed.params == 0 && state.inserts_into_system_table(statement)) => {
             let planned = state.plan_given(&parsed, values)?;
             let is_passing = planned.is_volatile() || planned.is_blind;
             Work::Plan { entry: planned.entry, bind_key: state.settings.bind_key, is_passing }

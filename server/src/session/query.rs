@@ -118,7 +118,7 @@ impl State {
                 count(&self.info.counters.events.plan_cache_misses);
                 let arena = worker.arena();
                 let parsed = sql::parse_lifted(&arena, text, &self.settings.mode, lifted)?;
-                if !parsed.statement.info().plannable {
+                if !parsed.statement.info().plannable || self.inserts_into_system_table(&parsed.statement) {
                     return Ok(Found::Nothing);
                 }
                 let values: Vec<Value<'_>> = lifted.values(text).collect();
@@ -176,6 +176,9 @@ impl State {
         if !statement.info().plannable {
             // Boxed: rare, and it would make every session larger.
             return Box::pin(self.run_other(client, statement, format)).await;
+        }
+        if self.inserts_into_system_table(statement) {
+            return Box::pin(self.restore_rows(client, statement)).await;
         }
         for _ in 0..PLAN_ATTEMPTS_MAX {
             let planned = self.plan(&without_parameters(*statement))?;

@@ -163,7 +163,12 @@ impl State {
             }
 
             Statement::Flush { tables, read_lock: true, .. } => Box::pin(self.flush_with_read_lock(tables)).await?,
-            Statement::Flush { what, tables, export, .. } => self.flush(what, tables, *export)?,
+            Statement::Flush { what, tables, export, .. } => {
+                self.flush(what, tables, *export)?;
+                if what.split(',').any(|what| what.trim() == "PRIVILEGES") {
+                    Box::pin(self.flush_privileges()).await?;
+                }
+            }
             Statement::TableMaintenance { kind, tables, partitions: Some(names), .. }
                 if let Some(result) = self.partitions_refused(*kind, tables, names)? =>
             {
@@ -177,6 +182,18 @@ impl State {
                 let result = Box::pin(self.maintain(*kind, tables)).await?;
                 return self.write_result(client, &result, format).await;
             }
+            Statement::CreateDatabase(_)
+            | Statement::CreateTable(_)
+            | Statement::DropTable { .. }
+            | Statement::AlterTable(_)
+            | Statement::CreateView(_)
+            | Statement::DropView { .. }
+            | Statement::CreateRoutine(_)
+            | Statement::DropRoutine { .. }
+            | Statement::CreateTrigger(_)
+            | Statement::DropTrigger { .. }
+            | Statement::LockTables(_)
+                if Box::pin(self.restore_definition(statement)).await? => {}
             Statement::LockTables(tables) => Box::pin(self.lock_tables(tables)).await?,
             Statement::UnlockTables => self.unlock_tables().await,
             Statement::LockInstance { lock: true } => Box::pin(self.lock_instance()).await?,

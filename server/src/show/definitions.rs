@@ -43,6 +43,13 @@ pub fn databases() -> &'static [Arc<DatabaseDef>] {
     &DATABASES
 }
 
+/// The names of the tables of one of them.
+#[cfg(test)]
+pub fn virtual_tables_of(database: &str) -> impl Iterator<Item = &'static str> {
+    let of = databases().iter().filter(move |known| known.name == database);
+    of.flat_map(|database| database.tables.keys().map(String::as_str))
+}
+
 fn database(name: &str, text: &str, next_id: &mut u64) -> DatabaseDef {
     let mut tables = BTreeMap::new();
     each_statement(text, |statement| {

@@ -27,6 +27,8 @@ pub use build::{
     Columns, checksum_result, key_part_expression, key_part_name, maintenance_result, number, optional, output_column, result,
     text, texts,
 };
+#[cfg(test)]
+pub use definitions::virtual_tables_of;
 pub use definitions::{named, virtual_database};
 pub use digests::is_summary_by_digest;
 pub use explain::explain;

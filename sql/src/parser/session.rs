@@ -288,15 +288,32 @@ impl<'a> Parser<'a> {
         Ok(Statement::Kill { query, id: self.expr()? })
     }
 
-    /// RESET PERSIST
+    /// RESET PERSIST; RESET REPLICA, MASTER, BINARY LOGS AND GTIDS: what they would reset is not there.
     pub(super) fn reset(&mut self) -> Result<Statement<'a>> {
         self.bump();
         if !self.accept_word("PERSIST") {
-            return self.unsupported("RESET");
+            return self.reset_logs();
         }
         let if_exists = self.if_exists()?;
         let name = if self.at_ident() { Some(self.ident()?) } else { None };
         Ok(Statement::ResetPersist { name, if_exists })
+    }
+
+    fn reset_logs(&mut self) -> Result<Statement<'a>> {
+        loop {
+            if self.accept_kw(K::Binary) {
+                self.expect_word("LOGS")?;
+                self.expect_kw(K::And)?;
+                self.expect_word("GTIDS")?;
+            } else if self.accept_word("REPLICA") || self.accept_word("SLAVE") {
+                let _ = self.accept_kw(K::All);
+            } else if !self.accept_word("MASTER") {
+                return self.unsupported("RESET");
+            }
+            if !self.accept(Token::Comma) {
+                return Ok(Statement::Flush { what: "LOGS", tables: &[], read_lock: false, export: false });
+            }
+        }
     }
 
     pub(super) fn shutdown(&mut self) -> Result<Statement<'a>> {

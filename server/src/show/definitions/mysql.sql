@@ -117,6 +117,11 @@ CREATE TABLE time_zone_leap_second (
     `Transition_time` bigint NOT NULL, `Correction` int NOT NULL);
 CREATE TABLE time_zone_name (
     `Name` char(64) NOT NULL, `Time_zone_id` int unsigned NOT NULL);
+CREATE TABLE time_zone_transition (
+    `Time_zone_id` int unsigned NOT NULL, `Transition_time` bigint NOT NULL, `Transition_type_id` int unsigned NOT NULL);
+CREATE TABLE time_zone_transition_type (
+    `Time_zone_id` int unsigned NOT NULL, `Transition_type_id` int unsigned NOT NULL, `Offset` int NOT NULL,
+    `Is_DST` tinyint unsigned NOT NULL, `Abbreviation` char(8) NOT NULL);
 CREATE TABLE user (
     `Host` char(255) COLLATE ascii_general_ci NOT NULL, `User` char(32) COLLATE utf8mb3_bin NOT NULL,
     `Select_priv` enum('N','Y') NOT NULL, `Insert_priv` enum('N','Y') NOT NULL, `Update_priv` enum('N','Y') NOT NULL,
