@@ -901,6 +901,9 @@ fn variable_error(error: &variables::Error) -> (u16, String) {
         V::WrongType { name } => (1232, format!("Incorrect argument type to variable '{name}'")),
         V::UnknownCharset { name } => (1115, format!("Unknown character set: '{name}'")),
         V::UnknownCollation { name } => (1273, format!("Unknown collation: '{name}'")),
+        V::Refused { name, present } => {
+            (1235, format!("This version of Heddle doesn't yet support '{name} with another value than {present}'"))
+        }
         V::UnknownTimeZone { name } => (1298, format!("Unknown or incorrect time zone: '{name}'")),
     }
 }

@@ -130,11 +130,11 @@ impl State {
         let definition = id.definition();
         let owned_name = definition.name.to_owned();
         let global = match (scope, definition.scope) {
-            (VariableScope::PersistOnly, _) if definition.read_only => {
+            (VariableScope::PersistOnly, _) if definition.read_only() => {
                 let message = format!("Variable '{owned_name}' is a non persistent read only variable");
                 return Err(Error::Other { number: 1238, message });
             }
-            _ if definition.read_only => return Err(variables::Error::ReadOnly { name: owned_name }.into()),
+            _ if definition.read_only() => return Err(variables::Error::ReadOnly { name: owned_name }.into()),
             (VariableScope::Global | VariableScope::Persist | VariableScope::PersistOnly, Scope::Session) => {
                 return Err(variables::Error::SetSessionNeeded { name: owned_name }.into());
             }
@@ -190,6 +190,10 @@ impl State {
             }
         };
         refuse_encryption(definition.name, &setting)?;
+        match global {
+            true => id.allow(self.worker.shared.globals().get(id), &setting)?,
+            false => id.allow(self.variables.get(id), &setting)?,
+        }
         let takes_effect = global && scope != VariableScope::PersistOnly;
         if takes_effect
             && ["read_only", "super_read_only"].contains(&definition.name)

@@ -33,10 +33,23 @@ pub async fn explain(
     }
     let planned = state.plan_given(&parsed, given)?;
     let plan = planned.entry.prepared.plan();
-    match format {
+    match chosen(state, format) {
         ExplainFormat::Tree => Ok(one_text(&sql::explain_tree(plan))),
-        ExplainFormat::Traditional => Ok(table(plan, &|scan| partitions(state, scan, given))),
+        ExplainFormat::Traditional | ExplainFormat::Chosen => Ok(table(plan, &|scan| partitions(state, scan, given))),
         ExplainFormat::Json => Ok(one_text(&sql::explain_json(plan))),
+    }
+}
+
+/// The format of a statement that names none.
+fn chosen(state: &State, format: ExplainFormat) -> ExplainFormat {
+    if format != ExplainFormat::Chosen {
+        return format;
+    }
+    let id = crate::variables::known("explain_format");
+    match id.show(state.variables.get(id)).as_str() {
+        "TREE" => ExplainFormat::Tree,
+        "JSON" => ExplainFormat::Json,
+        _ => ExplainFormat::Traditional,
     }
 }
 

@@ -79,12 +79,26 @@ pub struct Definition {
     pub scope: Scope,
     pub kind: Kind,
     pub start: Start,
-    pub read_only: bool,
+    pub effect: Effect,
+}
+
+/// What becomes of a value that a variable is set to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// The server does as it says.
+    Obeyed,
+    /// Another value than the present one is error 1235, which names the variable.
+    Refused,
+    /// Nothing has to be done, for this reason.
+    Nothing(&'static str),
+    /// It cannot be set while the server runs: 1238.
+    Fixed,
 }
 
 impl Definition {
-    const fn fixed(self) -> Self {
-        Self { read_only: true, ..self }
+    /// 1238
+    pub fn read_only(&self) -> bool {
+        self.effect == Effect::Fixed
     }
 }
 
@@ -156,6 +170,8 @@ pub enum Error {
     UnknownCollation { name: String },
     /// 1298
     UnknownTimeZone { name: String },
+    /// 1235: what another value asks for is not there.
+    Refused { name: String, present: String },
 }
 
 /// Finds a variable by its name, in any case.
@@ -226,6 +242,18 @@ impl VariableId {
             Kind::Collation => check_collation(definition, value).map(|setting| (setting, false)),
             Kind::SqlMode => check_mode(definition, value).map(|setting| (setting, false)),
             Kind::TimeZone => check_time_zone(definition, value).map(|setting| (setting, false)),
+        }
+    }
+
+    /// Refuses a value that asks for what is not there.
+    pub fn allow(self, present: &Setting, wanted: &Setting) -> Result<(), Error> {
+        let is_same = match (present, wanted) {
+            (Setting::Text(present), Setting::Text(wanted)) => present.eq_ignore_ascii_case(wanted),
+            (present, wanted) => present == wanted,
+        };
+        match self.definition().effect {
+            Effect::Refused if !is_same => Err(Error::Refused { name: self.name().to_owned(), present: self.show(present) }),
+            _ => Ok(()),
         }
     }
 
@@ -530,10 +558,58 @@ mod tests {
     fn starting_values_are_valid() {
         for id in all() {
             let definition = id.definition();
-            if !definition.read_only {
+            if !definition.read_only() {
                 let value = id.value(&id.start());
                 assert!(id.check(&value).is_ok(), "{}", definition.name);
             }
+        }
+    }
+
+    /// Another value than this one.
+    fn other(id: VariableId, present: &Setting) -> Setting {
+        match (id.definition().kind, present) {
+            (Kind::Bool, setting) => Setting::Int(i64::from(!setting.as_bool())),
+            (_, Setting::Text(text)) => Setting::Text(format!("{text}x").into()),
+            (_, Setting::UInt(number)) => Setting::UInt(number ^ 1),
+            (_, Setting::Int(number)) => Setting::Int(number ^ 1),
+            (_, Setting::Double(number)) => Setting::Double(number + 1.0),
+            (_, Setting::Null) => Setting::Text("x".into()),
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_is_refused_by_name() {
+        for id in all() {
+            let present = id.start();
+            assert_eq!(id.allow(&present, &present), Ok(()), "{}: the present value", id.name());
+            let allowed = id.allow(&present, &other(id, &present));
+            match id.definition().effect {
+                Effect::Refused => {
+                    assert!(matches!(allowed, Err(Error::Refused { name, .. }) if name == id.name()), "{}", id.name());
+                }
+                Effect::Nothing(why) => assert!(!why.is_empty() && allowed.is_ok(), "{}", id.name()),
+                Effect::Obeyed | Effect::Fixed => assert!(allowed.is_ok(), "{}", id.name()),
+            }
+        }
+    }
+
+    /// The part of docs/COMPATIBILITY.md about variables is made from the list: a changed list asks for a changed page.
+    #[test]
+    fn the_page_tells_what_becomes_of_each_variable() {
+        let mut of: std::collections::BTreeMap<String, Vec<&str>> = Default::default();
+        for id in all() {
+            let heading = match id.definition().effect {
+                Effect::Obeyed => "obeyed".to_owned(),
+                Effect::Refused => "refused, with error 1235, when set to another value than the present one".to_owned(),
+                Effect::Nothing(why) => format!("nothing has to be done: {why}"),
+                Effect::Fixed => continue,
+            };
+            of.entry(heading).or_default().push(id.name());
+        }
+        let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/COMPATIBILITY.md")).unwrap();
+        for (heading, names) in of {
+            let line = format!("- {heading}: {}\n", names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "));
+            assert!(page.contains(&line), "docs/COMPATIBILITY.md lacks this line:\n{line}");
         }
     }
 

@@ -91,7 +91,8 @@ impl Persisted {
     /// The values for the start, with those that are none left out.
     pub fn settings(&self) -> Vec<(VariableId, Setting)> {
         let setting = |(name, entry): (&String, &Entry)| {
-            let found = find(name).filter(|id| !id.definition().read_only).and_then(|id| Some((id, id.read(&entry.value)?)));
+            let found = find(name).filter(|id| !id.definition().read_only()).and_then(|id| Some((id, id.read(&entry.value)?)));
+            let found = found.filter(|(id, setting)| id.allow(&id.start(), setting).is_ok());
             if found.is_none() {
                 tracing::warn!(name, value = entry.value, "{FILE} has a value that cannot be set");
             }
@@ -146,7 +147,7 @@ mod tests {
 
     #[test]
     fn what_is_shown_is_read() {
-        for id in all().filter(|id| !id.definition().read_only) {
+        for id in all().filter(|id| !id.definition().read_only()) {
             let start = id.start();
             let shown = id.show(&start);
             let read = id.read(&shown);

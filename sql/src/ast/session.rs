@@ -167,6 +167,8 @@ pub enum Show<'a> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExplainFormat {
+    /// What `explain_format` says.
+    Chosen,
     /// The table of 12 columns.
     Traditional,
     Tree,

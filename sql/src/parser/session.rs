@@ -234,7 +234,7 @@ impl<'a> Parser<'a> {
     /// DESCRIBE t, EXPLAIN SELECT ..., EXPLAIN FORMAT=TREE ..., EXPLAIN ANALYZE ...
     pub(super) fn explain(&mut self) -> Result<Statement<'a>> {
         self.bump();
-        let mut format = ExplainFormat::Traditional;
+        let mut format = ExplainFormat::Chosen;
         let analyze = self.accept_kw(K::Analyze);
         if analyze {
             format = ExplainFormat::Tree;
