@@ -193,7 +193,7 @@ pub(super) static LIST: &[Definition] = &[
     choice("concurrent_insert", GLOBAL, &["NEVER", "AUTO", "ALWAYS"], 1).nothing(NO_MYISAM),
     int("connect_timeout", GLOBAL, 10, 2, 31536000).obeyed(),
     int("connection_memory_chunk_size", BOTH, 8192, 1, 536870912).nothing(OWN_MEMORY),
-    int("connection_memory_limit", BOTH, 18446744073709551615, 2097152, U64).obeyed(),
+    int("connection_memory_limit", BOTH, 18446744073709551615, 2097152, U64).refused(),
     switch("core_file", GLOBAL, false).fixed(),
     switch("create_admin_listener_thread", GLOBAL, false).fixed(),
     int("cte_max_recursion_depth", BOTH, 1000, 0, U32).obeyed(),
