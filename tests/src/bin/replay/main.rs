@@ -4,8 +4,10 @@
 //! 2. Its statements run on both servers, through connections of the same names; what they answer is compared: error numbers, and rows,
 //!    in order only where the statement asks for one.
 //! 3. A statement that fails on one server alone leaves other tables there. Differences of later statements about the objects that it names
-//!    are counted apart: they follow.
-//! 4. All differences are written to a file, and counted at the end, by error number and by test.
+//!    are counted apart, until these are made anew: they follow.
+//! 4. What Heddle refuses by name as not there (character sets, collations, engines, statements: docs/COMPATIBILITY.md) is counted apart, by
+//!    that name.
+//! 5. All differences are written to a file, and counted at the end, by error number and by test.
 //!
 //! Both servers are taken over: databases are dropped, accounts made, global variables set. Use servers of their own.
 
@@ -33,6 +35,9 @@ struct Arguments {
     /// Only tests whose names have this in them
     #[arg(long, default_value = "")]
     only: String,
+    /// Only tests whose names begin with one of these letters
+    #[arg(long, default_value = "")]
+    letters: String,
     /// A running Heddle, HOST:PORT, instead of one started for this
     #[arg(long)]
     ours: Option<String>,
@@ -50,6 +55,8 @@ struct Arguments {
     out: PathBuf,
 }
 
+const UNKNOWN_TABLE: u16 = 1051;
+
 /// What was counted.
 #[derive(Default)]
 struct Sum {
@@ -61,6 +68,8 @@ struct Sum {
     rows: u64,
     errors: u64,
     following: u64,
+    /// Features that are not there, by error number and name.
+    features: BTreeMap<String, u64>,
     by_kind: BTreeMap<String, u64>,
     by_test: BTreeMap<String, u64>,
 }
@@ -91,6 +100,9 @@ fn run(arguments: &Arguments, ours: &Address, report: &mut Report) -> Result<(),
     let (mut sum, mut text) = (Sum::default(), String::new());
     for path in script::tests_of(&arguments.suite, &arguments.folders, &arguments.only) {
         let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        if !arguments.letters.is_empty() && !name.starts_with(|letter| arguments.letters.contains(letter)) {
+            continue;
+        }
         match script::read(&path, &arguments.suite)? {
             Read::Skipped(why) => {
                 sum.skipped += 1;
@@ -110,12 +122,11 @@ fn run(arguments: &Arguments, ours: &Address, report: &mut Report) -> Result<(),
     println!("{} tests, {} skipped, {} statements", sum.tests, sum.skipped, sum.statements);
     sum.reasons.iter().for_each(|(why, count)| println!("{count:6} skipped: {why}"));
     println!("{} answers with other rows, {} with other errors, {} more follow from these", sum.rows, sum.errors, sum.following);
-    let mut kinds: Vec<_> = sum.by_kind.iter().collect();
-    kinds.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-    kinds.iter().take(40).for_each(|(kind, count)| println!("{count:6} {kind}"));
-    let mut names: Vec<_> = sum.by_test.iter().collect();
-    names.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-    names.iter().take(40).for_each(|(name, count)| println!("{count:6} {name}"));
+    println!("{} statements ask for features that are not there", sum.features.values().sum::<u64>());
+    print_most(&sum.features);
+    println!("Differences by kind and by test:");
+    print_most(&sum.by_kind);
+    print_most(&sum.by_test);
     let per_mille = (sum.rows + sum.errors) as f64 * 1000.0 / sum.statements.max(1) as f64;
     let name = format!("{per_mille:.1} of 1,000 statements differ");
     if sum.statements == 0 {
@@ -124,6 +135,13 @@ fn run(arguments: &Arguments, ours: &Address, report: &mut Report) -> Result<(),
         report.ok(name)
     };
     Ok(())
+}
+
+fn print_most(counts: &BTreeMap<String, u64>) {
+    const SHOWN: usize = 40;
+    let mut counts: Vec<_> = counts.iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+    counts.iter().take(SHOWN).for_each(|(what, count)| println!("{count:6} {what}"));
 }
 
 /// What has no answer that two servers share.
@@ -195,21 +213,41 @@ fn is_compared(sql: &str) -> bool {
 fn replay(name: &str, steps: &[Step], ours: &Address, judge: &Address, sum: &mut Sum, text: &mut String) -> Result<(), String> {
     let (mut one, mut two) = (Side::begin(ours)?, Side::begin(judge)?);
     let mut tainted: HashSet<String> = HashSet::new();
+    // The sessions speak other character sets.
+    let mut other_names = false;
     for step in steps {
         let Step::Statement(sql) = step else {
             one.turn(step)?;
             two.turn(step)?;
             continue;
         };
-        let (found, expected) = (one.run(sql)?, two.run(sql)?);
+        let (mut found, mut expected) = (one.run(sql)?, two.run(sql)?);
         sum.statements += 1;
+        let (lower, names) = (sql.trim_start().to_ascii_lowercase(), names_in(sql));
+        if lower.starts_with("show") {
+            found.without_deprecations();
+            expected.without_deprecations();
+        }
+        let sets_names = lower.starts_with("set names") || lower.starts_with("set character");
         if found.same(&expected, is_compared(sql)) {
+            if ["create", "drop"].iter().any(|word| lower.starts_with(word)) {
+                tainted.retain(|name| !names.contains(name));
+            }
+            other_names &= !sets_names;
             continue;
         }
-        let names = names_in(sql);
-        let follows = names.iter().any(|name| tainted.contains(name));
+        let follows = other_names || names.iter().any(|name| tainted.contains(name));
         if found.error != expected.error && !found.rows_came && !expected.rows_came {
             tainted.extend(names);
+            // A DROP that names one unknown table drops none.
+            if found.error == UNKNOWN_TABLE && lower.starts_with("drop table ") {
+                one.run(&format!("DROP TABLE IF EXISTS {}", &sql.trim_start()["drop table ".len()..]))?;
+            }
+        }
+        if let Some(feature) = found.feature_not_there() {
+            other_names |= sets_names;
+            *sum.features.entry(feature).or_default() += 1;
+            continue;
         }
         if follows {
             sum.following += 1;
@@ -265,5 +303,9 @@ fn names_in(sql: &str) -> Vec<String> {
         "execute",
     ];
     let is_name = |word: &str| !["if", "not", "exists", "select", "ignore", "low_priority", "temporary"].contains(&word);
+    if words.first().is_some_and(|word| word == "drop") {
+        // Lists of tables.
+        return words.into_iter().skip(2).filter(|word| is_name(word)).collect();
+    }
     words.windows(2).filter(|pair| before.contains(&&*pair[0]) && is_name(&pair[1])).map(|pair| pair[1].clone()).collect()
 }

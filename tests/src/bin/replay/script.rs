@@ -53,6 +53,64 @@ const NOT_REPLAYED: [&str; 24] = [
     "purge binary",
 ];
 
+/// Beginnings of names of tests that are about what docs/COMPATIBILITY.md says is not there, or that want a configuration of their own.
+const FEATURES_NOT_THERE: [(&str, &[&str]); 6] = [
+    (
+        "character sets",
+        &[
+            "ctype_big5",
+            "ctype_cp",
+            "ctype_euc",
+            "ctype_gb",
+            "ctype_hebrew",
+            "ctype_ja",
+            "ctype_latin2",
+            "ctype_recoding",
+            "ctype_sjis",
+            "ctype_tis620",
+            "ctype_ucs",
+            "ctype_ujis",
+            "ctype_utf16",
+            "ctype_utf32",
+            "ctype_filename",
+            "ctype_filesystem",
+            "ctype_uca_ja",
+        ],
+    ),
+    ("engines", &["archive", "blackhole", "csv", "engine_attribute", "merge", "myisam", "ndb", "partition_archive"]),
+    ("spatial types", &["gis", "spatial", "sp_gis", "subselect_gis"]),
+    ("full-text indexes", &["fulltext"]),
+    (
+        "statements and functions",
+        &[
+            "explain_json",
+            "handler",
+            "help",
+            "histogram_update_using_data",
+            "loadxml",
+            "opt_trace",
+            "optimizer_trace",
+            "xa",
+            "xml",
+            "etag",
+            "current_authid_in_functions",
+            "information_schema_libraries",
+            "multi_valued",
+            "udf",
+            "clone",
+            "import_",
+            "innodb_explain_json",
+            "type_vector",
+            "tablesample",
+            "masking_policy",
+        ],
+    ),
+    ("MySQL's configuration", &["connection_compression", "log_", "named_pipe", "plugin", "ssl"]),
+];
+/// Ends of such names.
+const NAMES_NOT_THERE: [(&str, &str); 3] =
+    [("_myisam", "engines"), ("_hypergraph", "the hypergraph optimizer"), ("_ndb", "engines")];
+
 /// Commands of one line, or up to the delimiter, that do nothing here.
 const COMMANDS: [&str; 66] = [
     "echo",
@@ -143,14 +201,17 @@ const OTHERS: [&str; 14] = [
 
 /// Reads a test and what it includes.
 pub fn read(path: &Path, suite: &Path) -> Result<Read, String> {
+    let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    if let Some(what) = not_there(&name) {
+        return Ok(Read::Skipped(what));
+    }
     let text = load(path)?;
     let lower = text.to_ascii_lowercase();
     if let Some(word) = NOT_REPLAYED.iter().find(|word| lower.contains(*word)) {
         return Ok(Read::Skipped(word));
     }
     for extension in ["-master.opt", ".cnf", "-client.opt", "-master.sh"] {
-        let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default() + extension;
-        if path.with_file_name(name).exists() {
+        if path.with_file_name(format!("{name}{extension}")).exists() {
             return Ok(Read::Skipped("options of the server"));
         }
     }
@@ -161,6 +222,13 @@ pub fn read(path: &Path, suite: &Path) -> Result<Read, String> {
     }
 }
 
+/// Which feature that is not there the test of a name is about.
+fn not_there(name: &str) -> Option<&'static str> {
+    let begun = FEATURES_NOT_THERE.iter().find(|(_, starts)| starts.iter().any(|start| name.starts_with(start)));
+    begun.map(|(what, _)| *what).or_else(|| NAMES_NOT_THERE.iter().find(|(end, _)| name.ends_with(end)).map(|(_, what)| *what))
+}
+
+/// Bytes that are no UTF-8 become U+FFFD; statements that have it are not replayed.
 fn load(path: &Path) -> Result<String, String> {
     std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).map_err(|e| format!("{}: {e}", path.display()))
 }
@@ -245,9 +313,16 @@ impl Reader<'_> {
         match is_command && !["change", "skip"].contains(&&*word) {
             true => self.command(text, lines, depth),
             false => {
-                self.steps.push(Step::Statement(text.to_owned()));
+                self.push(text);
                 Ok(())
             }
+        }
+    }
+
+    /// A statement, unless it has bytes that were not UTF-8.
+    fn push(&mut self, statement: &str) {
+        if !statement.contains(char::REPLACEMENT_CHARACTER) {
+            self.steps.push(Step::Statement(statement.to_owned()));
         }
     }
 
@@ -260,7 +335,7 @@ impl Reader<'_> {
             "eval" | "query" | "query_vertical" | "query_horizontal" => {
                 let known = if word == "eval" { self.expand(rest) } else { Some(rest.to_owned()) };
                 if let Some(statement) = known {
-                    self.steps.push(Step::Statement(statement.trim_end_matches(&*self.delimiter).to_owned()));
+                    self.push(statement.trim_end_matches(&*self.delimiter));
                 }
             }
             "send" | "reap" | "send_eval" => return Err("statements that are sent and fetched later"),

@@ -12,6 +12,11 @@ const PATIENCE: Duration = Duration::from_secs(15);
 /// Rows that are compared of one answer.
 const ROWS_MAX: usize = 5_000;
 
+/// Errors that name what is not there: a statement's or a function's kind, a character set, a collation, an engine.
+const NOT_THERE: [u16; 4] = [1235, 1115, 1273, 1286];
+/// Warnings of deprecated forms, which Heddle does not give (docs/COMPATIBILITY.md).
+const DEPRECATIONS: [&str; 5] = ["1287", "1681", "4095", "3719", "3778"];
+
 /// How a statement ended.
 #[derive(Debug, Default)]
 pub struct Outcome {
@@ -27,6 +32,19 @@ impl Outcome {
     /// Is it the same as a judge's? Rows count where they can be `compared`, in their order where that is asked for.
     pub fn same(&self, other: &Self, compared: bool) -> bool {
         self.error == other.error && (!compared || self.rows == other.rows)
+    }
+
+    /// The feature that Heddle says it does not have, by error number and name.
+    pub fn feature_not_there(&self) -> Option<String> {
+        let end = self.message.rfind('\'').filter(|end| self.message.find('\'') != Some(*end));
+        let quoted =
+            end.and_then(|end| self.message[..end].split_once("doesn't yet support '").or(self.message[..end].split_once('\'')));
+        NOT_THERE.contains(&self.error).then(|| format!("{} {}", self.error, quoted.map_or(&*self.message, |(_, name)| name)))
+    }
+
+    /// Leaves such rows out of the result of SHOW WARNINGS.
+    pub fn without_deprecations(&mut self) {
+        self.rows.retain(|row| !DEPRECATIONS.iter().any(|code| row.starts_with(&format!("Warning,{code},"))));
     }
 }
 
