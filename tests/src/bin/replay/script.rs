@@ -98,6 +98,7 @@ const FEATURES_NOT_THERE: [(&str, &[&str]); 6] = [
             "multi_valued",
             "udf",
             "clone",
+            "foreign_key_sql",
             "import_",
             "innodb_explain_json",
             "type_vector",

@@ -12,8 +12,9 @@ const PATIENCE: Duration = Duration::from_secs(15);
 /// Rows that are compared of one answer.
 const ROWS_MAX: usize = 5_000;
 
-/// Errors that name what is not there: a statement's or a function's kind, a character set, a collation, an engine.
-const NOT_THERE: [u16; 4] = [1235, 1115, 1273, 1286];
+/// Errors that name what is not there: a statement's or a function's kind, a character set, a collation, an engine,
+/// a foreign key to what is no unique key.
+const NOT_THERE: [u16; 5] = [1235, 1115, 1273, 1286, 6125];
 /// Warnings of deprecated forms, which Heddle does not give (docs/COMPATIBILITY.md).
 const DEPRECATIONS: [&str; 5] = ["1287", "1681", "4095", "3719", "3778"];
 
@@ -29,17 +30,52 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Is it the same as a judge's? Rows count where they can be `compared`, in their order where that is asked for.
+    /// Is it the same as a judge's? Rows count where they can be `compared` and there is no error, in their order where that is asked for.
     pub fn same(&self, other: &Self, compared: bool) -> bool {
-        self.error == other.error && (!compared || self.rows == other.rows)
+        self.error == other.error && (!compared || self.error != 0 || self.rows == other.rows)
     }
 
     /// The feature that Heddle says it does not have, by error number and name.
     pub fn feature_not_there(&self) -> Option<String> {
+        if self.message.contains("'restrict_fk_on_non_standard_key'") {
+            return Some(format!("{} restrict_fk_on_non_standard_key", self.error));
+        }
         let end = self.message.rfind('\'').filter(|end| self.message.find('\'') != Some(*end));
         let quoted =
             end.and_then(|end| self.message[..end].split_once("doesn't yet support '").or(self.message[..end].split_once('\'')));
         NOT_THERE.contains(&self.error).then(|| format!("{} {}", self.error, quoted.map_or(&*self.message, |(_, name)| name)))
+    }
+
+    /// Is it what EXPLAIN answers?
+    pub fn is_plan(&self) -> bool {
+        let begins = |row: &String| {
+            row.starts_with("-> ") || row.starts_with("{\n") || row.contains("SIMPLE,") || row.contains("PRIMARY,")
+        };
+        self.rows.iter().any(begins)
+    }
+
+    /// Rows of LIMIT without an order may be any.
+    pub fn only_count(&mut self) {
+        self.rows.iter_mut().for_each(String::clear);
+    }
+
+    /// In SHOW CREATE, a collation that is its character set's default, and a set that is the table's, may stand or not.
+    pub fn without_defaults(&mut self) {
+        const DEFAULTS: [(&str, &str); 5] = [
+            ("utf8mb4", "utf8mb4_0900_ai_ci"),
+            ("utf8mb3", "utf8mb3_general_ci"),
+            ("latin1", "latin1_swedish_ci"),
+            ("ascii", "ascii_general_ci"),
+            ("utf16", "utf16_general_ci"),
+        ];
+        for row in &mut self.rows {
+            for (set, collation) in DEFAULTS {
+                *row = row.replace(&format!(" CHARACTER SET {set} COLLATE {collation}"), &format!(" CHARACTER SET {set}"));
+                if row.contains(&format!("DEFAULT CHARSET={set}")) {
+                    *row = row.replace(&format!(" CHARACTER SET {set}"), "");
+                }
+            }
+        }
     }
 
     /// Leaves such rows out of the result of SHOW WARNINGS.
