@@ -354,6 +354,14 @@ fn sql_error(error: &Sql) -> (u16, String) {
                  in SELECT list; this is incompatible with DISTINCT"
             ),
         ),
+        Sql::NoTimestampWithTimeZone => (3998, "Cannot cast value to TIMESTAMP WITH TIME ZONE.".into()),
+        Sql::AggregateOrderNotInDistinct { expression } => (
+            3066,
+            format!(
+                "Expression #{expression} of ORDER BY clause is not in SELECT list, contains aggregate function; this is \
+                 incompatible with DISTINCT"
+            ),
+        ),
         Sql::WrongParamCount(name) => (1582, format!("Incorrect parameter count in the call to native function '{name}'")),
         Sql::UnknownFunction(name) => (1305, format!("FUNCTION {name} does not exist")),
         Sql::FunctionApart(name) => (

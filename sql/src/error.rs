@@ -192,6 +192,12 @@ pub enum Error {
         expression: usize,
         column: String,
     },
+    /// 3998 "Cannot cast value to TIMESTAMP WITH TIME ZONE."
+    NoTimestampWithTimeZone,
+    /// 3066 "Expression #{n} of ORDER BY clause is not in SELECT list, contains aggregate function; ... DISTINCT"
+    AggregateOrderNotInDistinct {
+        expression: usize,
+    },
     /// 1582 "Incorrect parameter count in the call to native function '{0}'"
     WrongParamCount(String),
     /// 1305 "FUNCTION {0} does not exist" (database.name)

@@ -258,9 +258,19 @@ impl Grouping {
         self.keys.len() + usize::from(self.rollup)
     }
 
-    /// Is the slot that of an aggregate that the statement has?
-    pub fn is_written_aggregate(&self, slot: usize) -> bool {
-        (self.first_aggregate()..self.first_aggregate() + self.written).contains(&slot)
+    /// Is the slot that of an aggregate that the statement has, or what GROUPING() reads?
+    pub fn is_aggregate_or_level(&self, slot: usize) -> bool {
+        (self.keys.len()..self.first_aggregate() + self.written).contains(&slot)
+    }
+
+    pub fn is_any_value(&self, slot: usize) -> bool {
+        let aggregate = slot.checked_sub(self.first_aggregate()).and_then(|number| self.aggregates.get(number));
+        aggregate.is_some_and(|aggregate| aggregate.function == AggregateFunction::AnyValue)
+    }
+
+    /// Are all keys selected, and no groups rolled up?
+    pub fn are_keys_in(&self, project: &[Expr]) -> bool {
+        !self.rollup && (0..self.keys.len()).all(|key| project.iter().any(|expr| expr.kind == ExprKind::Slot(key)))
     }
 
     /// The key that a slot is, or the column whose value it has.

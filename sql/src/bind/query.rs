@@ -684,7 +684,9 @@ impl Binder<'_> {
         distinct: bool,
         grouping: Option<&Grouping>,
     ) -> Result<Vec<SortKey>> {
-        let is_aggregate = |slot: usize| grouping.is_some_and(|grouping| grouping.is_written_aggregate(slot));
+        // Groups whose keys are all selected differ already.
+        let differs = grouping.is_some_and(|grouping| grouping.are_keys_in(project));
+        let checked = distinct && self.mode.only_full_group_by && !differs;
         let mut keys = Vec::with_capacity(order.len());
         for (n, (expr, descending)) in order.into_iter().enumerate() {
             let mut sorted_by = expr.clone();
@@ -693,24 +695,11 @@ impl Binder<'_> {
             let place = match place {
                 Some(place) => place,
                 None => {
-                    if distinct
-                        && self.mode.only_full_group_by
-                        && !project.contains(&expr)
-                        && !over_selected(&expr, project, &is_aggregate)
-                    {
-                        let read = match (&expr.kind, grouping) {
-                            (ExprKind::Slot(slot), Some(grouping)) => {
-                                grouping.value_of(*slot).map_or(&expr.kind, |expr| &expr.kind)
-                            }
-                            _ => &expr.kind,
-                        };
-                        let column = match *read {
-                            ExprKind::Column { source, column } => {
-                                super::qualified(&self.sources[source].table, &self.sources[source].alias, column)
-                            }
-                            _ => String::new(),
-                        };
-                        return Err(Error::OrderNotInDistinct { expression: n + 1, column });
+                    if checked && let Some(unselected) = self.unselected(&expr, project, grouping) {
+                        return Err(match unselected {
+                            Unselected::Aggregate => Error::AggregateOrderNotInDistinct { expression: n + 1 },
+                            Unselected::Column(column) => Error::OrderNotInDistinct { expression: n + 1, column },
+                        });
                     }
                     project.push(sorted_by.clone());
                     project.len() - 1
@@ -720,6 +709,35 @@ impl Binder<'_> {
             keys.push(SortKey { expr, descending });
         }
         Ok(keys)
+    }
+
+    /// What of a sort key is neither selected nor one value for all equal rows. Values of the query around are the same in all rows.
+    fn unselected(&self, expr: &Expr, project: &[Expr], grouping: Option<&Grouping>) -> Option<Unselected> {
+        if project.contains(expr) {
+            return None;
+        }
+        let (kind, slot) = match (&expr.kind, grouping) {
+            (ExprKind::Call { function: Function::AnyValue, .. }, _) => return None,
+            (ExprKind::Slot(slot), Some(grouping)) => {
+                if grouping.is_any_value(*slot) {
+                    return None;
+                }
+                if grouping.is_aggregate_or_level(*slot) {
+                    return Some(Unselected::Aggregate);
+                }
+                (grouping.value_of(*slot).map_or(&expr.kind, |expr| &expr.kind), true)
+            }
+            _ => (&expr.kind, matches!(expr.kind, ExprKind::Slot(_))),
+        };
+        match *kind {
+            ExprKind::Column { source, column } | ExprKind::ColumnOrdinal { source, column } => {
+                let source = &self.sources[source];
+                let is_outer = source.alias.is_empty() || source.table.columns[column].name.starts_with('#');
+                (!is_outer).then(|| Unselected::Column(super::qualified(&source.table, &source.alias, column)))
+            }
+            _ if slot => Some(Unselected::Column(String::new())),
+            _ => children(expr).into_iter().find_map(|part| self.unselected(part, project, grouping)),
+        }
     }
 
     fn tail_limit(&mut self, tail: Tail<'_, '_>) -> Result<Option<LimitPlan>> {
@@ -830,18 +848,10 @@ pub(super) fn windows_in(expr: &Expr) -> bool {
     expr.any(&|e| matches!(e.kind, ExprKind::Slot(n) if n >= WINDOW_SLOT))
 }
 
-/// Is the expression made of nothing but selected ones, and aggregates?
-fn over_selected(expr: &Expr, project: &[Expr], is_aggregate: &dyn Fn(usize) -> bool) -> bool {
-    if project.contains(expr) {
-        return true;
-    }
-    let parts = children(expr);
-    match expr.kind {
-        ExprKind::Call { function: Function::AnyValue, .. } => true,
-        ExprKind::Slot(slot) => is_aggregate(slot),
-        ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. } => false,
-        _ => parts.into_iter().all(|part| over_selected(part, project, is_aggregate)),
-    }
+/// What stands in ORDER BY and is not selected with DISTINCT.
+enum Unselected {
+    Aggregate,
+    Column(String),
 }
 
 fn grouping_exprs(grouping: &Grouping) -> impl Iterator<Item = &Expr> {
