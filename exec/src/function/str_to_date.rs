@@ -50,7 +50,10 @@ pub(super) fn str_to_date<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr]) -
     let Some(d) = assemble(&found, is_time, env) else { return wrong() };
     Ok(match coerce::kind_of(&node.ty) {
         Kind::Date => Value::Date(d.date),
-        Kind::Time => Value::Time(d.time()),
+        Kind::Time => {
+            let day = i64::from(d.date.day) * temporal::MICROS_PER_DAY;
+            Value::Time(Time { micros: d.time().micros + day })
+        }
         Kind::Text if !found.has_time => Value::Bytes(coerce::plain_text(&Value::Date(d.date)).into_bytes().into()),
         Kind::Text if !found.has_date => Value::Bytes(coerce::time_text(&d.time(), fsp(&d)).into_bytes().into()),
         Kind::Text => Value::Bytes(coerce::datetime_text(&d, fsp(&d)).into_bytes().into()),
@@ -150,13 +153,18 @@ fn skip(text: &[u8], class: impl Fn(&u8) -> bool) -> &[u8] {
     &text[text.iter().take_while(|byte| class(byte)).count()..]
 }
 
-/// The index of the name that the text begins with, ignoring case; `length` cuts names to abbreviations.
+/// The place of a name: the letters that the text begins with are the name, or the beginning of no other; case does not matter.
 fn name<'t>(text: &'t [u8], names: &[&str], length: Option<usize>) -> Option<(usize, &'t [u8])> {
-    names.iter().enumerate().find_map(|(n, name)| {
-        let name = &name.as_bytes()[..length.unwrap_or(name.len())];
-        let head = text.get(..name.len())?;
-        head.eq_ignore_ascii_case(name).then(|| (n, &text[name.len()..]))
-    })
+    let rest = skip(text, u8::is_ascii_alphabetic);
+    let word = &text[..text.len() - rest.len()];
+    if word.is_empty() {
+        return None;
+    }
+    let cut = |name: &&str| length.unwrap_or(name.len());
+    let begins = |name: &&str| name.as_bytes()[..cut(name)].get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word));
+    let mut found = names.iter().enumerate().filter(|(_, name)| begins(name));
+    let (first, whole) = found.next()?;
+    (cut(whole) == word.len() || found.next().is_none()).then_some((first, rest))
 }
 
 fn parse_part<'t>(found: &mut Found, letter: u8, text: &'t [u8]) -> Option<&'t [u8]> {
@@ -259,8 +267,14 @@ fn parse_part<'t>(found: &mut Found, letter: u8, text: &'t [u8]) -> Option<&'t [
             Some(rest)
         }
         b'p' => {
-            let (n, rest) = name(text, &["AM", "PM"], None)?;
-            found.afternoon = Some(n == 1);
+            // Only behind an hour of twelve.
+            found.afternoon?;
+            let (half, rest) = text.split_at_checked(2)?;
+            found.afternoon = Some(match half.to_ascii_uppercase().as_slice() {
+                b"AM" => false,
+                b"PM" => true,
+                _ => return None,
+            });
             Some(rest)
         }
         b'T' => parse_parts(found, b"H:i:s", text),

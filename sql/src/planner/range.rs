@@ -273,7 +273,11 @@ impl<'a> Analysis<'a> {
                 } else {
                     return None;
                 };
-                let exact = usable(ty, *by, &value.ty, op == CompareOp::Equal || op == CompareOp::NullSafeEqual)?;
+                let equality = op == CompareOp::Equal || op == CompareOp::NullSafeEqual;
+                if !equality && may_be_no_date(ty, value) {
+                    return None;
+                }
+                let exact = usable(ty, *by, &value.ty, equality)?;
                 let condition = match op {
                     CompareOp::Equal => Condition::Equal(value),
                     CompareOp::NullSafeEqual => Condition::NullSafeEqual(value),
@@ -297,6 +301,9 @@ impl<'a> Analysis<'a> {
             }
             ExprKind::Between { arg, low, high, by, negated: false } => {
                 if !self.is_column(arg, column) || !self.is_known(low) || !self.is_known(high) {
+                    return None;
+                }
+                if may_be_no_date(ty, low) || may_be_no_date(ty, high) {
                     return None;
                 }
                 let exact = usable(ty, *by, &low.ty, false)? & usable(ty, *by, &high.ty, false)?;
@@ -403,6 +410,13 @@ fn usable(column: &ColumnType, by: CompareAs, value: &ColumnType, equality: bool
             _ => None,
         },
     }
+}
+
+/// A text of rows, beside a column of dates or times: what is no date is compared as one, but is no bound in an index.
+fn may_be_no_date(column: &ColumnType, value: &Expr) -> bool {
+    matches!(class(column), Class::Date | Class::DateTime | Class::Time)
+        && class(&value.ty) == Class::String
+        && value.any(&|e| matches!(e.kind, ExprKind::Column { .. } | ExprKind::Subquery(_)))
 }
 
 /// The first and the last text that begin with a pattern's literal head. Only collations without padding: with it, texts that end in
