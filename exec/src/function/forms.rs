@@ -102,8 +102,49 @@ fn soundex<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
     Ok(owned(out.into_bytes()))
 }
 
+/// WEIGHT_STRING(text, bytes, characters, flags): so many bytes of the weights of so many characters; 0 is all of them. The flag 0x80 fills up
+/// to the bytes.
+fn weight_bytes<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
+    const FILL: i128 = 0x80;
+    let mut numbers = [0; 3];
+    for (number, arg) in numbers.iter_mut().zip(&args[1..]) {
+        *number = env.integer(arg)?.unwrap_or(0);
+    }
+    if !coerce::is_string(&args[0].ty) {
+        return Ok(Value::Null);
+    }
+    let bounded = |n: i128| usize::try_from(n).unwrap_or(usize::MAX);
+    let (bytes, characters) = (bounded(numbers[0]), bounded(numbers[1]));
+    let Some(text) = env.text(&args[0])? else { return Ok(Value::Null) };
+    if bytes.max(characters) > env.session().packet_bytes_max {
+        return too_large(env, "weight_string");
+    }
+    let collation = if is_binary(&args[0]) { CollationId::BINARY } else { args[0].ty.collation };
+    let mut out = Vec::new();
+    types::collation::weight_string(&text, collation, Some(characters).filter(|n| *n > 0), &mut out);
+    if bytes > 0 {
+        let mut space = vec![0];
+        if numbers[2] & FILL != 0 && out.len() < bytes {
+            if collation.pads_space() {
+                space.clear();
+                types::collation::weight_string(b" ", collation, None, &mut space);
+            }
+            let filling = space.iter().cycle().take(bytes - out.len());
+            out.extend(filling);
+        }
+        out.truncate(bytes);
+    }
+    if out.len() > env.session().packet_bytes_max {
+        return too_large(env, "weight_string");
+    }
+    Ok(owned(out))
+}
+
 /// WEIGHT_STRING(text [AS CHAR(n) | BINARY(n)])
 fn weight_string<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
+    if args.len() == 4 {
+        return weight_bytes(env, args);
+    }
     let arg = &args[0];
     let length = match args.get(2) {
         None => None,

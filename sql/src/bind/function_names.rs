@@ -232,7 +232,7 @@ pub(super) static FUNCTIONS: &[(&str, F, usize, usize)] = &[
     ("WEEK", F::Week, 1, 2),
     ("WEEKDAY", F::Weekday, 1, 1),
     ("WEEKOFYEAR", F::WeekOfYear, 1, 1),
-    ("WEIGHT_STRING", F::WeightString, 1, 3),
+    ("WEIGHT_STRING", F::WeightString, 1, 4),
     ("YEAR", F::Year, 1, 1),
     ("YEARWEEK", F::YearWeek, 1, 2),
 ];

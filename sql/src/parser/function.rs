@@ -626,6 +626,19 @@ impl<'a> Parser<'a> {
         self.expect(Token::LeftParen)?;
         let arg = self.expr()?;
         let mut form = None;
+        if self.accept(Token::Comma) {
+            // MySQL's own tests: the bytes of the answer, the characters that are weighed, flags.
+            let mut args = vec![arg];
+            for n in 0..3 {
+                if n > 0 {
+                    self.expect(Token::Comma)?;
+                }
+                args.push(Expr::Literal(Literal::Int(self.number_or_hex()?)));
+            }
+            self.expect(Token::RightParen)?;
+            self.grow(self.height)?;
+            return Ok(self.call(name, self.arena.slice(&args)));
+        }
         if self.accept_kw(K::As) {
             form = match self.cast_target()? {
                 CastTarget::Char { length: Some(length), charset: None, binary: false } => Some((&b"C"[..], length)),

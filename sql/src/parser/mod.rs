@@ -299,6 +299,10 @@ impl<'a> Parser<'a> {
         found
     }
 
+    fn accept_one_of(&mut self, words: &[&str]) -> bool {
+        words.iter().any(|word| self.accept_word(word))
+    }
+
     fn expect_word(&mut self, word: &str) -> Result<()> {
         if self.accept_word(word) { Ok(()) } else { Err(self.error()) }
     }
@@ -437,6 +441,15 @@ impl<'a> Parser<'a> {
             Token::Int(digits) => parse_int(digits),
             _ => None,
         };
+        let value = value.ok_or_else(|| self.error())?;
+        self.bump();
+        Ok(value)
+    }
+
+    /// The same, also written as 0x1F.
+    fn number_or_hex(&mut self) -> Result<u64> {
+        let Token::Hex(digits) = self.token else { return self.number() };
+        let value = std::str::from_utf8(digits).ok().and_then(|digits| u64::from_str_radix(digits, 16).ok());
         let value = value.ok_or_else(|| self.error())?;
         self.bump();
         Ok(value)
