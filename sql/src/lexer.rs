@@ -312,13 +312,15 @@ impl<'a> Lexer<'a> {
     #[cold]
     fn skip_comment(&mut self) -> bool {
         if self.byte(2) == b'!' {
-            let digits = self.text[self.position + 3..].iter().take(6).take_while(|b| b.is_ascii_digit()).count();
+            let rest = &self.text[self.position + 3..];
+            let digits = rest.iter().take(6).take_while(|b| b.is_ascii_digit()).count();
             if digits < 5 {
                 self.position += 3;
                 self.in_version_comment = true;
                 return true;
             }
-            // Five digits, or six when the sixth is one too.
+            // Five digits, or six in front of a space.
+            let digits = if digits == 6 && rest.get(6).is_some_and(|b| !matches!(b, b' ' | 9..=13)) { 5 } else { digits };
             let number = &self.text[self.position + 3..self.position + 3 + digits];
             let version = number.iter().fold(0u32, |sum, digit| sum * 10 + u32::from(digit - b'0'));
             if version <= VERSION {

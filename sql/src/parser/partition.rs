@@ -196,7 +196,7 @@ impl<'a> Parser<'a> {
         self.bump();
         self.no_write_to_binlog();
         let partitions = Some(self.names_or_all()?.unwrap_or_default());
-        while ["QUICK", "FAST", "MEDIUM", "EXTENDED", "CHANGED", "USE_FRM"].iter().any(|word| self.accept_word(word)) {}
+        while self.accept_one_of(super::session::maintenance_words(kind)) {}
         let tables = self.arena.slice(&[table]);
         Ok(Some(Statement::TableMaintenance { kind, tables, histogram: None, partitions }))
     }

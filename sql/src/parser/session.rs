@@ -34,6 +34,8 @@ impl<'a> Parser<'a> {
                 self.expect_word("CONSISTENT")?;
                 self.expect_word("SNAPSHOT")?;
                 consistent_snapshot = true;
+            } else if read_only.is_some() {
+                return Err(self.error());
             } else {
                 read_only = Some(self.access_mode()?);
             }
@@ -406,13 +408,10 @@ impl<'a> Parser<'a> {
             }
             histogram = Some(Histogram { update, columns, buckets });
         }
-        // FOR UPGRADE, QUICK, FAST, MEDIUM, EXTENDED, CHANGED, USE_FRM
         loop {
-            if self.accept_kw(K::For) {
+            if kind == Maintenance::Check && self.accept_kw(K::For) {
                 self.expect_word("UPGRADE")?;
-            } else if matches!(self.token, Token::Word(_)) {
-                self.bump();
-            } else {
+            } else if !self.accept_one_of(maintenance_words(kind)) {
                 break;
             }
         }
@@ -492,4 +491,14 @@ impl<'a> Parser<'a> {
 
 fn string(bytes: &[u8]) -> Expr<'_> {
     Expr::Literal(Literal::String(StringLiteral { bytes, charset: None }))
+}
+
+/// What may stand behind the tables.
+pub(super) fn maintenance_words(kind: Maintenance) -> &'static [&'static str] {
+    match kind {
+        Maintenance::Check => &["QUICK", "FAST", "MEDIUM", "EXTENDED", "CHANGED"],
+        Maintenance::Repair => &["QUICK", "EXTENDED", "USE_FRM"],
+        Maintenance::Checksum => &["QUICK", "EXTENDED"],
+        Maintenance::Analyze | Maintenance::Optimize => &[],
+    }
 }
