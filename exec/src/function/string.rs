@@ -603,12 +603,16 @@ fn export_set<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
             Some(_) => 64,
         },
     };
+    let most = env.session().packet_bytes_max;
     let mut out = Vec::new();
     for n in 0..count {
-        if n > 0 {
-            out.extend_from_slice(&separator);
+        let part = if bits as u64 >> n & 1 == 1 { &on } else { &off };
+        let between = if n > 0 { &separator[..] } else { &[] };
+        if out.len() + between.len() + part.len() > most {
+            return too_large(env, "export_set");
         }
-        out.extend_from_slice(if bits as u64 >> n & 1 == 1 { &on } else { &off });
+        out.extend_from_slice(between);
+        out.extend_from_slice(part);
     }
     Ok(owned(out))
 }
@@ -635,6 +639,9 @@ fn quote<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
         }
     }
     out.push(b'\'');
+    if out.len() > env.session().packet_bytes_max {
+        return too_large(env, "quote");
+    }
     Ok(owned(out))
 }
 

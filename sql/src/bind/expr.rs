@@ -656,6 +656,7 @@ impl Binder<'_> {
     fn cast(&mut self, arg: &ast::Expr<'_>, target: &ast::CastTarget<'_>) -> Result<Expr> {
         let mut arg = self.value(arg)?;
         if *target == ast::CastTarget::Year {
+            enum_as_number(&mut arg);
             self.derivation = Derivation::NUMERIC;
             let kind = ExprKind::Call { function: Function::ToYear, args: vec![arg] };
             return Ok(Expr { kind, ty: ColumnType::unsigned(TypeKind::Year), nullable: true });
@@ -692,11 +693,13 @@ impl Binder<'_> {
 
     /// A TIMESTAMP as it is in UTC.
     fn at_time_zone(&mut self, arg: &ast::Expr<'_>, target: &ast::CastTarget<'_>) -> Result<Expr> {
+        // A literal is in the session's time zone.
+        let is_literal = matches!(arg, ast::Expr::Literal(ast::Literal::Timestamp(_)));
         let arg = self.value(arg)?;
         let ty = self.cast_type(target, &arg)?;
         self.derivation = Derivation::NUMERIC;
-        if !matches!(arg.ty.kind, TypeKind::Timestamp { .. }) {
-            return Ok(Expr { kind: ExprKind::Cast(Box::new(arg)), ty, nullable: true });
+        if !is_literal && !matches!(arg.ty.kind, TypeKind::Timestamp { .. } | TypeKind::Null) {
+            return Err(Error::NoTimestampWithTimeZone);
         }
         let kind = ExprKind::Call { function: Function::ToUtc, args: vec![arg] };
         let moved = Expr { kind, ty: ColumnType::new(TypeKind::DateTime { fsp: 6 }), nullable: true };
@@ -745,7 +748,9 @@ impl Binder<'_> {
     /// A text of the character set's own collation.
     pub(super) fn in_charset(&mut self, arg: Expr, charset: &str) -> Result<Expr> {
         let collation = CollationId::of_charset(charset).ok_or_else(|| Error::UnknownCharset(charset.to_owned()))?;
-        let ty = typing::string(typing::string_length(&arg.ty), collation);
+        // Characters become bytes, of which each has several.
+        let widest = if collation == CollationId::BINARY { typing::bytes_per_char(arg.ty.collation) } else { 1 };
+        let ty = typing::string(typing::text_length(&arg).saturating_mul(widest), collation);
         self.derivation = Derivation { collation, level: Coercibility::Implicit };
         Ok(cast_to(arg, ty))
     }

@@ -80,7 +80,7 @@ impl Binder<'_> {
     pub(super) fn call_type(&self, function: F, args: &[Expr], collation: CollationId) -> Result<ColumnType> {
         let connection = self.literal_collation();
         let text = |length: u64| typing::string(length, connection);
-        let length = |n: usize| typing::string_length(&args[n].ty);
+        let length = |n: usize| typing::text_length(&args[n]);
         let known;
         let args = match function {
             F::Time | F::Timestamp | F::TimeDiff | F::AddTime | F::SubTime | F::ConvertTz | F::UnixTimestamp => {
@@ -91,9 +91,9 @@ impl Binder<'_> {
         };
         let ty = match function {
             // Strings as long as their arguments.
-            F::Concat => typing::string(args.iter().map(|a| typing::string_length(&a.ty)).sum(), collation),
+            F::Concat => typing::string(args.iter().map(typing::text_length).sum(), collation),
             F::ConcatWs => {
-                let parts: u64 = args[1..].iter().map(|a| typing::string_length(&a.ty)).sum();
+                let parts: u64 = args[1..].iter().map(typing::text_length).sum();
                 typing::string(parts + length(0) * (args.len() as u64 - 2), collation)
             }
             F::Upper | F::Lower | F::Reverse | F::SubstringIndex | F::Trim | F::LTrim | F::RTrim => {
@@ -122,8 +122,8 @@ impl Binder<'_> {
                 )
             }
             F::Insert => typing::string(length(0) + length(3), collation),
-            F::Elt => typing::string(args[1..].iter().map(|a| typing::string_length(&a.ty)).max().unwrap_or(0), collation),
-            F::MakeSet => typing::string(args[1..].iter().map(|a| typing::string_length(&a.ty) + 1).sum(), collation),
+            F::Elt => typing::string(args[1..].iter().map(typing::text_length).max().unwrap_or(0), collation),
+            F::MakeSet => typing::string(args[1..].iter().map(|a| typing::text_length(a) + 1).sum(), collation),
             F::ExportSet => typing::string(64 * (length(1).max(length(2)) + args.get(3).map_or(1, |_| length(3))), collation),
             F::Quote => typing::string(length(0) * 2 + 2, collation),
             F::Char => typing::string(args.len() as u64 * 4, CollationId::BINARY),
@@ -491,7 +491,8 @@ fn str_to_date(args: &[Expr]) -> ColumnType {
     };
     let specifiers: Vec<u8> = format.windows(2).filter(|w| w[0] == b'%').map(|w| w[1]).collect();
     let has = |set: &[u8]| specifiers.iter().any(|s| set.contains(s));
-    let date = has(b"abcdDejmMuUvVwWxXyY");
+    // A day alone, beside a time, is so many days of 24 hours.
+    let date = has(b"abcjmMuUvVwWxXyY");
     let time = has(b"fHhIiklprsST");
     let fsp = if has(b"f") { 6 } else { 0 };
     ColumnType::new(match (date, time) {

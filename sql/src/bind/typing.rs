@@ -141,10 +141,11 @@ pub(crate) fn string_length(ty: &ColumnType) -> u64 {
     let fraction = |fsp: u8| if fsp == 0 { 0 } else { u64::from(fsp) + 1 };
     match &ty.kind {
         TypeKind::Null => 0,
-        TypeKind::TinyInt => 4,
-        TypeKind::SmallInt => 6,
-        TypeKind::MediumInt => 9,
-        TypeKind::Int => 11,
+        // Digits, and a sign where there may be one.
+        TypeKind::TinyInt => 3 + u64::from(!ty.unsigned),
+        TypeKind::SmallInt => 5 + u64::from(!ty.unsigned),
+        TypeKind::MediumInt => 8 + u64::from(!ty.unsigned),
+        TypeKind::Int => 10 + u64::from(!ty.unsigned),
         TypeKind::BigInt => ty.display_width.map_or(20, u64::from),
         // A sign, a point, and a zero before the point where there is no other digit.
         TypeKind::Decimal { precision, scale } => {
@@ -176,6 +177,14 @@ pub(crate) fn text_length(expr: &Expr) -> u64 {
         matches!(expr.kind, ExprKind::Call { function: F::DateAdd | F::DateSub | F::TimestampAdd | F::AddTime | F::SubTime, .. });
     match expr.ty.kind {
         TypeKind::Time { .. } if is_moved => string_length(&ColumnType::new(TypeKind::Time { fsp: 6 })),
+        // Of what is computed, the digits and a sign.
+        TypeKind::BigInt if !matches!(expr.kind, ExprKind::Column { .. } | ExprKind::Literal(_)) => {
+            match (expr.ty.display_width, super::digits::known_digits(expr)) {
+                (Some(width), _) => width.into(),
+                (None, Some(digits)) => u64::from(digits) + u64::from(!expr.ty.unsigned),
+                (None, None) => 21,
+            }
+        }
         _ => string_length(&expr.ty),
     }
 }
