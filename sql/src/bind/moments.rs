@@ -54,7 +54,9 @@ impl Binder<'_> {
             let bytes = match &expr.kind {
                 ExprKind::Literal(Value::Bytes(bytes)) => &**bytes,
                 _ if is_fixed(expr) => {
-                    computed = self.context.constant_text(expr).unwrap_or_default();
+                    // NULL is no text of any set.
+                    let Some(text) = self.context.constant_text(expr) else { continue };
+                    computed = text;
                     &computed
                 }
                 _ => continue,
