@@ -426,6 +426,7 @@ impl Binder<'_> {
         if one_row {
             order.clear();
         }
+        let vouched: Vec<bool> = order.iter().map(|(key, _)| is_vouched_for(key)).collect();
         if let Some(grouping) = &mut grouping {
             self.rewrite_grouped(grouping, &mut project, having.as_mut(), &mut order)?;
             for (n, window) in windows.iter_mut().enumerate() {
@@ -441,7 +442,8 @@ impl Binder<'_> {
         }
         let visible = project.len();
         let distinct = select.distinct && !one_row;
-        let sort = self.sort_keys(&mut project, order, distinct, grouping.as_ref())?;
+        let checked = distinct && self.mode.only_full_group_by;
+        let sort = self.sort_keys(&mut project, order, checked.then_some(&vouched), grouping.as_ref())?;
         if distinct {
             project[..visible].iter_mut().for_each(super::fraction_digits::filled);
         }
@@ -676,17 +678,18 @@ impl Binder<'_> {
         Ok(bound)
     }
 
-    /// Sort keys over the projected slots; keys that are not selected are projected behind the columns.
+    /// Sort keys over the projected slots; keys that are not selected are projected behind the columns. `distinct`: the rows are made different
+    /// and keys must be selected, but for those marked.
     fn sort_keys(
         &self,
         project: &mut Vec<Expr>,
         order: Vec<(Expr, bool)>,
-        distinct: bool,
+        distinct: Option<&Vec<bool>>,
         grouping: Option<&Grouping>,
     ) -> Result<Vec<SortKey>> {
         // Groups whose keys are all selected differ already.
         let differs = grouping.is_some_and(|grouping| grouping.are_keys_in(project));
-        let checked = distinct && self.mode.only_full_group_by && !differs;
+        let vouched = distinct.filter(|_| !differs);
         let mut keys = Vec::with_capacity(order.len());
         for (n, (expr, descending)) in order.into_iter().enumerate() {
             let mut sorted_by = expr.clone();
@@ -695,6 +698,7 @@ impl Binder<'_> {
             let place = match place {
                 Some(place) => place,
                 None => {
+                    let checked = vouched.is_some_and(|vouched| !vouched[n]);
                     if checked && let Some(unselected) = self.unselected(&expr, project, grouping) {
                         return Err(match unselected {
                             Unselected::Aggregate => Error::AggregateOrderNotInDistinct { expression: n + 1 },
@@ -846,6 +850,15 @@ fn holds_aggregate(expr: &Expr) -> bool {
 
 pub(super) fn windows_in(expr: &Expr) -> bool {
     expr.any(&|e| matches!(e.kind, ExprKind::Slot(n) if n >= WINDOW_SLOT))
+}
+
+/// Is all that the expression reads within ANY_VALUE()?
+fn is_vouched_for(expr: &Expr) -> bool {
+    match expr.kind {
+        ExprKind::Call { function: Function::AnyValue, .. } => true,
+        ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. } | ExprKind::Slot(_) => false,
+        _ => children(expr).into_iter().all(is_vouched_for),
+    }
 }
 
 /// What stands in ORDER BY and is not selected with DISTINCT.
