@@ -263,6 +263,9 @@ pub(crate) fn convert_constant(constant: &mut Expr, other: &Expr) {
     }
 }
 
+/// The largest number that is a date alone.
+const DAY_MAX: i64 = 9999_12_31;
+
 /// A constant that a YEAR column meets is the year that the column would keep of it; a number with a fraction that a date or TIME column
 /// meets, and a text that a TIME column meets, is rounded as the column would round it. What the column would refuse stays as it is.
 pub(crate) fn keep_as_column(constant: &mut Expr, other: &Expr) {
@@ -276,6 +279,8 @@ pub(crate) fn keep_as_column(constant: &mut Expr, other: &Expr) {
         // Not in UTC, as the column keeps it, but in the session's zone.
         TypeKind::Timestamp { fsp } if has_fraction => ColumnType::new(TypeKind::DateTime { fsp }),
         TypeKind::Date | TypeKind::DateTime { .. } if has_fraction => other.ty.clone(),
+        // A date and a time.
+        TypeKind::Date if matches!(value, Value::Int(n) if *n > DAY_MAX) => other.ty.clone(),
         TypeKind::Time { .. } if has_fraction || matches!(value, Value::Bytes(text) if !text.trim_ascii().is_empty()) => {
             other.ty.clone()
         }
