@@ -272,7 +272,9 @@ pub(super) fn has_unknown_class(pattern: &str) -> bool {
         rest = &rest[at + 2..];
         if let Some(end) = rest.find(":]") {
             let name = rest[..end].trim_start_matches('^');
-            if POSIX.iter().all(|(known, _)| *known != name) && rest[..end].bytes().all(|b| b.is_ascii_alphabetic()) {
+            // `[:<:]` was the beginning of a word in old versions.
+            let is_name = name.bytes().all(|b| b.is_ascii_alphabetic()) || matches!(name, "<" | ">");
+            if is_name && POSIX.iter().all(|(known, _)| *known != name) {
                 return true;
             }
         }
