@@ -846,6 +846,13 @@ fn foreign_key_error(error: &ForeignKeyError) -> (u16, String) {
             let what = "Please use constraint specific";
             (3939, format!("Table has multiple constraints with the name '{name}'. {what} '{clause}' clause."))
         }
+        F::NotEnforceable { name } => (
+            3941,
+            format!(
+                "Altering constraint enforcement is not supported for the constraint '{name}'. Enforcement state alter is not \
+                 supported for the PRIMARY, UNIQUE and FOREIGN KEY type constraints."
+            ),
+        ),
         F::ConstraintMissing { name } => (3940, format!("Constraint '{name}' does not exist.")),
         F::NoUniqueKey { name, parent } => {
             (6125, format!("{FAILED} Missing unique key for constraint '{name}' in the referenced table '{parent}'"))

@@ -281,7 +281,11 @@ impl Drafts {
 
     fn enforce_check(&mut self, name: &str, enforced: bool, constraint: bool) -> Result<()> {
         let Some(check) = self.checks.iter_mut().find(|check| check.name.eq_ignore_ascii_case(name)) else {
+            let is_key = |at: usize| matches!(self.indexes[at].index.kind, IndexKind::Primary | IndexKind::Unique);
+            let is_other = self.find_index(name).is_some_and(is_key)
+                || self.foreign_keys.iter().any(|draft| draft.key.name.eq_ignore_ascii_case(name));
             return Err(match constraint {
+                true if is_other => ForeignKeyError::NotEnforceable { name: name.to_string() }.into(),
                 true => ForeignKeyError::ConstraintMissing { name: name.to_string() }.into(),
                 false => Error::CheckMissing { name: name.to_string() },
             });

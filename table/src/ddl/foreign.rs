@@ -74,6 +74,8 @@ pub enum ForeignKeyError {
     ConstraintAmbiguous { name: String, clause: &'static str },
     /// 3940
     ConstraintMissing { name: String },
+    /// 3941: a key is enforced always
+    NotEnforceable { name: String },
     /// 6125
     NoUniqueKey { name: String, parent: String },
 }
