@@ -69,6 +69,11 @@ impl Outcome {
             ("utf16", "utf16_general_ci"),
         ];
         for row in &mut self.rows {
+            // Engines are one.
+            *row = row
+                .replace("ENGINE=MEMORY", "ENGINE=InnoDB")
+                .replace("ENGINE=MyISAM", "ENGINE=InnoDB")
+                .replace(" USING HASH", "");
             for (set, collation) in DEFAULTS {
                 *row = row.replace(&format!(" CHARACTER SET {set} COLLATE {collation}"), &format!(" CHARACTER SET {set}"));
                 if row.contains(&format!("DEFAULT CHARSET={set}")) {
@@ -186,7 +191,7 @@ impl Side {
             Err(error) => failed(error, &mut outcome)?,
         }
         let lower = sql.to_ascii_lowercase();
-        if !lower.contains("order by") || lower.starts_with("show") {
+        if !is_ordered(&lower) || lower.starts_with("show") {
             outcome.rows.sort_unstable();
         }
         Ok(outcome)
@@ -204,6 +209,15 @@ impl Side {
         }
         Ok(())
     }
+}
+
+/// Has the outermost query an ORDER BY?
+fn is_ordered(sql: &str) -> bool {
+    let mut depth = 0;
+    sql.char_indices().any(|(at, c)| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        depth <= 0 && c == 'o' && sql[at..].starts_with("order by")
+    })
 }
 
 fn text(value: &Value) -> String {
