@@ -135,6 +135,10 @@ impl Binder<'_> {
             }
             _ => {}
         }
+        if function == A::GroupConcat && call.distinct && order.is_empty() {
+            // As MySQL has them from the tree in which it finds equal ones.
+            order = args.iter().map(|arg| (arg.clone(), false)).collect();
+        }
         let (ty, nullable) = self.aggregate_type(function, &args, derivation);
         let derivation = match class(&ty) {
             Class::Json => Derivation { collation: CollationId::UTF8MB4_BIN, level: Coercibility::Implicit },
