@@ -99,6 +99,7 @@ const FEATURES_NOT_THERE: [(&str, &[&str]); 6] = [
             "udf",
             "clone",
             "foreign_key_sql",
+            "explain_tree",
             "import_",
             "innodb_explain_json",
             "type_vector",

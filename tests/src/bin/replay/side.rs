@@ -37,6 +37,10 @@ impl Outcome {
 
     /// The feature that Heddle says it does not have, by error number and name.
     pub fn feature_not_there(&self) -> Option<String> {
+        const SERVERS_OWN: u16 = 1044;
+        if self.error == SERVERS_OWN && ["'mysql'", "'performance_schema'"].iter().any(|name| self.message.ends_with(name)) {
+            return Some(format!("{} changes of the server's own tables", self.error));
+        }
         if self.message.contains("'restrict_fk_on_non_standard_key'") {
             return Some(format!("{} restrict_fk_on_non_standard_key", self.error));
         }
