@@ -9,6 +9,7 @@
 
 mod adopt;
 mod aggregate;
+mod casts;
 mod change;
 mod common;
 mod compare;
@@ -16,6 +17,7 @@ mod computed;
 mod decorrelate;
 mod derived;
 mod digits;
+mod distinct;
 mod dml;
 mod expr;
 mod extreme;

@@ -15,7 +15,6 @@ use super::{AliasRule, Binder, BoundWindow, LevelKind, Scope, SelectColumn};
 use crate::ast::{self, Expr as AstExpr, Literal, OrderItem, Query, QueryBody, Select, SelectItem};
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Aggregate, Expr, ExprKind};
-use crate::func::Function;
 use crate::plan::{BindContext, JoinKind, LimitPlan, LockWait, Locking, Node, OutputColumn, QueryPlan, SortKey};
 use crate::planner::{FromBlock, JoinTree};
 use types::{ColumnType, TypeKind, Value};
@@ -426,7 +425,7 @@ impl Binder<'_> {
         if one_row {
             order.clear();
         }
-        let vouched: Vec<bool> = order.iter().map(|(key, _)| is_vouched_for(key)).collect();
+        let vouched: Vec<bool> = order.iter().map(|(key, _)| super::distinct::is_vouched_for(key)).collect();
         if let Some(grouping) = &mut grouping {
             self.rewrite_grouped(grouping, &mut project, having.as_mut(), &mut order)?;
             for (n, window) in windows.iter_mut().enumerate() {
@@ -701,8 +700,10 @@ impl Binder<'_> {
                     let checked = vouched.is_some_and(|vouched| !vouched[n]);
                     if checked && let Some(unselected) = self.unselected(&expr, project, grouping) {
                         return Err(match unselected {
-                            Unselected::Aggregate => Error::AggregateOrderNotInDistinct { expression: n + 1 },
-                            Unselected::Column(column) => Error::OrderNotInDistinct { expression: n + 1, column },
+                            super::distinct::Unselected::Aggregate => Error::AggregateOrderNotInDistinct { expression: n + 1 },
+                            super::distinct::Unselected::Column(column) => {
+                                Error::OrderNotInDistinct { expression: n + 1, column }
+                            }
                         });
                     }
                     project.push(sorted_by.clone());
@@ -713,35 +714,6 @@ impl Binder<'_> {
             keys.push(SortKey { expr, descending });
         }
         Ok(keys)
-    }
-
-    /// What of a sort key is neither selected nor one value for all equal rows. Values of the query around are the same in all rows.
-    fn unselected(&self, expr: &Expr, project: &[Expr], grouping: Option<&Grouping>) -> Option<Unselected> {
-        if project.contains(expr) {
-            return None;
-        }
-        let (kind, slot) = match (&expr.kind, grouping) {
-            (ExprKind::Call { function: Function::AnyValue, .. }, _) => return None,
-            (ExprKind::Slot(slot), Some(grouping)) => {
-                if grouping.is_any_value(*slot) {
-                    return None;
-                }
-                if grouping.is_aggregate_or_level(*slot) {
-                    return Some(Unselected::Aggregate);
-                }
-                (grouping.value_of(*slot).map_or(&expr.kind, |expr| &expr.kind), true)
-            }
-            _ => (&expr.kind, matches!(expr.kind, ExprKind::Slot(_))),
-        };
-        match *kind {
-            ExprKind::Column { source, column } | ExprKind::ColumnOrdinal { source, column } => {
-                let source = &self.sources[source];
-                let is_outer = source.alias.is_empty() || source.table.columns[column].name.starts_with('#');
-                (!is_outer).then(|| Unselected::Column(super::qualified(&source.table, &source.alias, column)))
-            }
-            _ if slot => Some(Unselected::Column(String::new())),
-            _ => children(expr).into_iter().find_map(|part| self.unselected(part, project, grouping)),
-        }
     }
 
     fn tail_limit(&mut self, tail: Tail<'_, '_>) -> Result<Option<LimitPlan>> {
@@ -850,21 +822,6 @@ fn holds_aggregate(expr: &Expr) -> bool {
 
 pub(super) fn windows_in(expr: &Expr) -> bool {
     expr.any(&|e| matches!(e.kind, ExprKind::Slot(n) if n >= WINDOW_SLOT))
-}
-
-/// Is all that the expression reads within ANY_VALUE()?
-fn is_vouched_for(expr: &Expr) -> bool {
-    match expr.kind {
-        ExprKind::Call { function: Function::AnyValue, .. } => true,
-        ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. } | ExprKind::Slot(_) => false,
-        _ => children(expr).into_iter().all(is_vouched_for),
-    }
-}
-
-/// What stands in ORDER BY and is not selected with DISTINCT.
-enum Unselected {
-    Aggregate,
-    Column(String),
 }
 
 fn grouping_exprs(grouping: &Grouping) -> impl Iterator<Item = &Expr> {

@@ -1,0 +1,117 @@
+//! CAST and CONVERT: the types that they give.
+
+use super::Binder;
+use super::adopt::{adopt_for_now, adopt_number};
+use super::compare::{Coercibility, Derivation};
+use super::operand::{cast_to, choice_as_number, enum_as_number, moved_date_as_number, padded};
+use super::typing::{self, Class, class};
+use crate::ast;
+use crate::error::{Error, Result};
+use crate::expr::{Expr, ExprKind};
+use crate::func::Function;
+use crate::param::ParamKind;
+use types::{CollationId, ColumnType, TypeKind};
+
+impl Binder<'_> {
+    pub(super) fn cast(&mut self, arg: &ast::Expr<'_>, target: &ast::CastTarget<'_>) -> Result<Expr> {
+        let mut arg = self.value(arg)?;
+        if *target == ast::CastTarget::Year {
+            enum_as_number(&mut arg);
+            self.derivation = Derivation::NUMERIC;
+            let kind = ExprKind::Call { function: Function::ToYear, args: vec![arg] };
+            return Ok(Expr { kind, ty: ColumnType::unsigned(TypeKind::Year), nullable: true });
+        }
+        if matches!(target, ast::CastTarget::Char { .. } | ast::CastTarget::Binary { .. }) {
+            adopt_for_now(self.context, &mut arg, &self.text());
+        }
+        let ty = self.cast_type(target, &arg)?;
+        if class(&ty) == Class::Integer {
+            adopt_number(self.context, &mut arg, ParamKind::Int);
+        }
+        if matches!(class(&ty), Class::Double | Class::Decimal) {
+            moved_date_as_number(&mut arg);
+            choice_as_number(&mut arg);
+        }
+        if class(&ty) == Class::Double {
+            self.average_as_double(&mut arg);
+        }
+        if matches!(class(&ty), Class::Integer | Class::Double | Class::Decimal) {
+            enum_as_number(&mut arg);
+        }
+        self.derivation = match class(&ty) {
+            Class::String | Class::Json => Derivation { collation: ty.collation, level: Coercibility::Implicit },
+            _ => Derivation::NUMERIC,
+        };
+        // Casts to numbers give NULL for NULL alone; a wrong date is NULL, and so may be a text.
+        let nullable = arg.nullable || typing::is_temporal(&ty) || matches!(class(&ty), Class::String | Class::Json);
+        let cast = Expr { kind: ExprKind::Cast(Box::new(arg)), ty, nullable };
+        Ok(match target {
+            ast::CastTarget::Binary { length: Some(length) } => padded(cast, *length),
+            _ => cast,
+        })
+    }
+
+    /// A TIMESTAMP as it is in UTC.
+    pub(super) fn at_time_zone(&mut self, arg: &ast::Expr<'_>, target: &ast::CastTarget<'_>) -> Result<Expr> {
+        // A literal is in the session's time zone.
+        let is_literal = matches!(arg, ast::Expr::Literal(ast::Literal::Timestamp(_)));
+        let arg = self.value(arg)?;
+        let ty = self.cast_type(target, &arg)?;
+        self.derivation = Derivation::NUMERIC;
+        if !is_literal && !matches!(arg.ty.kind, TypeKind::Timestamp { .. } | TypeKind::Null) {
+            return Err(Error::NoTimestampWithTimeZone);
+        }
+        let kind = ExprKind::Call { function: Function::ToUtc, args: vec![arg] };
+        let moved = Expr { kind, ty: ColumnType::new(TypeKind::DateTime { fsp: 6 }), nullable: true };
+        Ok(Expr { kind: ExprKind::Cast(Box::new(moved)), ty, nullable: true })
+    }
+
+    pub(super) fn cast_type(&self, target: &ast::CastTarget<'_>, arg: &Expr) -> Result<ColumnType> {
+        use ast::CastTarget as T;
+        Ok(match target {
+            T::Signed => typing::bigint(false),
+            T::Unsigned => typing::bigint(true),
+            T::Decimal { precision, scale } => typing::decimal((*precision).into(), (*scale).into()),
+            T::Float => ColumnType::new(TypeKind::Float),
+            T::Double => typing::double(),
+            T::Char { length, charset, binary } => {
+                let collation = match charset {
+                    None => self.literal_collation(),
+                    Some(charset) => {
+                        CollationId::of_charset(charset).ok_or_else(|| Error::UnknownCharset((*charset).to_owned()))?
+                    }
+                };
+                let collation = match binary {
+                    true => CollationId::by_name(&format!("{}_bin", collation.charset())).unwrap_or(collation),
+                    false => collation,
+                };
+                typing::string(length.map_or_else(|| typing::text_length(arg), u64::from), collation)
+            }
+            T::Binary { length } => {
+                // Characters become up to four bytes each.
+                let bytes = typing::string_length(&arg.ty) * typing::bytes_per_char(arg.ty.collation);
+                typing::string(length.map_or(bytes, u64::from), CollationId::BINARY)
+            }
+            T::Date => ColumnType::new(TypeKind::Date),
+            T::Time { fsp } => ColumnType::new(TypeKind::Time { fsp: *fsp }),
+            T::DateTime { fsp } => ColumnType::new(TypeKind::DateTime { fsp: *fsp }),
+            T::Year => ColumnType::unsigned(TypeKind::Year),
+            T::Json => ColumnType::new(TypeKind::Json),
+        })
+    }
+
+    pub(super) fn convert_using(&mut self, arg: &ast::Expr<'_>, charset: &str) -> Result<Expr> {
+        let arg = self.value(arg)?;
+        self.in_charset(arg, charset)
+    }
+
+    /// A text of the character set's own collation.
+    pub(super) fn in_charset(&mut self, arg: Expr, charset: &str) -> Result<Expr> {
+        let collation = CollationId::of_charset(charset).ok_or_else(|| Error::UnknownCharset(charset.to_owned()))?;
+        // Characters become bytes, of which each has several.
+        let widest = if collation == CollationId::BINARY { typing::bytes_per_char(arg.ty.collation) } else { 1 };
+        let ty = typing::string(typing::text_length(&arg).saturating_mul(widest), collation);
+        self.derivation = Derivation { collation, level: Coercibility::Implicit };
+        Ok(cast_to(arg, ty))
+    }
+}

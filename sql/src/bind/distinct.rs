@@ -1,0 +1,52 @@
+//! DISTINCT with ORDER BY: what rows are ordered by must be selected, or be the same in all rows that are equal.
+
+use super::Binder;
+use super::group::{Grouping, children};
+use crate::expr::{Expr, ExprKind};
+use crate::func::Function;
+
+/// Is all that the expression reads within ANY_VALUE()?
+pub(super) fn is_vouched_for(expr: &Expr) -> bool {
+    match expr.kind {
+        ExprKind::Call { function: Function::AnyValue, .. } => true,
+        ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. } | ExprKind::Slot(_) => false,
+        _ => children(expr).into_iter().all(is_vouched_for),
+    }
+}
+
+/// What stands in ORDER BY and is not selected with DISTINCT.
+pub(super) enum Unselected {
+    Aggregate,
+    Column(String),
+}
+
+impl Binder<'_> {
+    /// What of a sort key is neither selected nor one value for all equal rows. Values of the query around are the same in all rows.
+    pub(super) fn unselected(&self, expr: &Expr, project: &[Expr], grouping: Option<&Grouping>) -> Option<Unselected> {
+        if project.contains(expr) {
+            return None;
+        }
+        let (kind, slot) = match (&expr.kind, grouping) {
+            (ExprKind::Call { function: Function::AnyValue, .. }, _) => return None,
+            (ExprKind::Slot(slot), Some(grouping)) => {
+                if grouping.is_any_value(*slot) {
+                    return None;
+                }
+                if grouping.is_aggregate_or_level(*slot) {
+                    return Some(Unselected::Aggregate);
+                }
+                (grouping.value_of(*slot).map_or(&expr.kind, |expr| &expr.kind), true)
+            }
+            _ => (&expr.kind, matches!(expr.kind, ExprKind::Slot(_))),
+        };
+        match *kind {
+            ExprKind::Column { source, column } | ExprKind::ColumnOrdinal { source, column } => {
+                let source = &self.sources[source];
+                let is_outer = source.alias.is_empty() || source.table.columns[column].name.starts_with('#');
+                (!is_outer).then(|| Unselected::Column(super::qualified(&source.table, &source.alias, column)))
+            }
+            _ if slot => Some(Unselected::Column(String::new())),
+            _ => children(expr).into_iter().find_map(|part| self.unselected(part, project, grouping)),
+        }
+    }
+}
