@@ -127,11 +127,13 @@ fn ceiling_floor<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr, up: bool) -> 
 }
 
 fn round<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr], truncate: bool) -> Evaluated<'a> {
+    const DIGITS_MAX: i128 = 400;
     let digits = match args.get(1) {
         None => 0,
         Some(arg) => match env.integer(arg)? {
             None => return Ok(Value::Null),
-            Some(n) => n.clamp(i64::MIN.into(), i64::MAX.into()) as i64,
+            // No number has more digits, on either side of its point.
+            Some(n) => n.clamp(-DIGITS_MAX, DIGITS_MAX) as i64,
         },
     };
     let number = env.number(&args[0])?;

@@ -445,6 +445,7 @@ fn precision(args: &[Expr]) -> Result<u8> {
 fn rounded(args: &[Expr], carry: u32) -> ColumnType {
     let digits = match args.get(1).map(|d| &d.kind) {
         None | Some(ExprKind::Literal(Value::Null)) => Some(0),
+        Some(ExprKind::Literal(Value::UInt(n))) => Some(i64::try_from(*n).unwrap_or(i64::MAX)),
         Some(ExprKind::Literal(value)) => Some(types::convert::to_i64(value, &mut types::convert::Warnings::new())),
         _ => None,
     };
