@@ -10,6 +10,7 @@ use crate::counters::Command;
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
 use protocol::RowFormat;
+use sql::HintedVariable;
 use sql::ast::{PrepareSource, Statement};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -20,6 +21,7 @@ pub type NamedStatements = BTreeMap<String, NamedStatement>;
 
 pub struct NamedStatement {
     text: Rc<[u8]>,
+    hints: Rc<[HintedVariable]>,
     parameters: usize,
     plan: Option<KeptPlan>,
     /// It is being executed: neither may it be executed again within itself, nor go.
@@ -66,7 +68,10 @@ impl State {
         }
         let parameters = parsed.params as usize;
         drop(arena);
-        self.named.insert(key, NamedStatement { text, parameters, plan, runs: false });
+        self.named.insert(
+            key,
+            NamedStatement { hints: sql::hints(text.trim_ascii_start()).into(), text, parameters, plan, runs: false },
+        );
         self.info.prepared.set(self.info.prepared.get() + 1);
         let info = "Statement prepared";
         self.write_ok(client, &Answer { info, ..Answer::default() });
@@ -81,7 +86,12 @@ impl State {
         };
         refuse_running(statement)?;
         statement.runs = true;
+        let hints = Rc::clone(&statement.hints);
+        let replaced = if hints.is_empty() { None } else { Some(self.take_hints(&hints)) };
         let outcome = self.execute_found(client, &key, using, format).await;
+        if let Some(replaced) = replaced {
+            self.put_back(replaced);
+        }
         if let Some(statement) = self.named.get_mut(&key) {
             statement.runs = false;
         }

@@ -16,6 +16,7 @@
 //!
 //! G3: where no group is found the value is that of no rows: NULL, but 0 of COUNT and what expressions make of both.
 
+use super::depend::Facts;
 use super::derived::{column_def, stored, table_def};
 use super::from::{Source, SourceKind};
 use super::group::children_mut;
@@ -124,7 +125,7 @@ impl Binder<'_> {
         select.project = slots.map(|(n, a)| Expr { kind: ExprKind::Slot(n), ty: a.ty.clone(), nullable: true }).collect();
         select.sort.clear();
         select.distinct = false;
-        select.grouping = Some(self.grouping(Vec::new(), aggregates, &[], &[], &[], false));
+        select.grouping = Some(self.grouping(Vec::new(), aggregates, &Facts::default(), false));
         let shape = Shape::Exists { negated, compared };
         Some(Correlated { id: 0, select, args: level.args.clone(), args_source, conditions, shape })
     }

@@ -59,6 +59,7 @@ impl Binder<'_> {
         }
         let constants = if let Bound::Select(select) = &bound { constants(select) } else { Vec::new() };
         let key = bound.key();
+        let inside = super::depend::Inside::of(&bound);
         let pushable = self.pushable(&bound).filter(|_| level.resets.is_empty());
         let block = self.finish(bound)?;
         let def = derived_def(alias, &names, &block);
@@ -67,6 +68,7 @@ impl Binder<'_> {
         Ok(JoinTree::Table(self.push_source(Source {
             pushable,
             constants,
+            inside,
             ..Source::of_query(def, alias, kind, derivations)
         })?))
     }

@@ -21,7 +21,8 @@ impl Binder<'_> {
             def.indexes.iter().any(|index| index.columns.first().is_some_and(leads))
         };
         let needs: Vec<OrderNeed> = grouping.aggregates.iter().map_while(extreme_order).collect();
-        let served = needs.len() == grouping.aggregates.len() && needs.iter().all(|need| begins_index(need.columns[0].1));
+        let is_served = |need: &OrderNeed| need.columns[0].0 == *table && begins_index(need.columns[0].1);
+        let served = needs.len() == grouping.aggregates.len() && needs.iter().all(is_served);
         if !served || def.is_virtual {
             return None;
         }

@@ -36,6 +36,8 @@ pub(crate) struct Source {
     pub leaves: Vec<usize>,
     /// Of a plain query whose rows are kept: its columns that read nothing.
     pub constants: Vec<usize>,
+    /// Of a query whose rows are kept: how its columns depend on each other.
+    pub inside: Option<Box<super::depend::Inside>>,
     /// With whose rights it is read.
     pub rights: Rights,
 }
@@ -77,6 +79,7 @@ impl Source {
             view,
             leaves,
             constants: Vec::new(),
+            inside: None,
             rights,
         }
     }

@@ -4,13 +4,13 @@
 //! must depend on the keys (ONLY_FULL_GROUP_BY, error 1055); its value is then taken from any row of the group.
 
 use super::aggregate::AGGREGATE_SLOT;
+use super::depend::{Facts, Known};
 use super::window::WINDOW_SLOT;
 use super::{Binder, qualified, typing};
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Aggregate, CompareOp, Expr, ExprKind};
 use crate::func::{AggregateFunction, Function};
 use types::Value;
-use types::schema::IndexKind;
 
 /// Stands for the number of group keys that are not rolled up, until the block is grouped.
 pub(super) const LEVEL_SLOT: usize = (1 << 32) - 1;
@@ -43,22 +43,14 @@ pub(super) fn holds_grouping(expr: &Expr) -> bool {
 pub(crate) struct Grouping {
     pub keys: Vec<Expr>,
     pub aggregates: Vec<Aggregate>,
-    /// Sources all of whose columns depend on the keys.
-    determined: Vec<bool>,
-    /// Single columns that a WHERE equality with a constant or a key determines.
-    constant_columns: Vec<(usize, usize)>,
+    /// What depends on the keys.
+    known: Known,
     /// How many of the aggregates the statement has; those behind take the values of columns.
     written: usize,
     /// ONLY_FULL_GROUP_BY
     strict: bool,
     /// WITH ROLLUP: the number of keys that stand is a slot behind them.
     rollup: bool,
-}
-
-/// ON of an outer join, and the sources of its right side.
-pub(super) struct OuterCondition<'t> {
-    pub right: Vec<usize>,
-    pub on: &'t [Expr],
 }
 
 impl Binder<'_> {
@@ -101,101 +93,23 @@ impl Binder<'_> {
         sum.ok_or(Error::InvalidGroupUse)
     }
 
-    pub(super) fn grouping(
-        &self,
-        keys: Vec<Expr>,
-        aggregates: Vec<Aggregate>,
-        own: &[usize],
-        conditions: &[&Expr],
-        outer: &[OuterCondition<'_>],
-        rollup: bool,
-    ) -> Grouping {
-        let mut known: Vec<(usize, usize)> = Vec::new();
+    pub(super) fn grouping(&self, keys: Vec<Expr>, aggregates: Vec<Aggregate>, facts: &Facts<'_>, rollup: bool) -> Grouping {
+        // What the blocks around show is the same for all rows of this one.
+        let mut known = Known::new((0..self.sources.len()).map(|source| !facts.is_own(source)).collect());
         for key in &keys {
             if let ExprKind::Column { source, column } = key.kind {
-                known.push((source, column));
+                known.add(source, column);
             }
         }
         for (number, source) in self.sources.iter().enumerate() {
-            known.extend(source.constants.iter().map(|column| (number, *column)));
+            source.constants.iter().for_each(|column| known.add(number, *column));
         }
-        // What the blocks around show is the same for all rows of this one.
-        let mut determined: Vec<bool> = (0..self.sources.len()).map(|source| !own.contains(&source)).collect();
-        let written = aggregates.len();
         // Keys that are rolled up determine nothing.
-        let conditions = if rollup { &[] } else { conditions };
-        let outer = if rollup { &[] } else { outer };
-        // Equalities spread what is known, until nothing changes.
-        loop {
-            let before = (known.len(), determined.iter().filter(|d| **d).count());
-            for condition in conditions {
-                self.spread(condition, &mut known, &determined);
-            }
-            for condition in outer {
-                spread_outer(condition, &mut known, &determined);
-            }
-            for source in (0..self.sources.len()).filter(|_| !rollup) {
-                if !determined[source] && self.is_determined(source, &known) {
-                    determined[source] = true;
-                }
-            }
-            if before == (known.len(), determined.iter().filter(|d| **d).count()) {
-                break;
-            }
+        if !rollup {
+            self.spread(facts, &mut known);
         }
-        Grouping { keys, aggregates, determined, constant_columns: known, written, strict: self.mode.only_full_group_by, rollup }
-    }
-
-    /// `a = constant`, `a = b` with b known.
-    fn spread(&self, condition: &Expr, known: &mut Vec<(usize, usize)>, determined: &[bool]) {
-        let ExprKind::Compare { op: CompareOp::Equal, left, right, .. } = &condition.kind else { return };
-        for (a, b) in [(left, right), (right, left)] {
-            let ExprKind::Column { source, column } = a.kind else { continue };
-            let fixed = match b.kind {
-                ExprKind::Literal(_) | ExprKind::Param(_) => true,
-                ExprKind::Column { source, column } => known.contains(&(source, column)) || determined[source],
-                _ => false,
-            };
-            if fixed && !known.contains(&(source, column)) {
-                known.push((source, column));
-            }
-        }
-    }
-
-    /// Is every column of a primary or unique NOT NULL key known?
-    fn is_determined(&self, source: usize, known: &[(usize, usize)]) -> bool {
-        if let super::SourceKind::Derived { key: Some(key), .. } = &self.sources[source].kind {
-            return key.iter().all(|column| known.contains(&(source, *column)));
-        }
-        let table = &self.sources[source].table;
-        table.indexes.iter().any(|index| {
-            matches!(index.kind, IndexKind::Primary | IndexKind::Unique)
-                && index.columns.iter().all(|c| known.contains(&(source, c.column)) && !table.columns[c.column].nullable)
-        })
-    }
-}
-
-/// An outer join whose ON reads, of the left side, nothing but what is known: its right side's equated columns are known.
-fn spread_outer(condition: &OuterCondition<'_>, known: &mut Vec<(usize, usize)>, determined: &[bool]) {
-    let is_left_known = |expr: &Expr| {
-        let mut columns = Vec::new();
-        expr.each_column(&mut |source, column| columns.push((source, column)));
-        columns.iter().all(|&(s, c)| condition.right.contains(&s) || determined[s] || known.contains(&(s, c)))
-    };
-    if !condition.on.iter().all(is_left_known) {
-        return;
-    }
-    for part in condition.on {
-        let ExprKind::Compare { op: CompareOp::Equal, left, right, .. } = &part.kind else { continue };
-        for (a, b) in [(left, right), (right, left)] {
-            let ExprKind::Column { source, column } = a.kind else { continue };
-            let mut others = Vec::new();
-            b.each_column(&mut |source, column| others.push((source, column)));
-            let from_left = others.iter().all(|(s, _)| !condition.right.contains(s));
-            if condition.right.contains(&source) && from_left && !known.contains(&(source, column)) {
-                known.push((source, column));
-            }
-        }
+        let written = aggregates.len();
+        Grouping { keys, aggregates, known, written, strict: self.mode.only_full_group_by, rollup }
     }
 }
 
@@ -223,11 +137,14 @@ impl Grouping {
                 self.leftover(binder, expr, *source, *column, position, clause)
             }
             _ => {
-                let mut out = expr.clone();
+                let (mut out, mut nullable) = (expr.clone(), false);
                 for child in children_mut(&mut out) {
                     let rewritten = self.rewrite(binder, child, position, clause)?;
+                    nullable |= rewritten.nullable;
                     *child = rewritten;
                 }
+                // A key that is rolled up is NULL, and with it what is made of it.
+                out.nullable |= self.rollup && nullable && !is_never_null(expr);
                 Ok(out)
             }
         }
@@ -313,7 +230,7 @@ impl Grouping {
         // The number of an ENUM key is taken from any row of its group.
         let is_key =
             self.keys.iter().any(|k| matches!(k.kind, ExprKind::Column { source: s, column: c } if (s, c) == (source, column)));
-        let depends = is_key || self.determined[source] || self.constant_columns.contains(&(source, column));
+        let depends = is_key || self.known.has(source, column);
         if self.strict && !depends {
             let from = &binder.sources[source];
             let column = qualified(&from.table, &from.alias, column);
@@ -342,6 +259,18 @@ impl Grouping {
         let nullable = expr.nullable || self.keys.is_empty();
         let slot = self.first_aggregate() + slot;
         Ok(Expr { kind: ExprKind::Slot(slot), ty: expr.ty.clone(), nullable })
+    }
+}
+
+/// Does the expression have a value whatever NULLs it is made of?
+fn is_never_null(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::IsNull { .. } | ExprKind::IsTruth { .. } => true,
+        ExprKind::Compare { op, .. } => *op == CompareOp::NullSafeEqual,
+        ExprKind::Call { function: Function::IfNull | Function::Coalesce, args } => {
+            !expr.nullable && args.last().is_some_and(|arg| !arg.nullable)
+        }
+        _ => false,
     }
 }
 

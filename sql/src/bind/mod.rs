@@ -15,6 +15,7 @@ mod common;
 mod compare;
 mod computed;
 mod decorrelate;
+mod depend;
 mod derived;
 mod digits;
 mod distinct;

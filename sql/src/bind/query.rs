@@ -7,14 +7,16 @@
 
 use super::aggregate::AGGREGATE_SLOT;
 use super::compare::{self, Derivation};
+use super::depend::Facts;
 use super::extreme::{extreme_need, first_row, not_null, plan_extremes};
-use super::group::{Grouping, OuterCondition, children, constant, holds_grouping};
+use super::group::{Grouping, children, constant, holds_grouping};
 use super::typing::{self, Class, class};
 use super::window::WINDOW_SLOT;
 use super::{AliasRule, Binder, BoundWindow, LevelKind, Scope, SelectColumn};
 use crate::ast::{self, Expr as AstExpr, Literal, OrderItem, Query, QueryBody, Select, SelectItem};
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Aggregate, Expr, ExprKind};
+use crate::func::Function;
 use crate::plan::{BindContext, JoinKind, LimitPlan, LockWait, Locking, Node, OutputColumn, QueryPlan, SortKey};
 use crate::planner::{FromBlock, JoinTree};
 use types::{ColumnType, TypeKind, Value};
@@ -413,14 +415,9 @@ impl Binder<'_> {
         let one_row = keys.is_empty() && !aggregates.is_empty();
         let rollup = select.with_rollup && !keys.is_empty();
         let mut grouping = grouped.then(|| {
-            let mut conditions: Vec<&Expr> = filter.iter().collect();
-            let mut outer = Vec::new();
-            if let Some(tree) = &tree {
-                join_conditions(tree, &mut conditions, &mut outer);
-            }
-            let mut own = Vec::new();
-            tree.iter().for_each(|tree| crate::planner::tree_sources(tree, &mut own));
-            self.grouping(keys, aggregates, &own, &conditions, &outer, rollup)
+            let simple = tree.as_ref().filter(|_| !rollup).and_then(|tree| super::depend::simplified(tree, &filter));
+            let facts = Facts::of(simple.as_ref().or(tree.as_ref()), &filter);
+            self.grouping(keys, aggregates, &facts, rollup)
         });
         if one_row {
             order.clear();
@@ -831,25 +828,6 @@ fn grouping_exprs(grouping: &Grouping) -> impl Iterator<Item = &Expr> {
 
 fn keys_and_aggregates(scope: &Scope) -> usize {
     scope.group_keys.len() + scope.aggregates.as_ref().map_or(0, Vec::len)
-}
-
-/// The conditions of inner joins' ON, and those of outer joins with their right sides' sources.
-fn join_conditions<'t>(tree: &'t JoinTree, inner: &mut Vec<&'t Expr>, outer: &mut Vec<OuterCondition<'t>>) {
-    match tree {
-        JoinTree::Table(_) => {}
-        JoinTree::Inner { parts, on, .. } => {
-            parts.iter().for_each(|part| join_conditions(part, inner, outer));
-            inner.extend(on);
-        }
-        JoinTree::Left { left, kind: JoinKind::Semi | JoinKind::Anti, .. } => join_conditions(left, inner, outer),
-        JoinTree::Left { left, right, on, .. } => {
-            join_conditions(left, inner, outer);
-            // Inside the right side nothing holds for rows that were not found.
-            let mut sources = Vec::new();
-            crate::planner::tree_sources(right, &mut sources);
-            outer.push(OuterCondition { right: sources, on });
-        }
-    }
 }
 
 /// The groups of rows that are sorted by the keys, with their sums.

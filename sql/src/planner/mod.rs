@@ -371,7 +371,7 @@ impl<'b> FromBlock<'b> {
 }
 
 /// LEFT joins whose right side a condition requires to be found become inner joins.
-fn simplify(tree: JoinTree, conditions: &[Expr]) -> JoinTree {
+pub(crate) fn simplify(tree: JoinTree, conditions: &[Expr]) -> JoinTree {
     match tree {
         JoinTree::Table(_) => tree,
         JoinTree::Inner { parts, on, straight } => {
@@ -387,7 +387,7 @@ fn simplify(tree: JoinTree, conditions: &[Expr]) -> JoinTree {
         JoinTree::Left { left, right, on, kind } => {
             let mut sources = Vec::new();
             tree_sources(&right, &mut sources);
-            if conditions.iter().any(|c| sources.iter().any(|&s| rejects_null(c, s))) {
+            if conditions.iter().any(|c| rejects_null(c, &|s, _| sources.contains(&s))) {
                 let tree = JoinTree::Inner { parts: vec![*left, *right], on, straight: false };
                 return simplify(tree, conditions);
             }
@@ -430,28 +430,31 @@ pub(crate) fn tree_sources(tree: &JoinTree, out: &mut Vec<usize>) {
     }
 }
 
-/// Is the condition never true when all columns of the source are NULL?
-fn rejects_null(condition: &Expr, source: usize) -> bool {
+/// Is the condition never true when the columns are NULL?
+pub(crate) fn rejects_null(condition: &Expr, columns: &dyn Fn(usize, usize) -> bool) -> bool {
     match &condition.kind {
-        ExprKind::Compare { op, left, right, .. } => {
-            *op != CompareOp::NullSafeEqual && (null_with(left, source) || null_with(right, source))
-        }
-        ExprKind::In { arg, .. } | ExprKind::Like { arg, .. } => null_with(arg, source),
-        ExprKind::Between { arg, .. } => null_with(arg, source),
-        ExprKind::IsNull { arg, negated: true } => null_with(arg, source),
-        ExprKind::IsTruth { arg, truth: true, negated: false } => rejects_null(arg, source),
-        ExprKind::And(parts) => parts.iter().any(|part| rejects_null(part, source)),
-        ExprKind::Or(parts) => parts.iter().all(|part| rejects_null(part, source)),
-        _ => false,
+        ExprKind::IsNull { arg, negated: true } => null_with(arg, columns),
+        ExprKind::IsTruth { arg, truth, negated: false } => null_with(arg, columns) || *truth && rejects_null(arg, columns),
+        ExprKind::Not(arg) => match &arg.kind {
+            ExprKind::IsNull { arg, negated: false } => null_with(arg, columns),
+            _ => null_with(arg, columns),
+        },
+        ExprKind::And(parts) => parts.iter().any(|part| rejects_null(part, columns)),
+        ExprKind::Or(parts) => parts.iter().all(|part| rejects_null(part, columns)),
+        _ => null_with(condition, columns),
     }
 }
 
-/// Is the expression NULL when the source's columns are?
-fn null_with(expr: &Expr, source: usize) -> bool {
+/// Is the expression NULL when the columns are?
+fn null_with(expr: &Expr, columns: &dyn Fn(usize, usize) -> bool) -> bool {
     match &expr.kind {
-        ExprKind::Column { source: s, .. } | ExprKind::ColumnOrdinal { source: s, .. } => *s == source,
-        ExprKind::Arithmetic { left, right, .. } => null_with(left, source) || null_with(right, source),
-        ExprKind::Unary { arg, .. } | ExprKind::Cast(arg) => null_with(arg, source),
+        ExprKind::Column { source, column } | ExprKind::ColumnOrdinal { source, column } => columns(*source, *column),
+        ExprKind::Arithmetic { left, right, .. } => null_with(left, columns) || null_with(right, columns),
+        ExprKind::Unary { arg, .. } | ExprKind::Cast(arg) => null_with(arg, columns),
+        ExprKind::Compare { op, left, right, .. } => {
+            *op != CompareOp::NullSafeEqual && (null_with(left, columns) || null_with(right, columns))
+        }
+        ExprKind::In { arg, .. } | ExprKind::Like { arg, .. } | ExprKind::Between { arg, .. } => null_with(arg, columns),
         _ => false,
     }
 }
