@@ -194,9 +194,13 @@ pub fn store<'v>(
         && !matches!(to.kind, TypeKind::Bit { .. })
         && let Some(number) = literal_number(value, from)
     {
-        let number = Value::UInt(number);
-        let stored = store(&number, &ColumnType::unsigned(TypeKind::BigInt), to, context, warnings)?;
-        return Ok(stored.into_owned());
+        let (is_long, told) = (number.is_none(), warnings.iter().count());
+        let number = Value::UInt(number.unwrap_or(if to.unsigned { u64::MAX } else { i64::MAX as u64 }));
+        let stored = store(&number, &ColumnType::unsigned(TypeKind::BigInt), to, context, warnings)?.into_owned();
+        if is_long && warnings.iter().count() == told {
+            context.raise(Problem::OutOfRange, warnings)?;
+        }
+        return Ok(stored);
     }
     match &to.kind {
         TypeKind::Null => Ok(Value::Null),
@@ -242,11 +246,13 @@ fn member_number(value: &Value<'_>, from: &ColumnType) -> Option<u64> {
     }
 }
 
-/// A hexadecimal or bit literal, whose type is an unsigned binary string, as the number that it is where a number is stored.
-fn literal_number(value: &Value<'_>, from: &ColumnType) -> Option<u64> {
+/// A hexadecimal or bit literal, whose type is an unsigned binary string, as the number that it is where a number is stored; `Some(None)`:
+/// it has more bytes than a number.
+fn literal_number(value: &Value<'_>, from: &ColumnType) -> Option<Option<u64>> {
     match value {
         Value::Bytes(bytes) if from.unsigned && matches!(from.kind, TypeKind::VarBinary { .. }) => {
-            Some(bytes.iter().fold(0, |n, b| n << 8 | u64::from(*b)))
+            let is_long = bytes.len() > size_of::<u64>();
+            Some((!is_long).then(|| bytes.iter().fold(0, |n, b| n << 8 | u64::from(*b))))
         }
         _ => None,
     }

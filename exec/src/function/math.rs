@@ -169,7 +169,7 @@ fn round<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr], truncate: bool) ->
 
 /// Rounds to tens, hundreds ... (`digits` is negative), half away from zero.
 fn round_integer(n: i128, digits: i64, truncate: bool) -> i128 {
-    let Some(unit) = u32::try_from(-digits).ok().and_then(|d| 10i128.checked_pow(d)) else { return 0 };
+    let Some(unit) = u32::try_from(digits.unsigned_abs()).ok().and_then(|d| 10i128.checked_pow(d)) else { return 0 };
     let cut = n / unit * unit;
     if truncate || (n - cut).abs() * 2 < unit { cut } else { cut + unit * n.signum() }
 }

@@ -304,6 +304,11 @@ pub(crate) fn convert_year(constant: &mut Expr, other: &Expr) {
     if other.ty.kind != TypeKind::Year || !matches!(other.kind, ExprKind::Column { .. }) {
         return;
     }
+    if is_computed_moment(constant) {
+        let kind = ExprKind::Call { function: crate::func::Function::Year, args: vec![constant.clone()] };
+        *constant = Expr { kind, ty: typing::bigint(false), nullable: true };
+        return;
+    }
     match &mut constant.kind {
         ExprKind::Literal(Value::Int(n @ 1..=69)) => *n += 2000,
         ExprKind::Literal(Value::Int(n @ 70..=99)) => *n += 1900,
@@ -338,9 +343,24 @@ pub(crate) fn convert_moment(constant: &mut Expr, other: &Expr) {
     let time = match &constant.kind {
         ExprKind::Literal(Value::Date(_)) => types::Time::default(),
         ExprKind::Literal(Value::DateTime(moment)) => moment.time(),
+        _ if is_computed_moment(constant) => {
+            let ty = ColumnType::new(TypeKind::Time { fsp: typing::fsp(&constant.ty) });
+            *constant = super::operand::cast_to(constant.clone(), ty);
+            return;
+        }
         _ => return,
     };
     *constant = Expr::literal(Value::Time(time), ColumnType::new(TypeKind::Time { fsp: typing::fsp(&constant.ty) }));
+}
+
+/// A date, with or without a time, that an expression over no rows makes.
+fn is_computed_moment(expr: &Expr) -> bool {
+    let is_plain = !matches!(expr.kind, ExprKind::Literal(_) | ExprKind::Param(_) | ExprKind::UserVariable(_));
+    is_plain && matches!(class(&expr.ty), Class::Date | Class::DateTime) && !reads_rows(expr) && !has_subquery(expr)
+}
+
+fn has_subquery(expr: &Expr) -> bool {
+    expr.any(&|e| matches!(e.kind, ExprKind::Subquery(_) | ExprKind::AssignVariable { .. }))
 }
 
 /// A parameter's year of four digits.

@@ -384,7 +384,10 @@ impl Binder<'_> {
         let is_year = arg.ty.kind == TypeKind::Year && matches!(arg.kind, ExprKind::Column { .. }) && members.len() > 1;
         let differs = self.prepare_members(&mut arg, &mut members)?;
         match members.as_mut_slice() {
-            [only] => compare::convert_year(only, &arg),
+            [only] => {
+                compare::convert_year(only, &arg);
+                compare::convert_moment(only, &arg);
+            }
             // Only a single number is short for a year.
             several if is_year && arg.ty.kind == TypeKind::Year && several.iter().any(|m| class(&m.ty) != Class::Integer) => {
                 arg = cast_to(arg, typing::bigint(true))
@@ -572,6 +575,11 @@ impl Binder<'_> {
     fn escape(&mut self, escape: Option<&ast::Expr<'_>>) -> Result<(Option<u8>, Option<Expr>)> {
         match escape {
             None => return Ok((if self.mode.no_backslash_escapes { None } else { Some(b'\\') }, None)),
+            Some(ast::Expr::Literal(ast::Literal::String(literal)))
+                if literal.bytes.is_empty() && self.mode.no_backslash_escapes =>
+            {
+                return Err(Error::WrongArguments("ESCAPE".to_owned()));
+            }
             Some(ast::Expr::Literal(ast::Literal::String(literal))) if literal.charset.is_none() => match literal.bytes {
                 [] => return Ok((None, None)),
                 [one] => return Ok((Some(*one), None)),

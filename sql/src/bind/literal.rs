@@ -30,10 +30,14 @@ impl Binder<'_> {
                 let ty = ColumnType::unsigned(TypeKind::VarBinary { length: bytes.len() as u32 });
                 Expr::literal(bytes_value(bytes), ty)
             }
-            Literal::Date(text) => date_literal(text)?,
+            Literal::Date(text) => {
+                let value = self.moment(text).filter(|_| !has_time(text)).ok_or_else(|| wrong("DATE", text))?;
+                Expr::literal(Value::Date(value.date), ColumnType::new(TypeKind::Date))
+            }
             Literal::Time(text) => {
                 let parsed = temporal::parse_time(text);
-                if parsed.truncated || parsed.out_of_range || text.is_empty() {
+                let is_moment = temporal::parse_datetime(text).is_some() && digit_groups(text).count() > 5;
+                if parsed.truncated || parsed.out_of_range || text.is_empty() || is_moment {
                     return Err(wrong("TIME", text));
                 }
                 Expr::literal(Value::Time(parsed.value), ColumnType::new(TypeKind::Time { fsp: fraction(text) }))
@@ -41,13 +45,20 @@ impl Binder<'_> {
             Literal::Timestamp(text) if has_offset(text) => {
                 // What it is in the session's time zone is known when the statement runs.
                 let written = Expr::literal(bytes_value(text), typing::string(text.len() as u64, self.literal_collation()));
-                super::operand::cast_to(written, ColumnType::new(TypeKind::DateTime { fsp: fraction(text) }))
+                super::operand::cast_to(written, ColumnType::new(TypeKind::DateTime { fsp: moment_fraction(text) }))
             }
             Literal::Timestamp(text) => {
-                let value = datetime(text).ok_or_else(|| wrong("DATETIME", text))?;
-                Expr::literal(Value::DateTime(value), ColumnType::new(TypeKind::DateTime { fsp: fraction(text) }))
+                let value = self.moment(text).filter(|_| has_time(text)).ok_or_else(|| wrong("DATETIME", text))?;
+                Expr::literal(Value::DateTime(value), ColumnType::new(TypeKind::DateTime { fsp: moment_fraction(text) }))
             }
         })
+    }
+
+    /// The text of a DATE or TIMESTAMP literal, which has zeros in its date only as `sql_mode` allows.
+    fn moment(&self, text: &[u8]) -> Option<DateTime> {
+        let (no_zero_date, no_zero_in_date) = (self.mode.no_zero_date, self.mode.no_zero_in_date);
+        let rules = DateRules { no_zero_date, no_zero_in_date, allow_invalid: self.mode.allow_invalid_dates };
+        datetime_by(text, rules)
     }
 
     fn string_literal(&mut self, literal: &StringLiteral<'_>) -> Result<Expr> {
@@ -69,20 +80,36 @@ impl Binder<'_> {
     }
 }
 
-fn date_literal(text: &[u8]) -> Result<Expr> {
-    let value = datetime(text).filter(|d| d.time_micros() == 0).ok_or_else(|| wrong("DATE", text))?;
-    Ok(Expr::literal(Value::Date(value.date), ColumnType::new(TypeKind::Date)))
-}
-
 fn wrong(kind: &'static str, text: &[u8]) -> Error {
     Error::WrongLiteral { kind, value: String::from_utf8_lossy(text).into_owned() }
 }
 
 /// A text that is a date, with or without a time, and nothing more.
 fn datetime(text: &[u8]) -> Option<DateTime> {
+    datetime_by(text, DateRules::default())
+}
+
+fn datetime_by(text: &[u8], rules: DateRules) -> Option<DateTime> {
     let parsed = temporal::parse_datetime(text)?;
     let whole = !parsed.truncated && !parsed.round_up && parsed.offset.is_none();
-    (whole && parsed.value.date.check(DateRules::default()).is_ok()).then_some(parsed.value)
+    (whole && parsed.value.date.check(rules).is_ok()).then_some(parsed.value)
+}
+
+/// The groups of digits in a text that is a date or a time.
+fn digit_groups(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|byte| !byte.is_ascii_digit()).filter(|group| !group.is_empty())
+}
+
+/// Is there a time behind the date? `T` alone begins one.
+fn has_time(text: &[u8]) -> bool {
+    // A date without separators has up to eight digits.
+    let lengths: Vec<usize> = digit_groups(text).map(<[u8]>::len).collect();
+    match lengths.as_slice() {
+        [] => false,
+        [first] => *first > 8,
+        [first, ..] if *first >= 8 => true,
+        groups => groups.len() > 3 || text.contains(&b'T'),
+    }
 }
 
 /// Is it a date and a time with how far its time zone is from UTC?
@@ -113,6 +140,17 @@ pub(super) fn time_constant(text: &[u8]) -> Option<Expr> {
 
 fn bytes_value(bytes: &[u8]) -> Value<'static> {
     Value::Bytes(Cow::Owned(bytes.to_vec()))
+}
+
+/// Fraction digits of the text of a date with a time, at most 6.
+fn moment_fraction(text: &[u8]) -> u8 {
+    // They stand behind the parts of date and time, which may be written together.
+    let parts = match digit_groups(text).next().map_or(0, <[u8]>::len) {
+        0..8 => 6,
+        8 => 2,
+        _ => 1,
+    };
+    digit_groups(text).nth(parts).map_or(0, |digits| digits.len().min(6) as u8)
 }
 
 /// Fraction digits of a time's text, at most 6.

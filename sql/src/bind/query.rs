@@ -186,6 +186,7 @@ impl Binder<'_> {
     pub(super) fn planned_query(&mut self, query: &Query<'_>, mut bound: Bound) -> Result<QueryPlan> {
         if let Bound::Select(select) = &mut bound {
             for (column, expr) in select.columns.iter_mut().zip(&select.project) {
+                column.ty.zerofill &= is_shown_as_column(expr, select.grouping.as_ref());
                 if column.ty.kind == TypeKind::BigInt && column.ty.display_width.is_none() && column.table_alias.is_empty() {
                     let sign = u32::from(!column.ty.unsigned);
                     column.width = super::digits::known_digits(expr).and_then(|digits| u8::try_from(digits + sign).ok());
@@ -824,6 +825,15 @@ pub(super) fn windows_in(expr: &Expr) -> bool {
 fn grouping_exprs(grouping: &Grouping) -> impl Iterator<Item = &Expr> {
     let args = grouping.aggregates.iter().flat_map(|a| a.args.iter().chain(a.order.iter().map(|(e, _)| e)));
     grouping.keys.iter().chain(args)
+}
+
+/// Is a value shown as the column that it comes from, with the zeros before it? Aggregates of all rows, functions and subqueries are not.
+fn is_shown_as_column(expr: &Expr, grouping: Option<&Grouping>) -> bool {
+    match &expr.kind {
+        ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. } => true,
+        ExprKind::Slot(_) => grouping.is_some_and(|grouping| !grouping.keys.is_empty()),
+        _ => false,
+    }
 }
 
 fn keys_and_aggregates(scope: &Scope) -> usize {

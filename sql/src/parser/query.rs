@@ -196,7 +196,7 @@ impl<'a> Parser<'a> {
             having: None,
             windows: &[],
         };
-        self.select_options(&mut select);
+        self.select_options(&mut select)?;
         select.items = self.select_items()?;
         // INTO before FROM. It is kept here until the block's end: the queries within the block have none.
         let into = if self.at_kw(K::Into) { Some(self.select_into()?) } else { None };
@@ -232,8 +232,10 @@ impl<'a> Parser<'a> {
         Ok(self.arena.node(select))
     }
 
-    fn select_options(&mut self, select: &mut Select<'a>) {
+    fn select_options(&mut self, select: &mut Select<'a>) -> Result<()> {
+        let mut all = false;
         loop {
+            all |= self.token == Token::Keyword(K::All);
             match self.token {
                 Token::Keyword(K::Distinct | K::DistinctRow) => select.distinct = true,
                 Token::Keyword(K::StraightJoin) => select.straight_join = true,
@@ -244,7 +246,8 @@ impl<'a> Parser<'a> {
                         && (word.eq_ignore_ascii_case(b"SQL_NO_CACHE")
                             || word.eq_ignore_ascii_case(b"SQL_CACHE")
                             || word.eq_ignore_ascii_case(b"SQL_BUFFER_RESULT")) => {}
-                _ => return,
+                _ if all && select.distinct => return Err(Error::WrongUsage("ALL", "DISTINCT")),
+                _ => return Ok(()),
             }
             self.bump();
         }

@@ -62,7 +62,7 @@ pub struct NewView {
 
 /// Judges and prints a view to be called `database.name`.
 pub fn define_view(create: &CreateView<'_>, database: &str, context: &dyn BindContext) -> Result<NewView> {
-    let wrong = |name: &&&str| name.ends_with(' ') || name.chars().count() > NAME_CHARS_MAX;
+    let wrong = |name: &&&str| name.is_empty() || name.ends_with(' ') || name.chars().count() > NAME_CHARS_MAX;
     if let Some(name) = aliases(create.query).iter().chain(create.columns).find(wrong) {
         return Err(Error::WrongName { kind: NameKind::Column, name: (*name).to_owned() });
     }
