@@ -163,6 +163,10 @@ pub struct OutputColumn {
     pub nullable: bool,
     /// Of an integer that is computed: how wide clients are told that it is, where that is less than its type's width.
     pub width: Option<u8>,
+    /// Of a BIGINT that is computed: a table or view that is made of the query keeps it as INT.
+    pub is_short: bool,
+    /// Of a function of INT: a table that is made of the query keeps it as that.
+    pub is_int_function: bool,
     /// Where the column comes from, for the wire's column definition; empty strings for an expression.
     pub database: String,
     /// Of a column whose rows are kept, the derived table's.

@@ -77,7 +77,10 @@ impl<'a> Converter<'a> {
     /// One column.
     pub fn column(&self, definition: &ColumnDefinition<'_>, table_collation: CollationId) -> Result<ColumnDef> {
         // As in MySQL, a reference written beside the column is parsed and ignored.
-        let ty = column_type(definition.name, &definition.data_type, table_collation)?;
+        let ty = match self.as_lob(definition, table_collation)? {
+            Some(ty) => ty,
+            None => column_type(definition.name, &definition.data_type, table_collation)?,
+        };
         let nullable = definition.nullable.unwrap_or(true) && !definition.primary_key && !definition.auto_increment;
         if definition.nullable == Some(true) && definition.primary_key {
             return Err(sql_error(DefinitionError::PrimaryNullable.into()));
@@ -104,6 +107,31 @@ impl<'a> Converter<'a> {
             generated: generated(definition)?,
             missing: None,
         })
+    }
+
+    /// Without strict mode, the TEXT or BLOB that a VARCHAR or VARBINARY becomes which is longer than a row may be.
+    fn as_lob(&self, definition: &ColumnDefinition<'_>, table_collation: CollationId) -> Result<Option<ColumnType>> {
+        const ROW_BYTES_MAX: u64 = 65535;
+        let has_default =
+            !matches!(definition.default, DefaultClause::None | DefaultClause::Literal(Expr::Literal(Literal::Null)));
+        let (length, from, to) = match definition.data_type.name {
+            TypeName::VarChar(length) => (length, "VARCHAR", "TEXT"),
+            TypeName::VarBinary(length) => (length, "VARBINARY", "BLOB"),
+            _ => return Ok(None),
+        };
+        if self.state.settings.mode.strict || has_default || length > u32::MAX.into() {
+            return Ok(None);
+        }
+        let is_text = from == "VARCHAR";
+        let name = if is_text { TypeName::Text(Some(length)) } else { TypeName::Blob(Some(length)) };
+        let ty = column_type(definition.name, &DataType { name, ..definition.data_type }, table_collation)?;
+        let bytes_max = ty.collation.info().map_or(4, |info| u64::from(info.char_bytes_max));
+        if length * bytes_max <= ROW_BYTES_MAX {
+            return Ok(None);
+        }
+        let message = format!("Converting column '{}' from {from} to {to}", definition.name);
+        self.state.vars.note(exec::Error::Other { number: 1246, message });
+        Ok(Some(ty))
     }
 
     /// A comment, which is cut where it is too long, or refused in strict mode.
@@ -139,7 +167,14 @@ impl<'a> Converter<'a> {
             return if nullable { Ok(ColumnDefault::Literal(None)) } else { Err(invalid()) };
         }
         if matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json) {
-            return Err(sql_error(DefinitionError::BlobDefault(name.to_owned()).into()));
+            let error = sql_error(DefinitionError::BlobDefault(name.to_owned()).into());
+            let is_empty = matches!(literal, Expr::Literal(Literal::String(text)) if text.bytes.is_empty());
+            if !is_empty || ty.kind == TypeKind::Json || self.state.settings.mode.strict {
+                return Err(error);
+            }
+            let told = error.describe();
+            self.state.vars.warn(exec::Error::Other { number: told.number, message: told.message });
+            return Ok(ColumnDefault::None);
         }
         let (value, from) = literal_value(literal).ok_or_else(invalid)?;
         // Members are named, not numbered.

@@ -8,6 +8,9 @@ use types::{ColumnType, TypeKind};
 /// comment; every other one that is not NULL gets MySQL's empty value. So does one that is not read from the table itself (`direct`).
 pub fn column_of_query(column: &OutputColumn, schema: &Schema, direct: bool) -> ColumnDef {
     let mut made = ColumnDef::new(column.name.clone(), sql::kept_type(&column.ty), column.nullable);
+    if column.is_short {
+        (made.ty.kind, made.ty.display_width) = (TypeKind::Int, None);
+    }
     let table = schema.table(&column.database, &column.table).filter(|table| !table.is_virtual);
     let base = table.and_then(|table| Some(&table.columns[table.column_index(&column.original_name)?]));
     if let Some(base) = base {

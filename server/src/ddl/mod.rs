@@ -511,7 +511,13 @@ fn add_query_columns(state: &State, query: &Query<'_>, new: &mut NewTable) -> Re
     for column in planned.entry.prepared.columns() {
         match defined.iter().position(|existing| existing.name.eq_ignore_ascii_case(&column.name)) {
             Some(at) => given.push(defined.remove(at)),
-            None => given.push(column_of_query(column, &schema, is_direct(&column.database, &column.table))),
+            None => {
+                let mut made = column_of_query(column, &schema, is_direct(&column.database, &column.table));
+                if column.is_int_function {
+                    (made.ty.kind, made.ty.display_width) = (types::TypeKind::Int, None);
+                }
+                given.push(made);
+            }
         }
     }
     new.columns = defined;

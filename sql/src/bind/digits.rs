@@ -4,7 +4,7 @@
 use super::typing::{Class, class, decimal_shape};
 use crate::expr::{ArithmeticOp, Expr, ExprKind, UnaryOp};
 use crate::func::Function as F;
-use types::Value;
+use types::{TypeKind, Value};
 
 /// What has more digits is a BIGINT like any other.
 const DIGITS_MAX: u32 = 18;
@@ -19,6 +19,37 @@ pub(crate) fn known_digits(expr: &Expr) -> Option<u32> {
         _ => return None,
     };
     (digits <= DIGITS_MAX).then_some(digits)
+}
+
+/// Does a table or view that is made of a query keep this BIGINT as INT? It does where all values are below nine digits.
+pub(crate) fn is_short(expr: &Expr) -> bool {
+    const WIDTH_MAX: u32 = 9;
+    match &expr.kind {
+        _ if expr.ty.kind != TypeKind::BigInt => false,
+        ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. } | ExprKind::Slot(_) | ExprKind::Subquery(_) => false,
+        ExprKind::Call { function: F::IfNull | F::PeriodAdd, .. } => false,
+        ExprKind::Literal(Value::Int(n)) => n.unsigned_abs().checked_ilog10().unwrap_or(0) + 2 <= WIDTH_MAX,
+        _ => {
+            let sign = u32::from(!expr.ty.unsigned);
+            let width = known_digits(expr).map(|digits| digits + sign).or(expr.ty.display_width.map(u32::from));
+            width.is_some_and(|width| width <= WIDTH_MAX)
+        }
+    }
+}
+
+/// Is it a function of INT? A table that is made of a query keeps it as one, however many digits it has.
+pub(crate) fn is_int_function(expr: &Expr) -> bool {
+    let ExprKind::Call { function, .. } = &expr.kind else { return false };
+    match function {
+        F::IfNull | F::PeriodAdd => false,
+        F::Benchmark | F::RegexpLike => true,
+        function => !is_choice(*function) && known_digits(expr).is_some_and(|digits| digits <= 10),
+    }
+}
+
+/// Functions that give one of their arguments.
+fn is_choice(function: F) -> bool {
+    matches!(function, F::If | F::Coalesce | F::Greatest | F::Least | F::Abs | F::NullIf)
 }
 
 fn of_integer(expr: &Expr) -> Option<u32> {

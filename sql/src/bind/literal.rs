@@ -56,9 +56,13 @@ impl Binder<'_> {
 
     /// The text of a DATE or TIMESTAMP literal, which has zeros in its date only as `sql_mode` allows.
     fn moment(&self, text: &[u8]) -> Option<DateTime> {
+        datetime_by(text, self.date_rules())
+    }
+
+    /// Which dates `sql_mode` allows.
+    pub(super) fn date_rules(&self) -> DateRules {
         let (no_zero_date, no_zero_in_date) = (self.mode.no_zero_date, self.mode.no_zero_in_date);
-        let rules = DateRules { no_zero_date, no_zero_in_date, allow_invalid: self.mode.allow_invalid_dates };
-        datetime_by(text, rules)
+        DateRules { no_zero_date, no_zero_in_date, allow_invalid: self.mode.allow_invalid_dates }
     }
 
     fn string_literal(&mut self, literal: &StringLiteral<'_>) -> Result<Expr> {

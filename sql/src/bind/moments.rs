@@ -79,10 +79,14 @@ impl Binder<'_> {
     pub(super) fn refuse_no_date(&self, text: Option<&[u8]>, other: &Expr) -> Result<()> {
         let kind = match class(&other.ty) {
             Class::Date => "DATE",
+            Class::DateTime if matches!(other.ty.kind, TypeKind::Timestamp { .. }) => "TIMESTAMP",
             Class::DateTime => "DATETIME",
             _ => return Ok(()),
         };
-        let Some(text) = text.filter(|text| types::temporal::parse_datetime(text).is_none()) else { return Ok(()) };
+        let rules = self.date_rules();
+        let is_date =
+            |text: &[u8]| types::temporal::parse_datetime(text).is_some_and(|moment| moment.value.date.check(rules).is_ok());
+        let Some(text) = text.filter(|text| !is_date(text)) else { return Ok(()) };
         let value = String::from_utf8_lossy(text).into_owned();
         if !self.is_strict_change {
             return Err(Error::WrongLiteral { kind, value });

@@ -790,6 +790,8 @@ pub(super) fn plain_column(name: String, ty: ColumnType, nullable: bool) -> Outp
         ty,
         nullable,
         width: None,
+        is_short: false,
+        is_int_function: false,
         database: String::new(),
         table: String::new(),
         table_alias: String::new(),

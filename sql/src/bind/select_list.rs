@@ -129,7 +129,11 @@ impl Binder<'_> {
                 output.view = named.view.as_ref().map_or_else(String::new, |view| view.def.name.clone());
             }
         }
-        let ExprKind::Column { source, column } = expr.kind else { return output };
+        let ExprKind::Column { source, column } = expr.kind else {
+            output.is_short = super::digits::is_short(expr);
+            output.is_int_function = super::digits::is_int_function(expr);
+            return output;
+        };
         let from = &self.sources[source];
         if !matches!(from.kind, SourceKind::Table) {
             output.table.clone_from(&output.table_alias);

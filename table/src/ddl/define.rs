@@ -305,8 +305,8 @@ fn takes_now(ty: &ColumnType) -> bool {
 }
 
 fn is_countable(ty: &ColumnType) -> bool {
-    use TypeKind::{BigInt, Double, Float, Int, MediumInt, SmallInt, TinyInt};
-    matches!(ty.kind, TinyInt | SmallInt | MediumInt | Int | BigInt | Float | Double)
+    use TypeKind::{BigInt, Int, MediumInt, SmallInt, TinyInt};
+    matches!(ty.kind, TinyInt | SmallInt | MediumInt | Int | BigInt)
 }
 
 /// Length in characters (bytes for binary types) of types that can be indexed by a prefix.
