@@ -5,7 +5,7 @@ use crate::dml::Changes;
 use crate::error::{Error, Result};
 use crate::eval::{Shared, Step};
 use crate::load::ByteSource;
-use crate::operator::{Builder, Operator, Registry, ScanOperator, SourceLock};
+use crate::operator::{Builder, Operator, Registry, ScanOperator, SourceLock, evaluate_count};
 use crate::packed;
 use crate::prepared::{Prepared, simple_scan};
 use crate::run::{Run, Slice, check_killed, sources_of};
@@ -15,7 +15,7 @@ use crate::wait;
 use sql::explain::Measures;
 use sql::expr::{Expr, ExprKind};
 use sql::plan::{
-    DeletePlan, InsertPlan, InsertSource, LockWait, Locking, Node, OutputColumn, Parts, Plan, QueryPlan, UpdatePlan,
+    DeletePlan, InsertPlan, InsertSource, LimitPlan, LockWait, Locking, Node, OutputColumn, Parts, Plan, QueryPlan, UpdatePlan,
 };
 use std::fmt;
 use std::future::poll_fn;
@@ -364,7 +364,29 @@ async fn query<S: RowSink>(
     if let Some(source) = run.sources.first_mut() {
         scratch.row = std::mem::take(&mut source.row);
     }
-    result.map(|rows| (rows, run.found_rows.unwrap_or(rows)))
+    let rows = result?;
+    let found = match (run.found_rows, limit_of(&plan.root)) {
+        (Some(found), _) => found,
+        // Rows that OFFSET passed over were found, too.
+        (None, Some(limit)) if limit.offset.is_some() => {
+            let passed = match rows {
+                0 => run.passed_over,
+                _ => evaluate_count(&run.env(&[]), limit.offset.as_ref()).ok().flatten().unwrap_or(0),
+            };
+            rows + passed
+        }
+        _ => rows,
+    };
+    Ok((rows, found))
+}
+
+/// The LIMIT of a whole query.
+fn limit_of(root: &Node) -> Option<&LimitPlan> {
+    match root {
+        Node::Limit { limit, .. } | Node::Sort { limit: Some(limit), .. } => Some(limit),
+        Node::Trim { input, .. } => limit_of(input),
+        _ => None,
+    }
 }
 
 /// Moves rows into the sink until there are no more.

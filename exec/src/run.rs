@@ -120,6 +120,8 @@ pub(crate) struct Run<'a> {
     pub measures: Option<&'a Registry>,
     /// SQL_CALC_FOUND_ROWS: the rows that there are without LIMIT.
     pub found_rows: Option<u64>,
+    /// The rows that the last LIMIT to end had read.
+    pub passed_over: u64,
 }
 
 /// The plan of a statement without subqueries.
@@ -197,6 +199,7 @@ impl<'a> Run<'a> {
             subquery_lock: None,
             measures: None,
             found_rows: None,
+            passed_over: 0,
         }
     }
 

@@ -70,6 +70,7 @@ impl<'p> Limit<'p> {
 
     fn end(&mut self, run: &mut Run<'p>) {
         self.ended = true;
+        run.passed_over = self.seen;
         if self.plan.counts_all {
             run.found_rows = Some(self.seen);
         }

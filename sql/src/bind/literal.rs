@@ -154,7 +154,9 @@ fn moment_fraction(text: &[u8]) -> u8 {
         8 => 2,
         _ => 1,
     };
-    digit_groups(text).nth(parts).map_or(0, |digits| digits.len().min(6) as u8)
+    // Behind a sign instead of a point is the time zone.
+    let end = text.iter().skip(10).position(|byte| matches!(byte, b'+' | b'-')).map_or(text.len(), |sign| sign + 10);
+    digit_groups(&text[..end]).nth(parts).map_or(0, |digits| digits.len().min(6) as u8)
 }
 
 /// Fraction digits of a time's text, at most 6.

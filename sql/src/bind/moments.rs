@@ -79,7 +79,7 @@ impl Binder<'_> {
     pub(super) fn refuse_no_date(&self, text: Option<&[u8]>, other: &Expr) -> Result<()> {
         let kind = match class(&other.ty) {
             Class::Date => "DATE",
-            Class::DateTime if matches!(other.ty.kind, TypeKind::Timestamp { .. }) => "TIMESTAMP",
+            Class::DateTime if !self.is_strict_change && matches!(other.ty.kind, TypeKind::Timestamp { .. }) => "TIMESTAMP",
             Class::DateTime => "DATETIME",
             _ => return Ok(()),
         };
