@@ -159,7 +159,7 @@ impl Output {
             return Self::Key(slot);
         }
         match grouping.value_of(slot) {
-            Some(value) if !grouping.is_written_aggregate(slot) => Self::Value(value.clone()),
+            Some(value) if !grouping.is_aggregate_or_level(slot) => Self::Value(value.clone()),
             _ => Self::Other,
         }
     }

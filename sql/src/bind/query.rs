@@ -16,7 +16,7 @@ use super::{AliasRule, Binder, BoundWindow, LevelKind, Scope, SelectColumn};
 use crate::ast::{self, Expr as AstExpr, Literal, OrderItem, Query, QueryBody, Select, SelectItem};
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Aggregate, Expr, ExprKind};
-use crate::plan::{BindContext, JoinKind, LimitPlan, LockWait, Locking, Node, OutputColumn, QueryPlan, SortKey};
+use crate::plan::{BindContext, LimitPlan, LockWait, Locking, Node, OutputColumn, QueryPlan, SortKey};
 use crate::planner::{FromBlock, JoinTree};
 use types::{ColumnType, TypeKind, Value};
 
