@@ -263,8 +263,8 @@ pub(crate) fn convert_constant(constant: &mut Expr, other: &Expr) {
     }
 }
 
-/// The largest number that is a date alone.
-const DAY_MAX: i64 = 9999_12_31;
+/// The least number that is a date with a time; between the last date, 99991231, and it there are numbers that are neither.
+const MOMENT_MIN: i64 = 101_000_000;
 
 /// A constant that a YEAR column meets is the year that the column would keep of it; a number with a fraction that a date or TIME column
 /// meets, and a text that a TIME column meets, is rounded as the column would round it. What the column would refuse stays as it is.
@@ -280,7 +280,7 @@ pub(crate) fn keep_as_column(constant: &mut Expr, other: &Expr) {
         TypeKind::Timestamp { fsp } if has_fraction => ColumnType::new(TypeKind::DateTime { fsp }),
         TypeKind::Date | TypeKind::DateTime { .. } if has_fraction => other.ty.clone(),
         // A date and a time.
-        TypeKind::Date if matches!(value, Value::Int(n) if *n > DAY_MAX) => other.ty.clone(),
+        TypeKind::Date if matches!(value, Value::Int(n) if *n >= MOMENT_MIN) => other.ty.clone(),
         TypeKind::Time { .. } if has_fraction || matches!(value, Value::Bytes(text) if !text.trim_ascii().is_empty()) => {
             other.ty.clone()
         }
