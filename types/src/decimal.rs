@@ -571,7 +571,7 @@ impl Decimal {
         if digits >= 0 {
             return Ok(self.cut(digits as u8, cut));
         }
-        let by = u32::try_from(-digits).unwrap_or(u32::MAX).min(DIGITS_MAX + 1) + u32::from(self.scale);
+        let by = u32::try_from(digits.unsigned_abs()).unwrap_or(u32::MAX).min(DIGITS_MAX + 1) + u32::from(self.scale);
         if by > 2 * DIGITS_MAX {
             return Ok(Self::ZERO);
         }
