@@ -44,7 +44,7 @@ impl Binder<'_> {
             // The bytes that text has in its own character set, which are others than those it is kept as.
             let is_narrow = |expr: &&mut Expr| class(&expr.ty) == Class::String && has_own_bytes(Charset::of(expr.ty.collation));
             for expr in exprs.filter(is_narrow) {
-                let bytes = typing::string(typing::string_length(&expr.ty), CollationId::BINARY);
+                let bytes = typing::string(typing::kept_bytes(expr), CollationId::BINARY);
                 *expr = super::operand::cast_to(expr.clone(), bytes);
             }
             return Ok(());

@@ -516,7 +516,7 @@ fn unify_known<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation: Col
 }
 
 /// Bytes that a column of bytes has for the values of an expression: of a text those of its characters, of a BIT its digits.
-fn kept_bytes(expr: &Expr) -> u64 {
+pub(crate) fn kept_bytes(expr: &Expr) -> u64 {
     match expr.ty.kind {
         TypeKind::Bit { length } => length.into(),
         _ if class(&expr.ty) == Class::String => string_length(&expr.ty) * bytes_per_char(expr.ty.collation),
