@@ -17,7 +17,7 @@ use super::store;
 use crate::error::{Error, Result};
 use crate::eval::{Env, Pause, Shared, Step};
 use crate::run::Source;
-use sql::expr::{Expr, ExprKind};
+use sql::expr::{Expr, ExprKind, PartitionCall};
 use sql::plan::ViewCheck;
 use std::sync::Arc;
 use table::Table;
@@ -196,10 +196,13 @@ fn hidden_index(def: &TableDef, column: usize) -> Option<String> {
 impl PartitionRule {
     fn of(def: &Arc<TableDef>, named: Option<&[usize]>) -> Result<Option<Self>> {
         let Some(partitioning) = def.partitioning.as_deref() else { return Ok(None) };
-        if named.is_none() && partitioning.by.takes_all() {
+        let number = bind_partition(def)?;
+        // Where every number has a partition, only computing the number can fail.
+        let is_plain = |call: &PartitionCall| call.args.iter().all(|arg| matches!(arg.kind, ExprKind::Column { .. }));
+        let cannot_fail = matches!(&number.kind, ExprKind::Partition(call) if is_plain(call));
+        if named.is_none() && partitioning.by.takes_all() && cannot_fail {
             return Ok(None);
         }
-        let number = bind_partition(def)?;
         let mut columns = partitioning.columns_in(def).unwrap_or_default();
         if let Some(sub) = &partitioning.sub {
             columns.extend(sub.columns_in(def).unwrap_or_default());
