@@ -261,6 +261,18 @@ impl Waits {
         self.restart();
     }
 
+    /// Does what must happen once in a row, however often evaluation of the row starts over.
+    pub fn once(&self, session: &SessionVars, act: impl FnOnce() -> Option<i64>) -> Option<i64> {
+        if let Some(outcome) = self.take() {
+            return outcome;
+        }
+        let outcome = act();
+        self.outcomes.borrow_mut().push(outcome);
+        self.next.set(self.next.get() + 1);
+        session.row_dirty.set(true);
+        outcome
+    }
+
     /// Evaluation of the same row starts over.
     pub fn restart(&self) {
         self.next.set(0);

@@ -49,8 +49,8 @@ pub(super) fn call<'a>(env: &Env<'a>, function: Function, args: &'a [Expr]) -> E
         Function::GetLock => return get_lock(env, args),
         Function::ReleaseLock => match lock_name(env, &args[0])? {
             Some(name) => {
-                let released = env.shared.host.release_lock(session.connection_id, &name);
-                released.map_or(Value::Null, |released| Value::Int(released.into()))
+                let release = || env.shared.host.release_lock(session.connection_id, &name).map(i64::from);
+                env.shared.rare().waits.once(session, release).map_or(Value::Null, Value::Int)
             }
             None => Value::Null,
         },
@@ -75,7 +75,10 @@ pub(super) fn call<'a>(env: &Env<'a>, function: Function, args: &'a [Expr]) -> E
         Function::CurrentRole => text(&session.current_role),
         Function::RolesGraphml => text(NO_ROLES),
         Function::IcuVersion => text(PATTERN_LIBRARY_VERSION),
-        Function::ReleaseAllLocks => Value::UInt(env.shared.host.release_all_locks(session.connection_id)),
+        Function::ReleaseAllLocks => {
+            let release = || Some(env.shared.host.release_all_locks(session.connection_id) as i64);
+            env.shared.rare().waits.once(session, release).map_or(Value::Null, |count| Value::UInt(count as u64))
+        }
         _ => unreachable!("{function:?} is not an information function"),
     })
 }
