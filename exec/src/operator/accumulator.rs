@@ -283,7 +283,7 @@ impl Accumulator {
                     Cow::Owned(vec![fill; empty_bits_length(plan)])
                 }
             }),
-            State::Variance { count, squares, .. } => variance(plan.function, *count, *squares),
+            State::Variance { count, squares, .. } => variance(plan.function, *count, *squares)?,
             State::Concat(concat) => concat.finish(env, plan)?,
             State::Json(_, false) => Value::Null,
             State::Json(document, true) => {
@@ -420,15 +420,18 @@ fn exact<'a>(env: &Env<'_>, sum: Decimal, count: u64, average: bool) -> Evaluate
     Ok(Value::Decimal(quotient))
 }
 
-fn variance<'a>(function: AggregateFunction, count: u64, squares: f64) -> Value<'a> {
+fn variance<'a>(function: AggregateFunction, count: u64, squares: f64) -> Evaluated<'a> {
     use AggregateFunction::{StdDevPop, StdDevSamp, VarSamp};
     let sample = matches!(function, StdDevSamp | VarSamp);
     let divisor = if sample { count.saturating_sub(1) } else { count };
     if divisor == 0 {
-        return Value::Null;
+        return Ok(Value::Null);
     }
     let variance = squares / divisor as f64;
-    Value::Double(if matches!(function, StdDevPop | StdDevSamp) { variance.sqrt() } else { variance })
+    if !variance.is_finite() {
+        return Err(out_of_range("DOUBLE").into());
+    }
+    Ok(Value::Double(if matches!(function, StdDevPop | StdDevSamp) { variance.sqrt() } else { variance }))
 }
 
 fn keep_best(env: &Env<'_>, plan: &Aggregate, best: &mut Option<Value<'static>>, value: Value<'_>) -> Step<()> {
