@@ -134,11 +134,17 @@ fn to_base64<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
     Ok(owned(out))
 }
 
+/// As in MySQL, bits of the last digit that belong to no byte may be set.
+const LENIENT: base64::engine::GeneralPurpose = base64::engine::GeneralPurpose::new(
+    &base64::alphabet::STANDARD,
+    base64::engine::GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
+);
+
 fn from_base64<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
     use base64::Engine;
     let Some(s) = env.text(arg)? else { return Ok(Value::Null) };
     let compact: Vec<u8> = s.iter().copied().filter(|b| !b.is_ascii_whitespace()).collect();
-    Ok(base64::engine::general_purpose::STANDARD.decode(compact).map_or(Value::Null, owned))
+    Ok(LENIENT.decode(compact).map_or(Value::Null, owned))
 }
 
 fn to_radix(mut n: u64, radix: u32) -> Vec<u8> {
@@ -175,6 +181,8 @@ fn digits_of<'a>(env: &Env<'a>, arg: &'a Expr) -> Step<Option<Cow<'a, [u8]>>> {
 
 fn convert_base<'a>(env: &Env<'a>, s: Option<Cow<'a, [u8]>>, from: i128, to: i128) -> Evaluated<'a> {
     let Some(s) = s else { return Ok(Value::Null) };
+    // As in MySQL, the low 32 bits count.
+    let (from, to) = (i128::from(from as i32), i128::from(to as i32));
     let valid = |base: i128| (2..=36).contains(&base.abs());
     if !valid(from) || !valid(to) || s.is_empty() {
         return Ok(Value::Null);
@@ -226,7 +234,8 @@ fn parse_radix(s: &[u8], base: i128) -> (u64, bool) {
 /// FORMAT(x, digits): rounded, with a comma between groups of three. A locale says with what separators.
 fn format<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     let Some(digits) = env.integer(&args[1])? else { return Ok(Value::Null) };
-    let digits = digits.clamp(0, 30) as u8;
+    // As in MySQL, the low 32 bits count.
+    let digits = (digits as i32).clamp(0, 30) as u8;
     let plain = if crate::coerce::is_exact(&args[0].ty) {
         let Some(decimal) = env.decimal(&args[0])? else { return Ok(Value::Null) };
         let mut out = Vec::new();

@@ -205,11 +205,14 @@ fn out_of_bounds() -> Error {
     refusal(3686, "Index out of bounds in regular expression search.")
 }
 
-/// As [`start_of`], with the error of REGEXP_SUBSTR and REGEXP_REPLACE.
+/// As [`start_of`], with the error of REGEXP_SUBSTR and REGEXP_REPLACE. They also look behind the last character.
 fn start_of_part(text: &str, position: i64, function: &str) -> Step<usize> {
     if position < 1 {
         let message = format!("Incorrect parameters in the call to native function '{function}'");
         return Err(refusal(1583, &message).into());
+    }
+    if usize::try_from(position).is_ok_and(|position| position == text.chars().count() + 1) {
+        return Ok(text.len());
     }
     start_of(text, position)
 }

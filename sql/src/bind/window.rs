@@ -166,7 +166,7 @@ impl Binder<'_> {
             }
             let is_count = match &expr.kind {
                 ExprKind::Literal(Value::Int(n)) => *n >= 0,
-                ExprKind::Literal(Value::UInt(_)) | ExprKind::Param(_) => true,
+                ExprKind::Param(_) => true,
                 _ => frame.range,
             };
             if !frame.range && (unit.is_some() || !is_count) {
@@ -299,8 +299,9 @@ impl Binder<'_> {
         super::adopt::adopt_place(self.context, arg, &typing::bigint(true));
         let fits = match &arg.kind {
             ExprKind::Literal(Value::Int(n)) => *n >= least,
+            ExprKind::Literal(Value::UInt(n)) => i64::try_from(*n).is_ok_and(|n| n >= least),
             // What their value is, is known when the statement runs.
-            ExprKind::Literal(Value::UInt(_)) | ExprKind::Param(_) => true,
+            ExprKind::Param(_) => true,
             ExprKind::UserVariable(_) => matches!(class(&arg.ty), Class::Integer | Class::Null),
             // A variable of a program.
             _ => !super::compare::reads_rows(arg) && !matches!(arg.kind, ExprKind::Literal(_) | ExprKind::Arithmetic { .. }),

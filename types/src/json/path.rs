@@ -300,6 +300,11 @@ impl Parser<'_> {
         while self.text.get(self.at).is_some_and(u8::is_ascii_digit) {
             self.at += 1;
         }
-        std::str::from_utf8(&self.text[start..self.at]).ok()?.parse::<u32>().ok().map(|n| n as usize)
+        let number = std::str::from_utf8(&self.text[start..self.at]).ok()?.parse::<u32>().ok();
+        if number.is_none() {
+            // What is wrong with a number that is too large is the number.
+            self.at = start;
+        }
+        number.map(|n| n as usize)
     }
 }
