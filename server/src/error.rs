@@ -715,6 +715,7 @@ fn table_error(error: &Table) -> (u16, String) {
         Table::WrongAutoIncrement => (1075, WRONG_AUTO_KEY.into()),
         Table::WrongColumnType { column } => (1063, format!("Incorrect column specifier for column '{column}'")),
         Table::InvalidDefault { column } => (1067, format!("Invalid default value for '{column}'")),
+        Table::EmptyPrefix { column } => (1391, format!("Key part '{column}' length cannot be 0")),
         Table::WrongPrefix => (1089, WRONG_PREFIX.into()),
         Table::CannotRemoveAllColumns => (1090, DROP_ALL_COLUMNS.into()),
         Table::CannotDrop { name } => (1091, cannot_drop(name)),

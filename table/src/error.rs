@@ -75,6 +75,8 @@ pub enum Error {
     WrongColumnType { column: String },
     /// 1067
     InvalidDefault { column: String },
+    /// 1391: a prefix of no characters.
+    EmptyPrefix { column: String },
     /// 1089: prefix longer than the column, or on a column that has none.
     WrongPrefix,
     /// 1090: ALTER TABLE drops every column.

@@ -193,7 +193,7 @@ fn resolve_part(columns: &[ColumnDef], column: usize, part: &NewIndexColumn, key
     let prefix = match part.prefix {
         None if is_lob(ty) => return Err(Error::BlobKeyWithoutLength { column: columns[column].name.clone() }),
         None => None,
-        Some(0) => return Err(Error::WrongPrefix),
+        Some(0) => return Err(Error::EmptyPrefix { column: columns[column].name.clone() }),
         Some(prefix) => match string_length(ty) {
             Some(length) if prefix > length => return Err(Error::WrongPrefix),
             // A prefix of everything is no prefix.
