@@ -720,7 +720,7 @@ pub(super) static LIST: &[Definition] = &[
     choice("thread_handling", GLOBAL, &["one-thread-per-connection", "no-threads", "loaded-dynamically"], 0).fixed(),
     int("thread_stack", GLOBAL, 1048576, 131072, U64).fixed(),
     special("time_zone", BOTH, Kind::TimeZone, "SYSTEM").obeyed(),
-    float("timestamp", SESSION, 0.0, 0.0, 32536771199.0).obeyed(),
+    float("timestamp", SESSION, 0.0, 0.0, 2147483647.0).obeyed(),
     switch("tls_certificates_enforced_validation", GLOBAL, false).fixed(),
     text("tls_ciphersuites", GLOBAL, "").refused(),
     text("tls_version", GLOBAL, "").refused(),

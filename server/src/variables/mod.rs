@@ -233,6 +233,10 @@ impl VariableId {
             }
             Kind::Double { min, max } => {
                 let number = double(definition, value)?;
+                // Moments that are none are refused; 0 is the clock's.
+                if definition.name == "timestamp" && (number > max || number > 0.0 && number < 1.0) {
+                    return Err(wrong_value(definition, value));
+                }
                 let clamped = number.clamp(min, max);
                 Ok((Setting::Double(clamped), clamped != number))
             }
@@ -300,6 +304,7 @@ fn wrong_value(definition: &Definition, value: &Value<'_>) -> Error {
         Value::Int(value) => value.to_string(),
         Value::UInt(value) => value.to_string(),
         Value::Double(value) => value.to_string(),
+        Value::Decimal(value) => value.to_string(),
         Value::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
         other => format!("{other:?}"),
     };
