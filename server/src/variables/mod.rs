@@ -303,7 +303,11 @@ fn wrong_value(definition: &Definition, value: &Value<'_>) -> Error {
         Value::Null => "NULL".to_owned(),
         Value::Int(value) => value.to_string(),
         Value::UInt(value) => value.to_string(),
-        Value::Double(value) => value.to_string(),
+        Value::Double(value) => {
+            let mut text = Vec::new();
+            types::convert::write_f64(*value, &mut text);
+            String::from_utf8_lossy(&text).into_owned()
+        }
         Value::Decimal(value) => value.to_string(),
         Value::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
         other => format!("{other:?}"),
