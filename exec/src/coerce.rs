@@ -638,7 +638,8 @@ impl<'a> Env<'a> {
             _ => None,
         };
         let is_moment = |n: f64| (1e10..1e14).contains(&n) && types::temporal::datetime_from_number(n as u64).is_some();
-        let beyond = number.is_some_and(|n| n >= 8_385_960.0 && !is_moment(n));
+        // Any microsecond behind the last time is beyond it, however few digits are wanted.
+        let beyond = number.is_some_and(|n| n >= 8_385_959.000_000_5 && !is_moment(n));
         if beyond || matches!(value, Value::Bytes(text) if text.trim_ascii().is_empty()) {
             self.problem(Error::TruncatedWrongValue { what: "time", value: plain_text(value) })?;
             return Ok(None);
