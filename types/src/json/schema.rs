@@ -1,10 +1,12 @@
 //! JSON_SCHEMA_VALID: validation by JSON Schema, draft 4. References to other documents are not followed.
 //!
-//! V1: references are followed a bounded number of times, so a schema that refers to itself ends.
+//! V1: references are followed a bounded number of times, so a schema that refers to itself ends. Beyond that the whole check ends: parts that
+//!     each refer to the schema twice would otherwise be checked 2^64 times.
 
 use super::{Json, VALUE_UNITS, write_path};
 use crate::work;
 use regex::Regex;
+use std::cell::Cell;
 
 /// Why a schema cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +14,8 @@ pub enum SchemaError {
     NotAnObject,
     /// `$ref` to another document.
     RemoteReference,
+    /// References lead to references, and do not come to an end.
+    TooDeep,
 }
 
 /// The first rule that a document breaks.
@@ -35,8 +39,9 @@ pub fn validate(schema: &Json, document: &Json) -> Result<Option<Violation>, Sch
     if has_remote_reference(schema) {
         return Err(SchemaError::RemoteReference);
     }
-    let validator = Validator { root: schema };
-    Ok(validator.check(schema, document, &mut Place { schema: "#".into(), document: "#".into() }, 0).err())
+    let validator = Validator { root: schema, is_over: Cell::new(false), is_too_deep: Cell::new(false) };
+    let violation = validator.check(schema, document, &mut Place { schema: "#".into(), document: "#".into() }, 0).err();
+    if validator.is_too_deep.get() { Err(SchemaError::TooDeep) } else { Ok(violation) }
 }
 
 fn has_remote_reference(schema: &Json) -> bool {
@@ -52,6 +57,9 @@ fn has_remote_reference(schema: &Json) -> bool {
 
 struct Validator<'s> {
     root: &'s Json,
+    /// The check was stopped, or is too deep: nothing more is looked at.
+    is_over: Cell<bool>,
+    is_too_deep: Cell<bool>,
 }
 
 #[derive(Clone)]
@@ -76,11 +84,17 @@ type Checked = Result<(), Violation>;
 impl Validator<'_> {
     fn check(&self, schema: &Json, value: &Json, place: &mut Place, references: usize) -> Checked {
         // A schema may ask for the same again and again, through references.
-        if work::spend(VALUE_UNITS + place.schema.len() + place.document.len()).is_err() {
+        if self.is_over.get() || work::spend(VALUE_UNITS + place.schema.len() + place.document.len()).is_err() {
+            self.is_over.set(true);
             return Err(place.broken(""));
         }
         if let Some(Json::String(target)) = schema.member("$ref") {
-            let target = if references < REFERENCES_MAX { self.resolve(target) } else { None };
+            if references == REFERENCES_MAX {
+                self.is_over.set(true);
+                self.is_too_deep.set(true);
+                return Err(place.broken(""));
+            }
+            let target = self.resolve(target);
             return target.map_or(Ok(()), |target| self.check(target, value, place, references + 1));
         }
         self.check_any(schema, value, place, references)?;

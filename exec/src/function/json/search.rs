@@ -266,6 +266,7 @@ pub(super) fn schema<'a>(env: &Env<'a>, args: &'a [Expr], report: bool) -> Evalu
             let message = format!("Invalid JSON type in argument 1 to function {name}; an object is required.");
             return Err(Error::Other { number: 3853, message }.into());
         }
+        Err(SchemaError::TooDeep) => return Err(super::deep_json().into()),
         Err(SchemaError::RemoteReference) => {
             return Err(Error::NotSupported("references in JSON Schema".into()).into());
         }

@@ -80,7 +80,12 @@ pub fn run(directory: &Path, report: &mut Report) -> Outcome {
 const TABLE_FULL: u16 = 1114;
 
 fn full_table(directory: &Path, report: &mut Report) -> Outcome {
-    let options = ServerOptions { file_bytes_max: Some(FILE_BYTES_MAX), ..ServerOptions::new(directory.join("full-table")) };
+    // Full durability: what was answered before the kill must be there afterwards.
+    let options = ServerOptions {
+        file_bytes_max: Some(FILE_BYTES_MAX),
+        durability: "full".into(),
+        ..ServerOptions::new(directory.join("full-table"))
+    };
     let server = Server::start(&options)?;
     let mut conn = said(server.connect())?;
     let mut rows = 0;
