@@ -91,7 +91,6 @@ impl RowCursor {
         self.mode = mode;
         self.held = (LockMode::Exclusive, WaitPolicy::Wait);
         self.pending = false;
-        // Other waits do not concern it: nothing has been read ahead.
         self.batch = BATCH_ROWS;
         // A locking scan may leave rows out.
         let is_whole = index == 0 && range.low.is_empty() && range.high.is_empty() && !matches!(mode, ReadMode::Lock(..));
