@@ -19,7 +19,7 @@ use std::process::Command;
 
 /// Crates by floor, lowest first. A crate may use only crates on lower floors.
 const FLOORS: &[&[&str]] = &[
-    &["os", "sync"],
+    &["conditions", "os", "sync"],
     &["storage", "types"],
     &["txn"],
     &["table", "protocol", "sql"],
