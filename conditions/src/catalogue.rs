@@ -101,6 +101,8 @@ rows! {
     RecordFileFull { table } = 1114, "ER_RECORD_FILE_FULL", "HY000", "The table '{table}' is full";
     TemporarySpaceFull { limit } = 1114, "ER_RECORD_FILE_FULL", "HY000",
         "The table 'temporary files' is full: heddle_temporary_space_max is {limit}";
+    TooManyStagedRows = 1114, "ER_RECORD_FILE_FULL", "HY000",
+        "The table 'mysql' is full: too many rows wait for their accounts; run FLUSH PRIVILEGES";
     UnknownCharacterSet { name } = 1115, "ER_UNKNOWN_CHARACTER_SET", "42000", "Unknown character set: '{name}'";
     TooManyTables = 1116, "ER_TOO_MANY_TABLES", "HY000", "Too many tables; MySQL can only use 61 tables in a join";
     TooManyFields = 1117, "ER_TOO_MANY_FIELDS", "HY000", "Too many columns";
@@ -312,6 +314,7 @@ rows! {
     ViewCheckFailed { view } = 1369, "ER_VIEW_CHECK_FAILED", "HY000", "CHECK OPTION failed '{view}'";
     ProcAccessDeniedError { command, user, host, routine } = 1370, "ER_PROCACCESS_DENIED_ERROR", "42000",
         "{command} command denied to user '{user}'@'{host}' for routine '{routine}'";
+    NoBinaryLogging = 1381, "ER_NO_BINARY_LOGGING", "HY000", "You are not using binary logging";
     PsManyParam = 1390, "ER_PS_MANY_PARAM", "HY000", "Prepared statement contains too many placeholders";
     KeyPart0 { column } = 1391, "ER_KEY_PART_0", "HY000", "Key part '{column}' length cannot be 0";
     ViewMultiupdate { view } = 1393, "ER_VIEW_MULTIUPDATE", "HY000",
@@ -600,6 +603,8 @@ rows! {
     AggregateInOrderNotSelect { expression } = 3066, "ER_AGGREGATE_IN_ORDER_NOT_SELECT", "HY000",
         "Expression #{expression} of ORDER BY clause is not in SELECT list, contains aggregate function; this is incompatible \
          with DISTINCT";
+    ReplicaChannelDoesNotExist { channel } = 3074, "ER_REPLICA_CHANNEL_DOES_NOT_EXIST", "HY000",
+        "Replica channel '{channel}' does not exist.";
     GeneratedColumnFunctionIsNotAllowed { name } = 3102, "ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED", "HY000",
         "Expression of generated column '{name}' contains a disallowed function.";
     WrongFkOptionForGeneratedColumn { clause } = 3104, "ER_WRONG_FK_OPTION_FOR_GENERATED_COLUMN", "HY000",

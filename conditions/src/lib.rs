@@ -135,7 +135,11 @@ mod tests {
         for row in CATALOGUE {
             assert!(names.insert(row.name), "{} is there twice", row.name);
             assert_eq!(row.sqlstate.len(), 5, "{}", row.name);
-            assert!(row.symbol.starts_with("ER_") || row.symbol.starts_with("EE_") || row.symbol.starts_with("WARN_"), "{}", row.name);
+            assert!(
+                row.symbol.starts_with("ER_") || row.symbol.starts_with("EE_") || row.symbol.starts_with("WARN_"),
+                "{}",
+                row.name
+            );
         }
         for pair in CATALOGUE.windows(2).filter(|pair| pair[0].number == pair[1].number) {
             assert_eq!((pair[0].symbol, pair[0].sqlstate), (pair[1].symbol, pair[1].sqlstate), "one number has one symbol");
@@ -152,7 +156,8 @@ mod tests {
              |---|---|---|---|\n",
         );
         for row in CATALOGUE {
-            let message = row.template.replace("{{", "{").replace("}}", "}").replace('|', "\\|").replace('<', "\\<").replace('*', "\\*");
+            let message =
+                row.template.replace("{{", "{").replace("}}", "}").replace('|', "\\|").replace('<', "\\<").replace('*', "\\*");
             let _ = writeln!(page, "| {} | {} | {} | {} |", row.number, row.sqlstate, row.symbol, message.trim_end());
         }
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/CONDITIONS.md");

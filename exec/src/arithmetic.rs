@@ -3,6 +3,7 @@
 use crate::coerce::{self, Kind};
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Pause, Step};
+use conditions::Condition;
 use sql::expr::{ArithmeticOp, Expr, ExprKind};
 use types::decimal::DecimalOverflow;
 use types::decimal::SCALE_MAX;
@@ -100,8 +101,7 @@ pub(crate) fn combine_bits(op: ArithmeticOp, a: &mut [u8], b: &[u8]) -> Result<(
 
 #[cold]
 fn unequal_lengths() -> Error {
-    let message = "Binary operands of bitwise operators must be of equal length".into();
-    Error::Other { number: 3513, message }
+    Error::from(Condition::InvalidBitwiseOperandsSize)
 }
 
 fn shift_left(bytes: &[u8], count: u64) -> Vec<u8> {

@@ -4,6 +4,7 @@ use crate::coerce::{self, Kind};
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Step};
 use crate::function::{char_count, char_offset};
+use conditions::Condition;
 use sql::expr::{Expr, ExprKind};
 use sql::func::Function;
 use std::borrow::Cow;
@@ -193,8 +194,7 @@ fn integer<'a>(env: &Env<'a>, value: &Value<'a>, ty: &ColumnType) -> Evaluated<'
     env.report(warnings)?;
     if ty.unsigned && matches!(value, Value::Bytes(text) if text.trim_ascii_start().starts_with(b"-")) && result != Value::UInt(0)
     {
-        let message = "Cast to unsigned converted negative integer to its positive complement".into();
-        env.problem(Error::Other { number: 1105, message })?;
+        env.problem(Error::from(Condition::CastedNegativeInteger))?;
     }
     Ok(result)
 }
@@ -258,8 +258,10 @@ fn text<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, ty: &ColumnType)
     if text.len() > length && char_count(&text, binary) > length {
         let end = char_offset(&text, length, binary);
         let what = if binary { "BINARY" } else { "CHAR" };
-        let message = format!("Truncated incorrect {what}({length}) value: '{}'", String::from_utf8_lossy(&text));
-        env.problem(Error::Other { number: 1292, message })?;
+        env.problem(Error::from(Condition::TruncatedWrongValue {
+            kind: format!("{what}({length})").into(),
+            value: (String::from_utf8_lossy(&text)).into(),
+        }))?;
         let mut text = text.into_owned();
         text.truncate(end);
         return Ok(Value::Bytes(Cow::Owned(text)));

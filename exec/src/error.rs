@@ -1,6 +1,8 @@
-//! What can go wrong while a statement runs, as data: `server` assigns MySQL's number, SQLSTATE and message.
+//! What can go wrong while a statement runs, as data: `server` says which condition of the catalogue it is.
 //!
 //! The same type describes warnings ([`crate::Warning`]): a condition is an error in strict mode and a warning otherwise.
+
+use conditions::Condition;
 
 /// One failed, or noteworthy, condition. The comment names MySQL's error number.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,10 +62,6 @@ pub enum Error {
     /// 3143 `Invalid JSON path expression. The error is around character position %d.`
     InvalidJsonPath {
         position: usize,
-    },
-    /// 3685 and following: the pattern, and what is wrong with it
-    Regex {
-        why: String,
     },
     /// 1366 `Incorrect string value: '%s' ...`: bytes that are not text of the character set they are used as
     InvalidText {
@@ -234,10 +232,7 @@ pub enum Error {
     /// The client went away while its result was being sent; nobody reads this.
     ClientGone,
     /// A condition of a crate above (`server`), kept in the same list of warnings.
-    Other {
-        number: u16,
-        message: String,
-    },
+    Condition(Box<Condition>),
     /// A condition that says all of itself: of SIGNAL, or of a stored program that a statement has called.
     Raised(Box<Raised>),
 }
@@ -264,8 +259,10 @@ impl Error {
             | Error::DataTruncated { .. }
             | Error::DataTooLong { .. }
             | Error::WrongValueForColumn { .. }
-            | Error::WrongTemporalForColumn { .. }
-            | Error::Other { number: 1292, .. } => Error::IndexDataTruncated { index, row },
+            | Error::WrongTemporalForColumn { .. } => Error::IndexDataTruncated { index, row },
+            Error::Condition(condition) if matches!(*condition, Condition::TruncatedWrongValue { .. }) => {
+                Error::IndexDataTruncated { index, row }
+            }
             Error::ColumnOutOfRange { .. } => Error::IndexOutOfRange { index, row },
             other => other,
         }
@@ -286,6 +283,12 @@ impl std::error::Error for Error {}
 
 /// The result of an execution step.
 pub type Result<T> = std::result::Result<T, Error>;
+
+impl From<Condition> for Error {
+    fn from(condition: Condition) -> Self {
+        Error::Condition(Box::new(condition))
+    }
+}
 
 impl From<types::work::Stopped> for Error {
     fn from(stopped: types::work::Stopped) -> Self {

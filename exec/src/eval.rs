@@ -16,6 +16,7 @@ use crate::packed;
 use crate::run::{Source, SourceState};
 use crate::session::{SessionVars, UserVariable};
 use crate::subquery::Subqueries;
+use conditions::Condition;
 use smallvec::SmallVec;
 use sql::expr::{CompareAs, CompareOp, Expr, ExprKind, PartitionCall, UnaryOp};
 use std::borrow::Cow;
@@ -752,8 +753,9 @@ impl<'a> Env<'a> {
             && self.as_datetime(value)?.is_none()
         {
             let kind = if coerce::kind_of(other) == Kind::DateTime { "DATETIME" } else { "DATE" };
-            let message = format!("Incorrect {kind} value: '{}'", String::from_utf8_lossy(text));
-            return Err(Error::Other { number: 1525, message }.into());
+            return Err(
+                Error::from(Condition::WrongValue { kind: kind.into(), value: (String::from_utf8_lossy(text)).into() }).into()
+            );
         }
         Ok(())
     }

@@ -6,6 +6,7 @@
 
 use crate::coerce::{self, Kind};
 use crate::eval::{Env, Step};
+use conditions::Condition;
 use sql::expr::CompareAs;
 use types::{CollationId, ColumnType, TypeKind, Value};
 
@@ -126,14 +127,12 @@ pub(crate) fn encode_ordered(
 /// MySQL says once a statement that arrays and objects have no order that means something.
 #[cold]
 fn warn_of_containers(env: &Env<'_>, value: &Value<'_>, ty: &ColumnType) {
-    const WORDS: &str = "This version of Heddle doesn't yet support 'sorting of non-scalar JSON values'";
     if matches!(value, Value::Null) || crate::function::document_of(value, ty).is_scalar() {
         return;
     }
-    let warned =
-        |w: &crate::session::Warning| matches!(&w.error, crate::Error::Other { number: 1235, message } if message == WORDS);
-    if !env.session().warnings.borrow().list().iter().any(warned) {
-        env.session().warn(crate::Error::Other { number: 1235, message: WORDS.into() });
+    let condition = crate::Error::from(Condition::NotSupportedYet { what: "sorting of non-scalar JSON values".into() });
+    if !env.session().warnings.borrow().list().iter().any(|warning| warning.error == condition) {
+        env.session().warn(condition);
     }
 }
 

@@ -432,11 +432,12 @@ impl Warnings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use conditions::Condition;
 
     #[test]
     fn the_first_conditions_are_forgotten_with_those_that_were_not_kept() {
         let mut warnings = Warnings { kept_max: 2, ..Warnings::default() };
-        let condition = |number| Error::Other { number, message: String::new() };
+        let condition = |id: u16| Error::from(Condition::NoSuchThread { id: id.into() });
         (1..=3).for_each(|number| warnings.push(Level::Warning, condition(number)));
         assert_eq!((warnings.count(), warnings.list().len()), (3, 2));
         warnings.drop_first(1);

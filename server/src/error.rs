@@ -1,20 +1,17 @@
-//! The one place where errors get their MySQL number, SQLSTATE and message (MySQL 8.4's texts).
+//! Which condition of the catalogue each error is.
 //!
-//! Every crate below describes what went wrong as data. [`Error`] gathers those and the server's own; [`Error::describe`] says
-//! it to the client.
+//! Every crate below describes what went wrong as data. [`Error`] gathers those and the server's own; [`Error::condition`] names the
+//! row of the crate `conditions`, which has MySQL's number, SQLSTATE and message.
 
 mod partition;
 mod row_expr;
-mod state;
 mod view;
 mod window;
 
-pub use view::no_definer;
-
 use crate::variables;
+use conditions::Condition;
 use exec::Error as Exec;
 use sql::{Clause, DefinitionError, Error as Sql, FileError, NameKind, RecursiveError};
-use state::sqlstate;
 use table::ddl::ForeignKeyError;
 use table::{Error as Table, NameOf};
 use types::convert::Problem;
@@ -101,11 +98,8 @@ pub enum Error {
     NoCursor {
         statement_id: u32,
     },
-    /// 1690 and other conditions that another statement told already
-    Other {
-        number: u16,
-        message: String,
-    },
+    /// A condition that nothing needs to tell from others.
+    Condition(Box<Condition>),
 }
 
 /// What a client reads.
@@ -128,6 +122,18 @@ macro_rules! wraps {
     };
 }
 
+impl From<Condition> for Error {
+    fn from(condition: Condition) -> Self {
+        Error::Condition(Box::new(condition))
+    }
+}
+
+impl From<&Condition> for Description {
+    fn from(condition: &Condition) -> Self {
+        Self { number: condition.number(), state: condition.sqlstate(), message: condition.to_string() }
+    }
+}
+
 wraps!(Sql => Sql, Exec => Exec, Table => Table, variables::Error => Variable, protocol::Error => Protocol);
 
 impl From<txn::Error> for Error {
@@ -140,15 +146,31 @@ impl Error {
     /// Number, SQLSTATE and message.
     #[cold]
     pub fn describe(&self) -> Description {
-        let (number, message) = match self {
+        match self {
+            Error::Exec(error) => Self::describe_exec(error),
+            other => (&other.condition()).into(),
+        }
+    }
+
+    /// The error as a warning.
+    pub fn to_warning(&self) -> Exec {
+        match self {
+            Error::Exec(error) => error.clone(),
+            other => other.condition().into(),
+        }
+    }
+
+    /// The row of the catalogue that it is. Of what SIGNAL raised only the message stays: [`Self::describe`] knows the rest.
+    #[cold]
+    pub fn condition(&self) -> Condition {
+        match self {
             Error::Sql(error) => sql_error(error),
-            Error::Exec(error) => return Self::describe_exec(error),
+            Error::Exec(error) => exec_error(error),
             Error::Table(error) => table_error(error),
             Error::Variable(error) => variable_error(error),
             Error::Protocol(error) => protocol_error(error),
             own => own_error(own),
-        };
-        Description { number, state: *sqlstate(number), message }
+        }
     }
 
     /// As [`Self::describe`], of a warning.
@@ -156,8 +178,7 @@ impl Error {
         if let Exec::Raised(raised) = error {
             return Description { number: raised.number, state: raised.state, message: raised.message.clone() };
         }
-        let (number, message) = exec_error(error);
-        Description { number, state: *sqlstate(number), message }
+        (&exec_error(error)).into()
     }
 
     /// Must the whole transaction be rolled back?
@@ -166,98 +187,84 @@ impl Error {
     }
 }
 
-/// A warning's number and message.
-pub fn describe_condition(error: &Exec) -> (u16, String) {
-    exec_error(error)
-}
-
-fn own_error(error: &Error) -> (u16, String) {
+fn own_error(error: &Error) -> Condition {
     match error {
         Error::Sql(_) | Error::Exec(_) | Error::Table(_) | Error::Variable(_) | Error::Protocol(_) => {
             unreachable!("described by their own functions")
         }
-        Error::TooManyConnections => (1040, "Too many connections".into()),
-        Error::BadHandshake => (1043, "Bad handshake".into()),
-        Error::AccessDenied { user, host, using_password } => (1045, no_access(user, host, *using_password)),
+        Error::TooManyConnections => Condition::ConCountError,
+        Error::BadHandshake => Condition::HandshakeError,
+        Error::AccessDenied { user, host, using_password } => Condition::AccessDeniedError {
+            user: user.into(),
+            host: host.into(),
+            using: (if *using_password { "YES" } else { "NO" }).into(),
+        },
         Error::DatabaseAccessDenied { user, host, database } => {
-            (1044, format!("Access denied for user '{user}'@'{host}' to database '{database}'"))
+            Condition::DbAccessDeniedError { user: user.into(), host: host.into(), database: database.into() }
         }
-        Error::NoDatabase => (1046, "No database selected".into()),
-        Error::UnknownCommand => (1047, "Unknown command".into()),
-        Error::UnknownDatabase(name) => (1049, format!("Unknown database '{name}'")),
-        Error::ShuttingDown => (1053, "Server shutdown in progress".into()),
-        Error::EmptyQuery => (1065, "Query was empty".into()),
-        Error::DoesNotExist { kind, name } => (1305, format!("{kind} {name} does not exist")),
-        Error::UnknownThread(id) => (1094, format!("Unknown thread id: {id}")),
-        Error::Internal(message) => (1105, message.clone()),
-        Error::TableMissing { database, table } => (1146, format!("Table '{database}.{table}' doesn't exist")),
+        Error::NoDatabase => Condition::NoDbError,
+        Error::UnknownCommand => Condition::UnknownComError,
+        Error::UnknownDatabase(name) => Condition::BadDbError { name: name.into() },
+        Error::ShuttingDown => Condition::ServerShutdown,
+        Error::EmptyQuery => Condition::EmptyQuery,
+        Error::DoesNotExist { kind, name } => Condition::SpDoesNotExist { kind: kind.into(), name: name.into() },
+        Error::UnknownThread(id) => Condition::NoSuchThread { id: id.into() },
+        Error::Internal(message) => Condition::UnknownError { message: message.into() },
+        Error::TableMissing { database, table } => Condition::NoSuchTable { database: database.into(), table: table.into() },
         Error::NotSupported(what) => not_supported(what),
         Error::UnknownStatement { handler, given_to } => {
-            (1243, format!("Unknown prepared statement handler ({handler}) given to {given_to}"))
+            Condition::UnknownStmtHandler { handler: handler.into(), given_to: given_to.into() }
         }
         Error::LockedForReading(table) => locked_for_reading(table),
-        Error::TableNotLocked(table) => (1100, format!("Table '{table}' was not locked with LOCK TABLES")),
-        Error::TablesAreLocked => {
-            (1192, "Can't execute the given command because you have active locked tables or an active transaction".into())
-        }
-        Error::GloballyLocked => (1223, "Can't execute the query because you have a conflicting read lock".into()),
-        Error::NotPreparable => (1295, "This command is not supported in the prepared statement protocol yet".into()),
-        Error::WrongArguments(what) => (1210, format!("Incorrect arguments to {what}")),
-        Error::AuthenticationPlugin => {
-            (1251, "Client does not support authentication protocol requested by server; consider upgrading MySQL client".into())
-        }
-        Error::TooManyStatements { limit } => {
-            (1461, format!("Can't create more than max_prepared_stmt_count statements (current value: {limit})"))
-        }
-        Error::TransactionOpen => {
-            (1568, "Transaction characteristics can't be changed while a transaction is in progress".into())
-        }
-        Error::ReadOnlyTransaction => (1792, "Cannot execute statement in a READ ONLY transaction.".into()),
-        Error::NoCursor { statement_id } => (1421, format!("The statement ({statement_id}) has no open cursor.")),
-        Error::Other { number, message } => (*number, message.clone()),
+        Error::TableNotLocked(table) => Condition::TableNotLocked { table: table.into() },
+        Error::TablesAreLocked => Condition::LockOrActiveTransaction,
+        Error::GloballyLocked => Condition::CantUpdateWithReadLock,
+        Error::NotPreparable => Condition::UnsupportedPs,
+        Error::WrongArguments(what) => Condition::WrongArguments { what: what.into() },
+        Error::AuthenticationPlugin => Condition::NotSupportedAuthMode,
+        Error::TooManyStatements { limit } => Condition::MaxPreparedStmtCountReached { limit: limit.into() },
+        Error::TransactionOpen => Condition::CantChangeTxCharacteristics,
+        Error::ReadOnlyTransaction => Condition::CantExecuteInReadOnlyTransaction,
+        Error::NoCursor { statement_id } => Condition::StmtHasNoOpenCursor { statement_id: statement_id.into() },
+        Error::Condition(condition) => Condition::clone(condition),
     }
 }
 
-fn locked_for_reading(table: &str) -> (u16, String) {
-    (1099, format!("Table '{table}' was locked with a READ lock and can't be updated"))
+fn locked_for_reading(table: &str) -> Condition {
+    Condition::TableNotLockedForWrite { table: table.into() }
 }
 
-fn not_supported(what: &str) -> (u16, String) {
-    (1235, format!("This version of Heddle doesn't yet support '{what}'"))
+fn not_supported(what: &str) -> Condition {
+    Condition::NotSupportedYet { what: what.into() }
 }
 
-fn sql_error(error: &Sql) -> (u16, String) {
+fn sql_error(error: &Sql) -> Condition {
     match error {
-        Sql::Syntax { near, line } => (
-            1064,
-            format!(
-                "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for the \
-                 right syntax to use near '{near}' at line {line}"
-            ),
-        ),
+        Sql::Syntax { near, line } => Condition::ParseError { near: near.into(), line: line.into() },
         Sql::Stopped(stopped) => exec_error(&exec::Error::from(*stopped)),
-        Sql::TooDeep => (1436, "Thread stack overrun: the statement is nested too deeply".into()),
-        Sql::InvalidUtf8 { text } => (1300, format!("Invalid utf8mb4 character string: '{text}'")),
-        Sql::InvalidText { charset, text } => (1300, format!("Invalid {charset} character string: '{text}'")),
+        Sql::Condition(condition) => Condition::clone(condition),
+        Sql::TooDeep => Condition::StackOverrunNeedMore { why: "the statement is nested too deeply".into() },
+        Sql::InvalidUtf8 { text } => Condition::InvalidCharacterString { charset: "utf8mb4".into(), value: text.into() },
+        Sql::InvalidText { charset, text } => Condition::InvalidCharacterString { charset: charset.into(), value: text.into() },
         Sql::NotSupported(what) => not_supported(what),
         Sql::Partition(error) => partition::partition_error(error),
-        Sql::TooManyColumns => (1117, "Too many columns".into()),
-        Sql::TooManyTables => (1116, "Too many tables; MySQL can only use 61 tables in a join".into()),
-        Sql::TooManyParams => (1390, "Prepared statement contains too many placeholders".into()),
-        Sql::IdentifierTooLong(name) => (1059, too_long(name)),
+        Sql::TooManyColumns => Condition::TooManyFields,
+        Sql::TooManyTables => Condition::TooManyTables,
+        Sql::TooManyParams => Condition::PsManyParam,
+        Sql::IdentifierTooLong(name) => Condition::TooLongIdent { name: shown(name).into() },
         Sql::AccountNameTooLong { name, what, most } => {
-            (1470, format!("String '{name}' is too long for {what} (should be no longer than {most})"))
+            Condition::WrongStringLength { name: name.into(), what: what.into(), most: most.into() }
         }
         Sql::Denied(denied) => access_denied(denied),
         Sql::WrongName { kind, name } => match kind {
-            NameKind::Database => (1102, format!("Incorrect database name '{name}'")),
-            NameKind::Table => (1103, format!("Incorrect table name '{name}'")),
-            NameKind::Column => (1166, format!("Incorrect column name '{name}'")),
+            NameKind::Database => Condition::WrongDbName { name: name.into() },
+            NameKind::Table => Condition::WrongTableName { name: name.into() },
+            NameKind::Column => Condition::WrongColumnName { name: name.into() },
         },
-        Sql::UnknownCharset(name) => (1115, format!("Unknown character set: '{name}'")),
-        Sql::UnknownCollation(name) => (1273, format!("Unknown collation: '{name}'")),
+        Sql::UnknownCharset(name) => Condition::UnknownCharacterSet { name: name.into() },
+        Sql::UnknownCollation(name) => Condition::UnknownCollation { name: name.into() },
         Sql::CollationMismatch { collation, charset } => {
-            (1253, format!("COLLATION '{collation}' is not valid for CHARACTER SET '{charset}'"))
+            Condition::CollationCharsetMismatch { collation: collation.into(), charset: charset.into() }
         }
         Sql::NoTextOf { bytes, charset } => {
             let shown = bytes.iter().take(6).map(|byte| match byte {
@@ -266,598 +273,480 @@ fn sql_error(error: &Sql) -> (u16, String) {
             });
             let shown: String = shown.collect();
             let more = if bytes.len() > 6 { "..." } else { "" };
-            (3854, format!("Cannot convert string '{shown}{more}' from binary to {charset}"))
+            Condition::CannotConvertString { value: format!("{shown}{more}").into(), from: "binary".into(), to: charset.into() }
         }
         Sql::CharsetsTogether { left, right, function } => {
-            (3995, format!("Character set '{left}' cannot be used in conjunction with '{right}' in call to {function}."))
+            Condition::CharacterSetMismatch { left: left.into(), right: right.into(), function: function.into() }
         }
-        Sql::LongBitOperand => (
-            3514,
-            "Aggregate bitwise functions cannot accept arguments longer than 511 bytes; consider using the SUBSTRING() function"
-                .into(),
-        ),
+        Sql::LongBitOperand => Condition::InvalidBitwiseAggregateOperandsSize,
         Sql::IllegalMix(mix) => match mix.operands.as_slice() {
-            [a, b] => (1267, format!("Illegal mix of collations {a} and {b} for operation '{}'", mix.operation)),
-            [a, b, c] => (1270, format!("Illegal mix of collations {a}, {b}, {c} for operation '{}'", mix.operation)),
-            _ => (1271, format!("Illegal mix of collations for operation '{}'", mix.operation)),
+            [a, b] => {
+                Condition::CantAggregate2Collations { first: a.into(), second: b.into(), operation: (&mix.operation).into() }
+            }
+            [a, b, c] => Condition::CantAggregate3Collations {
+                first: a.into(),
+                second: b.into(),
+                third: c.into(),
+                operation: (&mix.operation).into(),
+            },
+            _ => Condition::CantAggregateCollations { operation: (&mix.operation).into() },
         },
-        Sql::UnknownColumn { name, clause } => (1054, format!("Unknown column '{name}' in '{}'", clause.name())),
+        Sql::UnknownColumn { name, clause } => Condition::BadFieldError { column: name.into(), clause: clause.name().into() },
         Sql::NoSuchTable { column, clause, nested: true, .. } => {
-            (1054, format!("Unknown column '{column}' in '{}'", clause.name()))
+            Condition::BadFieldError { column: column.into(), clause: clause.name().into() }
         }
-        Sql::NoSuchTable { table, clause, .. } => (1109, format!("Unknown table '{table}' in {}", clause.name())),
-        Sql::AmbiguousColumn { name, clause } => (1052, format!("Column '{name}' in {} is ambiguous", clause.name())),
-        Sql::UnknownTable { database, table } => (1146, format!("Table '{database}.{table}' doesn't exist")),
-        Sql::UnknownDatabase(name) => (1049, format!("Unknown database '{name}'")),
-        Sql::NoDatabase => (1046, "No database selected".into()),
-        Sql::NotUniqueTable(name) => (1066, format!("Not unique table/alias: '{name}'")),
-        Sql::ColumnNotUpdatable(name) => (1348, format!("Column '{name}' is not updatable")),
-        Sql::MisplacedOption(option) => (1234, format!("Incorrect usage/placement of '{option}'")),
-        Sql::NotInsertable(name) => (1471, format!("The target table {name} of the INSERT is not insertable-into")),
+        Sql::NoSuchTable { table, clause, .. } => Condition::UnknownTable { table: table.into(), clause: clause.name().into() },
+        Sql::AmbiguousColumn { name, clause } => Condition::NonUniqError { column: name.into(), clause: clause.name().into() },
+        Sql::UnknownTable { database, table } => Condition::NoSuchTable { database: database.into(), table: table.into() },
+        Sql::UnknownDatabase(name) => Condition::BadDbError { name: name.into() },
+        Sql::NoDatabase => Condition::NoDbError,
+        Sql::NotUniqueTable(name) => Condition::NonUniqTable { table: name.into() },
+        Sql::ColumnNotUpdatable(name) => Condition::NonUpdatableColumn { name: name.into() },
+        Sql::MisplacedOption(option) => Condition::CantUseOptionHere { option: option.into() },
+        Sql::NotInsertable(name) => Condition::NonInsertableTable { name: name.into() },
         Sql::View { why, view } => view::view_error(why, view),
-        Sql::UnknownTableAll(name) => (1051, format!("Unknown table '{name}'")),
-        Sql::TableFunctionWithoutAlias => (3667, "Every table function must have an alias".into()),
-        Sql::JsonPath { position } => {
-            (3143, format!("Invalid JSON path expression. The error is around character position {position}."))
-        }
-        Sql::JsonDefault { why, position } => {
-            (3141, format!("Invalid JSON text in argument 1 to function JSON_TABLE: \"{why}\" at position {position}."))
-        }
-        Sql::DerivedWithoutAlias => (1248, "Every derived table must have its own alias".into()),
-        Sql::DerivedColumns => (
-            1353,
-            "In definition of view, derived table or common table expression, SELECT list and column names list have different \
-             column counts"
-                .into(),
-        ),
-        Sql::TooManyLevels(most) => (1473, format!("Too high level of nesting for select (maximum {most})")),
+        Sql::UnknownTableAll(name) => Condition::BadTableError { table: name.into() },
+        Sql::TableFunctionWithoutAlias => Condition::TfMustHaveAlias,
+        Sql::JsonPath { position } => Condition::InvalidJsonPath { position: position.into() },
+        Sql::JsonDefault { why, position } => Condition::InvalidJsonTextInParam {
+            argument: "1".into(),
+            function: "JSON_TABLE".into(),
+            why: why.into(),
+            position: position.into(),
+        },
+        Sql::DerivedWithoutAlias => Condition::DerivedMustHaveAlias,
+        Sql::DerivedColumns => Condition::ViewWrongList,
+        Sql::TooManyLevels(most) => Condition::TooHighLevelOfNestingForSelect { most: most.into() },
         Sql::Recursive { why, table } => recursive(*why, table),
-        Sql::WindowContext(name) => (3593, format!("You cannot use the window function '{name}' in this context.'")),
+        Sql::WindowContext(name) => Condition::WindowInvalidWindowFuncUse { name: name.into() },
         Sql::Window { why, name } => window::describe(*why, name),
-        Sql::WindowOrderTwice { window, base } => {
-            (3583, format!("Window '{window}' cannot inherit '{base}' since both contain an ORDER BY clause."))
+        Sql::WindowOrderTwice { window, base } => Condition::WindowNoRedefineOrderBy { window: window.into(), base: base.into() },
+        Sql::GroupingArguments(count) => Condition::InvalidNoOfArgs { count: count.into() },
+        Sql::GroupingArgument(number) => Condition::FieldInGroupingNotGroupBy { number: number.into() },
+        Sql::UnknownTarget { table, clause } => Condition::UnknownTable { table: table.into(), clause: clause.into() },
+        Sql::UpdatedTwice(first, second) => Condition::MultiUpdateKeyConflict { first: first.into(), second: second.into() },
+        Sql::NotGrouped { expression, column, clause } => Condition::WrongFieldWithGroup {
+            expression: expression.into(),
+            place: place_of(*clause).into(),
+            column: column.into(),
+        },
+        Sql::MixedGroup { expression, column } => {
+            Condition::MixOfGroupFuncAndFields { expression: expression.into(), column: column.into() }
         }
-        Sql::GroupingArguments(count) => {
-            (3601, format!("Too many arguments for function GROUPING: {count}; maximum allowed is 64."))
-        }
-        Sql::GroupingArgument(number) => (3602, format!("Argument #{number} of GROUPING function is not in GROUP BY")),
-        Sql::UnknownTarget { table, clause } => (1109, format!("Unknown table '{table}' in {clause}")),
-        Sql::UpdatedTwice(first, second) => (
-            1706,
-            format!(
-                "Primary key/partition key update is not allowed since the table is updated both as '{first}' and '{second}'."
-            ),
-        ),
-        Sql::NotGrouped { expression, column, clause } => (1055, not_grouped(*expression, column, *clause)),
-        Sql::MixedGroup { expression, column } => (
-            1140,
-            format!(
-                "In aggregated query without GROUP BY, expression #{expression} of SELECT list contains nonaggregated column \
-                 '{column}'; this is incompatible with sql_mode=only_full_group_by"
-            ),
-        ),
-        Sql::AggregateOrder(number) => (
-            3029,
-            format!(
-                "Expression #{number} of ORDER BY contains aggregate function and applies to the result of a non-aggregated query"
-            ),
-        ),
+        Sql::AggregateOrder(number) => Condition::AggregateOrderNonAggQuery { number: number.into() },
         Sql::GeneratedValue { column, table } => {
-            (3105, format!("The value specified for generated column '{column}' in table '{table}' is not allowed."))
+            Condition::NonDefaultValueForGeneratedColumn { column: column.into(), table: table.into() }
         }
-        Sql::InvalidGroupUse => (1111, "Invalid use of group function".into()),
-        Sql::WrongGroupField(name) => (1056, format!("Can't group on '{name}'")),
-        Sql::OrderNotInDistinct { expression, column } => (
-            3065,
-            format!(
-                "Expression #{expression} of ORDER BY clause is not in SELECT list, references column '{column}' which is not \
-                 in SELECT list; this is incompatible with DISTINCT"
-            ),
-        ),
-        Sql::NoTimestampWithTimeZone => (3998, "Cannot cast value to TIMESTAMP WITH TIME ZONE.".into()),
-        Sql::AggregateOrderNotInDistinct { expression } => (
-            3066,
-            format!(
-                "Expression #{expression} of ORDER BY clause is not in SELECT list, contains aggregate function; this is \
-                 incompatible with DISTINCT"
-            ),
-        ),
-        Sql::WrongParamCount(name) => (1582, format!("Incorrect parameter count in the call to native function '{name}'")),
-        Sql::UnknownFunction(name) => (1305, format!("FUNCTION {name} does not exist")),
-        Sql::FunctionApart(name) => (
-            1630,
-            format!(
-                "FUNCTION {name} does not exist. Check the 'Function Name Parsing and Resolution' section in the Reference Manual"
-            ),
-        ),
-        Sql::UnknownSystemVariable(name) => (1193, format!("Unknown system variable '{name}'")),
-        Sql::ColumnCount { row } => (1136, format!("Column count doesn't match value count at row {row}")),
-        Sql::ColumnTwice(name) => (1110, format!("Column '{name}' specified twice")),
-        Sql::OperandColumns(count) => (1241, format!("Operand should contain {count} column(s)")),
-        Sql::SecondInto => (3953, "Multiple INTO clauses in one query block.".into()),
-        Sql::MisplacedInto => (
-            3954,
-            "Misplaced INTO clause, INTO is not allowed inside subqueries, and must be placed at end of UNION clauses.".into(),
-        ),
-        Sql::SetColumns => (1222, "The used SELECT statements have a different number of columns".into()),
-        Sql::NoTables => (1096, "No tables used".into()),
-        Sql::WrongUsage(first, second) => (1221, format!("Incorrect usage of {first} and {second}")),
-        Sql::GlobalOrder(table) => {
-            (1250, format!("Table '{table}' from one of the SELECTs cannot be used in global ORDER clause"))
+        Sql::InvalidGroupUse => Condition::InvalidGroupFuncUse,
+        Sql::WrongGroupField(name) => Condition::WrongGroupField { name: name.into() },
+        Sql::OrderNotInDistinct { expression, column } => {
+            Condition::FieldInOrderNotSelect { expression: expression.into(), column: column.into() }
         }
-        Sql::WrongArguments(what) => (1210, format!("Incorrect arguments to {what}")),
-        Sql::CursorInto => (1323, "Cursor SELECT must not have INTO".into()),
+        Sql::NoTimestampWithTimeZone => Condition::InvalidCast,
+        Sql::AggregateOrderNotInDistinct { expression } => Condition::AggregateInOrderNotSelect { expression: expression.into() },
+        Sql::WrongParamCount(name) => Condition::WrongParamCountToNativeFct { function: name.into() },
+        Sql::UnknownFunction(name) => Condition::SpDoesNotExist { kind: "FUNCTION".into(), name: name.into() },
+        Sql::FunctionApart(name) => Condition::FuncInexistentNameCollision { name: name.into() },
+        Sql::UnknownSystemVariable(name) => Condition::UnknownSystemVariable { name: name.into() },
+        Sql::ColumnCount { row } => Condition::WrongValueCountOnRow { row: row.into() },
+        Sql::ColumnTwice(name) => Condition::FieldSpecifiedTwice { name: name.into() },
+        Sql::OperandColumns(count) => Condition::OperandColumns { count: count.into() },
+        Sql::SecondInto => Condition::MultipleIntoClauses,
+        Sql::MisplacedInto => Condition::MisplacedInto,
+        Sql::SetColumns => Condition::WrongNumberOfColumnsInSelect,
+        Sql::NoTables => Condition::NoTablesUsed,
+        Sql::WrongUsage(first, second) => Condition::WrongUsage { first: first.into(), second: second.into() },
+        Sql::GlobalOrder(table) => Condition::TableNameNotAllowedHere { table: table.into() },
+        Sql::WrongArguments(what) => Condition::WrongArguments { what: what.into() },
+        Sql::CursorInto => Condition::SpBadCursorSelect,
         Sql::Routine(error) => crate::routine::message(error),
         Sql::NoInteger { name, near, line } => {
-            (1064, format!("The variable \"{name}\" has a non-integer based type near '{near}' at line {line}"))
+            Condition::ParseErrorNonInteger { name: name.into(), near: near.into(), line: line.into() }
         }
-        Sql::Undeclared(name) => (1327, format!("Undeclared variable: {name}")),
-        Sql::UnknownWindow(name) => (3579, format!("Window name '{name}' is not defined.")),
-        Sql::UnknownKey { key, table } => (1176, format!("Key '{key}' doesn't exist in table '{table}'")),
-        Sql::NoDefault(name) => (1364, format!("Field '{name}' doesn't have a default value")),
-        Sql::WrongLiteral { kind, value } => (1525, format!("Incorrect {kind} value: '{value}'")),
+        Sql::Undeclared(name) => Condition::SpUndeclaredVar { name: name.into() },
+        Sql::UnknownWindow(name) => Condition::WindowNoSuchWindow { name: name.into() },
+        Sql::UnknownKey { key, table } => Condition::KeyDoesNotExist { key: key.into(), table: table.into() },
+        Sql::NoDefault(name) => Condition::NoDefaultForField { name: name.into() },
+        Sql::WrongLiteral { kind, value } => Condition::WrongValue { kind: kind.into(), value: value.into() },
         Sql::NoDate { kind, value, column } => {
             let kind = kind.to_lowercase();
-            let text = match column {
-                Some(column) => format!("Incorrect {kind} value: '{value}' for column '{column}' at row 1"),
-                None => format!("Truncated incorrect {kind} value: '{value}'"),
-            };
-            (1292, text)
+            let (kind, value) = (kind.into(), value.into());
+            match column {
+                Some(column) => Condition::TruncatedWrongTemporalForField { kind, value, column: column.into(), row: 1.into() },
+                None => Condition::TruncatedWrongValue { kind, value },
+            }
         }
-        Sql::OutOfRange { kind, expression } => (1690, format!("{kind} value is out of range in '{expression}'")),
-        Sql::IllegalNumber { kind, value } => (1367, format!("Illegal {kind} '{value}' value found during parsing")),
-        Sql::NotUpdatable { table, statement } => (1288, format!("The target table {table} of the {statement} is not updatable")),
-        Sql::FixedSetting => (1683, "Invalid performance_schema usage.".into()),
-        Sql::UpdateTableUsed(name) => (1093, format!("You can't specify target table '{name}' for update in FROM clause")),
+        Sql::OutOfRange { kind, expression } => Condition::DataOutOfRange { kind: kind.into(), expression: expression.into() },
+        Sql::IllegalNumber { kind, value } => Condition::IllegalValueForType { kind: kind.into(), value: value.into() },
+        Sql::NotUpdatable { table, statement } => {
+            Condition::NonUpdatableTable { table: table.into(), statement: statement.into() }
+        }
+        Sql::FixedSetting => Condition::WrongPerformanceSchemaUsage,
+        Sql::UpdateTableUsed(name) => Condition::UpdateTableUsed { name: name.into() },
         Sql::File(error) => file_error(*error),
         Sql::Definition(error) => definition_error(error),
     }
 }
 
-/// 1045
-fn no_access(user: &str, host: &str, using_password: bool) -> String {
-    let using = if using_password { "YES" } else { "NO" };
-    format!("Access denied for user '{user}'@'{host}' (using password: {using})")
-}
-
-fn access_denied(denied: &sql::Denied) -> (u16, String) {
+fn access_denied(denied: &sql::Denied) -> Condition {
     let sql::Denied { command, user, host, table, column } = denied;
     match column {
-        Some(column) => {
-            (1143, format!("{command} command denied to user '{user}'@'{host}' for column '{column}' in table '{table}'"))
-        }
-        None => (1142, format!("{command} command denied to user '{user}'@'{host}' for table '{table}'")),
+        Some(column) => Condition::ColumnAccessDeniedError {
+            command: command.into(),
+            user: user.into(),
+            host: host.into(),
+            column: column.into(),
+            table: table.into(),
+        },
+        None => Condition::TableAccessDeniedError {
+            command: command.into(),
+            user: user.into(),
+            host: host.into(),
+            table: table.into(),
+        },
     }
 }
 
 /// The message about the format of a text file.
-fn file_error(why: FileError) -> (u16, String) {
-    let (number, message) = match why {
-        FileError::Separator => (1083, "Field separator argument is not what is expected; check the manual"),
-        FileError::Blobs => (1084, "You can't use fixed rowlength with BLOBs; please use 'fields terminated by'"),
-        FileError::FixedVariable => (1409, "Can't load value from file with fixed size rows to variable"),
-    };
-    (number, message.to_owned())
+/// Of 1059, as far as MySQL shows a name.
+fn shown(name: &str) -> String {
+    name.chars().take(100).collect()
 }
 
-/// The message about a common table expression that names itself wrongly.
-fn recursive(why: RecursiveError, table: &str) -> (u16, String) {
-    let block = format!("In recursive query block of Recursive Common Table Expression '{table}', the recursive table must");
-    let whole = format!("Recursive Common Table Expression '{table}'");
-    match why {
-        RecursiveError::NoSeed => (3573, format!("{whole} should contain a UNION")),
-        RecursiveError::SeedBehindStep => {
-            (3574, format!("{whole} should have one or more non-recursive query blocks followed by one or more recursive ones"))
-        }
-        RecursiveError::Aggregation => {
-            (3575, format!("{whole} can contain neither aggregation nor window functions in recursive query block"))
-        }
-        RecursiveError::Operand => (4114, "Recursive table reference in EXCEPT or INTERSECT operand is not allowed.".to_owned()),
-        RecursiveError::JoinOrder => {
-            let places = "in the right argument of a LEFT JOIN, nor be forced to be non-first with join order hints";
-            (3576, format!("{block} neither be {places}"))
-        }
-        RecursiveError::SeveralUses => (3577, format!("{block} be referenced only once, and not in any subquery")),
-    }
-}
-
-fn not_grouped(expression: usize, column: &str, clause: Clause) -> String {
-    let place = match clause {
+/// Where 1055 stands.
+fn place_of(clause: Clause) -> &'static str {
+    match clause {
         Clause::OrderBy => "ORDER BY clause",
         Clause::Having => "HAVING clause",
         _ => "SELECT list",
-    };
-    format!(
-        "Expression #{expression} of {place} is not in GROUP BY clause and contains nonaggregated column '{column}' which is not \
-         functionally dependent on columns in GROUP BY clause; this is incompatible with sql_mode=only_full_group_by"
-    )
+    }
 }
 
-const WRONG_PREFIX: &str = "Incorrect prefix key; the used key part isn't a string, the used length is longer than the key part, or \
-                            the storage engine doesn't support unique prefix keys";
-const WRONG_AUTO_KEY: &str = "Incorrect table definition; there can be only one auto column and it must be defined as a key";
-const PRIMARY_NULLABLE: &str = "All parts of a PRIMARY KEY must be NOT NULL; if you need NULL in a key, use UNIQUE instead";
-const DROP_ALL_COLUMNS: &str = "You can't delete all columns with ALTER TABLE; use DROP TABLE instead";
+fn file_error(why: FileError) -> Condition {
+    match why {
+        FileError::Separator => Condition::WrongFieldTerminators,
+        FileError::Blobs => Condition::BlobsAndNoTerminated,
+        FileError::FixedVariable => Condition::LoadFromFixedSizeRowsToVar,
+    }
+}
 
-fn definition_error(error: &DefinitionError) -> (u16, String) {
+/// The message about a common table expression that names itself wrongly.
+fn recursive(why: RecursiveError, table: &str) -> Condition {
+    match why {
+        RecursiveError::NoSeed => Condition::CteRecursiveRequiresUnion { table: table.into() },
+        RecursiveError::SeedBehindStep => Condition::CteRecursiveRequiresNonrecursiveFirst { table: table.into() },
+        RecursiveError::Aggregation => Condition::CteRecursiveForbidsAggregation { table: table.into() },
+        RecursiveError::Operand => Condition::CteRecursiveNotUnion,
+        RecursiveError::JoinOrder => Condition::CteRecursiveForbiddenJoinOrder { table: table.into() },
+        RecursiveError::SeveralUses => Condition::CteRecursiveRequiresSingleReference { table: table.into() },
+    }
+}
+
+fn definition_error(error: &DefinitionError) -> Condition {
     use DefinitionError as D;
     match error {
-        D::DuplicateColumn(name) => (1060, format!("Duplicate column name '{name}'")),
-        D::MultiplePrimaryKeys => (1068, "Multiple primary key defined".into()),
-        D::KeyColumnMissing(name) => (1072, format!("Key column '{name}' doesn't exist in table")),
-        D::ColumnTooLong { column, max } => (1074, column_too_long(column, *max)),
-        D::InvalidDefault(name) => (1067, format!("Invalid default value for '{name}'")),
-        D::BlobDefault(name) => (1101, blob_default(name)),
-        D::WrongColumnSpecifier(name) => (1063, format!("Incorrect column specifier for column '{name}'")),
+        D::DuplicateColumn(name) => Condition::DupFieldName { name: name.into() },
+        D::MultiplePrimaryKeys => Condition::MultiplePriKey,
+        D::KeyColumnMissing(name) => Condition::KeyColumnDoesNotExist { name: name.into() },
+        D::ColumnTooLong { column, max } => Condition::TooBigFieldLength { column: column.into(), max: max.into() },
+        D::InvalidDefault(name) => Condition::InvalidDefault { name: name.into() },
+        D::BlobDefault(name) => Condition::BlobCantHaveDefault { column: name.into() },
+        D::WrongColumnSpecifier(name) => Condition::WrongFieldSpec { name: name.into() },
         D::TooBigScale { column, scale, max } => {
-            (1425, format!("Too big scale {scale} specified for column '{column}'. Maximum is {max}."))
+            Condition::TooBigScale { scale: scale.into(), column: column.into(), max: max.into() }
         }
         D::TooBigPrecision { column, precision, max } => {
-            (1426, format!("Too-big precision {precision} specified for '{column}'. Maximum is {max}."))
+            Condition::TooBigPrecision { precision: precision.into(), column: column.into(), max: max.into() }
         }
-        D::ScaleOverPrecision(name) => {
-            (1427, format!("For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '{name}')."))
-        }
-        D::YearWidth => (1818, "Invalid display width. Use YEAR instead.".to_owned()),
-        D::InvalidSize(name) => (3013, format!("Invalid size for column '{name}'.")),
+        D::ScaleOverPrecision(name) => Condition::MBiggerThanD { name: name.into() },
+        D::YearWidth => Condition::InvalidYearColumnLength,
+        D::InvalidSize(name) => Condition::InvalidFieldSize { name: name.into() },
         D::CommentTooLong { of, name, max } => match of {
-            sql::CommentOf::Column => {
-                (1629, format!("The maximum supported character limit for the field, '{name}', has been exceeded (max = {max})"))
-            }
-            sql::CommentOf::Table => (1628, format!("Comment for table '{name}' is too long (max = {max})")),
-            sql::CommentOf::Index => (1688, format!("Comment for index '{name}' is too long (max = {max})")),
-            sql::CommentOf::Partition => (1793, format!("Comment for table partition '{name}' is too long (max = {max})")),
+            sql::CommentOf::Column => Condition::TooLongFieldComment { name: name.into(), max: max.into() },
+            sql::CommentOf::Table => Condition::TooLongTableComment { name: name.into(), max: max.into() },
+            sql::CommentOf::Index => Condition::TooLongIndexComment { name: name.into(), max: max.into() },
+            sql::CommentOf::Partition => Condition::TooLongTablePartitionComment { name: name.into(), max: max.into() },
         },
-        D::DisplayWidth { column, max } => (1439, format!("Display width out of range for column '{column}' (max = {max})")),
-        D::BlobKeyWithoutLength(name) => (1170, blob_key(name)),
-        D::WrongPrefix => (1089, WRONG_PREFIX.into()),
-        D::KeyTooLong(max) => (1071, format!("Specified key was too long; max key length is {max} bytes")),
-        D::PrimaryNullable => (1171, PRIMARY_NULLABLE.into()),
-        D::NoColumns => (4028, "A table must have at least one visible column.".into()),
-        D::CannotDrop(name) => (1091, cannot_drop(name)),
-        D::NoSuchColumn { column, table } => (1054, format!("Unknown column '{column}' in '{table}'")),
+        D::DisplayWidth { column, max } => Condition::TooBigDisplayWidth { column: column.into(), max: max.into() },
+        D::BlobKeyWithoutLength(name) => Condition::BlobKeyWithoutLength { column: name.into() },
+        D::WrongPrefix => Condition::WrongSubKey,
+        D::KeyTooLong(max) => Condition::TooLongKey { max: max.into() },
+        D::PrimaryNullable => Condition::PrimaryCantHaveNull,
+        D::NoColumns => Condition::TableMustHaveAVisibleColumn,
+        D::CannotDrop(name) => Condition::CantDropFieldOrKey { name: name.into() },
+        D::NoSuchColumn { column, table } => Condition::BadFieldError { column: column.into(), clause: table.into() },
         D::DuplicateMember { column, value, kind } => {
-            (1291, format!("Column '{column}' has duplicated value '{value}' in {kind}"))
+            Condition::DuplicatedValueInType { column: column.into(), value: value.into(), kind: kind.into() }
         }
-        D::UnknownEngine(name) => (1286, format!("Unknown storage engine '{name}'")),
-        D::TooManyKeyParts(max) => (1070, format!("Too many key parts specified; max {max} parts allowed")),
-        D::TooManyKeys(max) => (1069, format!("Too many keys specified; max {max} keys allowed")),
-        D::RowTooLarge => (1118, row_too_large(65535)),
-        D::UnknownAlgorithm(name) => (1800, format!("Unknown ALGORITHM '{name}'")),
-        D::UnknownLock(name) => (1801, format!("Unknown LOCK type '{name}'")),
+        D::UnknownEngine(name) => Condition::UnknownStorageEngine { name: name.into() },
+        D::TooManyKeyParts(max) => Condition::TooManyKeyParts { max: max.into() },
+        D::TooManyKeys(max) => Condition::TooManyKeys { max: max.into() },
+        D::RowTooLarge => Condition::TooBigRowSize { max: 65535.into() },
+        D::UnknownAlgorithm(name) => Condition::UnknownAlterAlgorithm { name: name.into() },
+        D::UnknownLock(name) => Condition::UnknownAlterLock { name: name.into() },
         D::KeyPart(problem) => row_expr::key_part_error(*problem),
         D::RowExpr { usage, problem } => row_expr::row_expr_error(usage, problem),
     }
 }
 
-fn column_too_long(column: &str, max: impl std::fmt::Display) -> String {
-    format!("Column length too big for column '{column}' (max = {max}); use BLOB or TEXT instead")
-}
-
-fn blob_default(name: &str) -> String {
-    format!("BLOB, TEXT, GEOMETRY or JSON column '{name}' can't have a default value")
-}
-
-fn blob_key(name: &str) -> String {
-    format!("BLOB/TEXT column '{name}' used in key specification without a key length")
-}
-
-fn cannot_drop(name: &str) -> String {
-    format!("Can't DROP '{name}'; check that column/key exists")
-}
-
-fn row_too_large(max: usize) -> String {
-    format!(
-        "Row size too large. The maximum row size for the used table type, not counting BLOBs, is {max}. This includes storage \
-         overhead, check the manual. You have to change some columns to TEXT or BLOBs"
-    )
-}
-
-fn exec_error(error: &Exec) -> (u16, String) {
+fn exec_error(error: &Exec) -> Condition {
     match error {
         Exec::DigestArgument(why) => {
-            let why = why.as_ref().map_or_else(|| own_error(&Error::EmptyQuery), sql_error).1;
-            (3676, format!("Could not parse argument to digest function: \"{why}\"."))
+            let why = why.as_ref().map_or_else(|| own_error(&Error::EmptyQuery), sql_error);
+            Condition::ParseErrorInDigestFn { why: why.into() }
         }
-        Exec::OutOfRange { what, expression } => (1690, format!("{what} value is out of range in '{expression}'")),
+        Exec::OutOfRange { what, expression } => Condition::DataOutOfRange { kind: what.into(), expression: expression.into() },
         Exec::Partition(error) => partition::partition_error(error),
-        Exec::IndexDataTruncated { index, row } => (3751, format!("Data truncated for functional index '{index}' at row {row}")),
+        Exec::IndexDataTruncated { index, row } => {
+            Condition::WarnDataTruncatedFunctionalIndex { index: index.into(), row: row.into() }
+        }
         Exec::IndexOutOfRange { index, row } => {
-            (3752, format!("Value is out of range for functional index '{index}' at row {row}"))
+            Condition::WarnDataOutOfRangeFunctionalIndex { index: index.into(), row: row.into() }
         }
-        Exec::DivisionByZero => (1365, "Division by 0".into()),
-        Exec::TruncatedWrongValue { what, value } => (1292, format!("Truncated incorrect {what} value: '{value}'")),
-        Exec::WrongValue { what, value } => (1292, format!("Incorrect {what} value: '{value}'")),
-        Exec::WrongArguments { function } => (1210, format!("Incorrect arguments to {function}")),
+        Exec::DivisionByZero => Condition::DivisionByZero,
+        Exec::TruncatedWrongValue { what, value } => Condition::TruncatedWrongValue { kind: what.into(), value: value.into() },
+        Exec::WrongValue { what, value } => Condition::WrongTemporalValue { kind: what.into(), value: value.into() },
+        Exec::WrongArguments { function } => Condition::WrongArguments { what: function.into() },
         Exec::WrongValueForFunction { what, value, function } => {
-            (1411, format!("Incorrect {what} value: '{value}' for function {function}"))
+            Condition::WrongValueForType { what: what.into(), value: value.into(), function: function.into() }
         }
-        Exec::DatetimeOverflow { what } => (1441, format!("Datetime function: {what} field overflow")),
+        Exec::DatetimeOverflow { what } => Condition::DatetimeFunctionOverflow { what: what.into() },
         Exec::ResultTooLarge { function, limit } => {
-            (1301, format!("Result of {function}() was larger than max_allowed_packet ({limit}) - truncated"))
+            Condition::WarnAllowedPacketOverflowed { function: function.into(), limit: limit.into() }
         }
-        Exec::CutByGroupConcat { row } => (1260, format!("Row {row} was cut by GROUP_CONCAT()")),
-        Exec::InvalidLogarithm => (3020, "Invalid argument for logarithm".into()),
-        Exec::InvalidJson { argument, function, why, position } => {
-            (3141, format!("Invalid JSON text in argument {argument} to function {function}: \"{why}\" at position {position}."))
+        Exec::CutByGroupConcat { row } => Condition::CutValueGroupConcat { row: row.into() },
+        Exec::InvalidLogarithm => Condition::InvalidArgumentForLogarithm,
+        Exec::InvalidJson { argument, function, why, position } => Condition::InvalidJsonTextInParam {
+            argument: argument.into(),
+            function: function.into(),
+            why: why.into(),
+            position: position.into(),
+        },
+        Exec::InvalidJsonPath { position } => Condition::InvalidJsonPath { position: position.into() },
+        Exec::InvalidText { charset, value } => {
+            Condition::InvalidCharacterString { charset: charset.into(), value: value.into() }
         }
-        Exec::InvalidJsonPath { position } => {
-            (3143, format!("Invalid JSON path expression. The error is around character position {position}."))
-        }
-        Exec::Regex { why } => (3685, why.clone()),
-        Exec::InvalidText { charset, value } => (1300, format!("Invalid {charset} character string: '{value}'")),
-        Exec::WrongLockName { name } => (3057, format!("Incorrect user-level lock name '{name}'.")),
-        Exec::UserLockDeadlock => (
-            3058,
-            "Deadlock found when trying to get user-level lock; try rolling back transaction/releasing locks and restarting \
-             lock acquisition."
-                .into(),
-        ),
-        Exec::UnknownTimeZone { name } => (1298, format!("Unknown or incorrect time zone: '{name}'")),
-        Exec::RecursionTooDeep { rounds } => (
-            3636,
-            format!(
-                "Recursive query aborted after {rounds} iterations. Try increasing @@cte_max_recursion_depth to a larger value."
-            ),
-        ),
-        Exec::SubqueryMoreThanOneRow => (1242, "Subquery returns more than 1 row".into()),
-        Exec::DuplicateEntry { value, key } => (1062, format!("Duplicate entry '{value}' for key '{key}'")),
-        Exec::RowIsReferenced { constraint } => (1451, foreign_key_fails("Cannot delete or update a parent row", constraint)),
-        Exec::NoReferencedRow { constraint } => (1452, foreign_key_fails("Cannot add or update a child row", constraint)),
-        Exec::ForeignDuplicate { table, record, child, key } => (
-            1761,
-            format!(
-                "Foreign key constraint for table '{table}', record '{record}' would lead to a duplicate entry in table '{child}', \
-                 key '{key}'"
-            ),
-        ),
-        Exec::CascadeTooDeep { levels } => (3008, format!("Foreign key cascade delete/update exceeds max depth of {levels}.")),
-        Exec::ColumnCannotBeNull { column } => (1048, format!("Column '{column}' cannot be null")),
-        Exec::ViewCheckFailed { view } => (1369, format!("CHECK OPTION failed '{view}'")),
-        Exec::CheckViolated { name } => (3819, format!("Check constraint '{name}' is violated.")),
-        Exec::NoDefault { column } => (1364, format!("Field '{column}' doesn't have a default value")),
-        Exec::ColumnOutOfRange { column, row } => (1264, format!("Out of range value for column '{column}' at row {row}")),
-        Exec::DataTooLong { column, row } => (1406, format!("Data too long for column '{column}' at row {row}")),
-        Exec::DataTruncated { column, row } => (1265, format!("Data truncated for column '{column}' at row {row}")),
-        Exec::WrongValueForColumn { what, value, column, row } => {
-            (1366, format!("Incorrect {what} value: '{value}' for column '{column}' at row {row}"))
-        }
-        Exec::WrongTemporalForColumn { what, value, column, row } => {
-            (1292, format!("Incorrect {what} value: '{value}' for column '{column}' at row {row}"))
-        }
+        Exec::WrongLockName { name } => Condition::UserLockWrongName { name: name.into() },
+        Exec::UserLockDeadlock => Condition::UserLockDeadlock,
+        Exec::UnknownTimeZone { name } => Condition::UnknownTimeZone { name: name.into() },
+        Exec::RecursionTooDeep { rounds } => Condition::CteMaxRecursionDepth { rounds: rounds.into() },
+        Exec::SubqueryMoreThanOneRow => Condition::SubqueryNo1Row,
+        Exec::DuplicateEntry { value, key } => Condition::DupEntry { value: value.into(), key: key.into() },
+        Exec::RowIsReferenced { constraint } => Condition::RowIsReferenced2 { constraint: constraint.into() },
+        Exec::NoReferencedRow { constraint } => Condition::NoReferencedRow2 { constraint: constraint.into() },
+        Exec::ForeignDuplicate { table, record, child, key } => Condition::ForeignDuplicateKeyWithChildInfo {
+            table: table.into(),
+            record: record.into(),
+            child: child.into(),
+            key: key.into(),
+        },
+        Exec::CascadeTooDeep { levels } => Condition::FkDepthExceeded { levels: levels.into() },
+        Exec::ColumnCannotBeNull { column } => Condition::BadNullError { column: column.into() },
+        Exec::ViewCheckFailed { view } => Condition::ViewCheckFailed { view: view.into() },
+        Exec::CheckViolated { name } => Condition::CheckConstraintViolated { name: name.into() },
+        Exec::NoDefault { column } => Condition::NoDefaultForField { name: column.into() },
+        Exec::ColumnOutOfRange { column, row } => Condition::WarnDataOutOfRange { column: column.into(), row: row.into() },
+        Exec::DataTooLong { column, row } => Condition::DataTooLong { column: column.into(), row: row.into() },
+        Exec::DataTruncated { column, row } => Condition::WarnDataTruncated { column: column.into(), row: row.into() },
+        Exec::WrongValueForColumn { what, value, column, row } => Condition::TruncatedWrongValueForField {
+            kind: what.into(),
+            value: value.into(),
+            column: column.into(),
+            row: row.into(),
+        },
+        Exec::WrongTemporalForColumn { what, value, column, row } => Condition::TruncatedWrongTemporalForField {
+            kind: what.into(),
+            value: value.into(),
+            column: column.into(),
+            row: row.into(),
+        },
         Exec::InvalidDocument { what, column, row } => {
-            (3156, format!("Invalid JSON value for CAST to {what} from column {column} at row {row}"))
+            Condition::InvalidJsonValueForCast { kind: what.into(), column: column.into(), row: row.into() }
         }
         Exec::InvalidJsonForColumn { why, position, column } => {
-            (3140, format!("Invalid JSON text: \"{why}\" at position {position} in value for column '{column}'."))
+            Condition::InvalidJsonText { why: why.into(), position: position.into(), column: column.into() }
         }
-        Exec::AutoIncrementExhausted => (1467, "Failed to read auto-increment value from storage engine".into()),
-        Exec::RowTooLarge { limit, .. } => (1118, row_too_large(*limit)),
-        Exec::KeyTooLong { limit, .. } => (1071, format!("Specified key was too long; max key length is {limit} bytes")),
-        Exec::Deadlock => (1213, "Deadlock found when trying to get lock; try restarting transaction".into()),
-        Exec::LockWaitTimeout => (1205, "Lock wait timeout exceeded; try restarting transaction".into()),
-        Exec::NoWait => (3572, "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.".into()),
-        Exec::Interrupted => (1317, "Query execution was interrupted".into()),
-        Exec::QueryTimeout => (3024, "Query execution was interrupted, maximum statement execution time exceeded".into()),
-        Exec::OutOfSortMemory { limit, setting } => {
-            (1038, format!("Out of sort memory ({limit} bytes), consider increasing {setting}"))
-        }
-        Exec::TableChanged { .. } | Exec::SnapshotTooOld => {
-            (1412, "Table definition has changed, please retry transaction".into())
-        }
-        Exec::TemporaryDiskFull => {
-            let why = "errno: 28 - No space left on device";
-            (1021, format!("Disk full (temporary files); waiting for someone to free some space... ({why})"))
-        }
-        Exec::TemporarySpaceFull { limit } => {
-            (1114, format!("The table 'temporary files' is full: heddle_temporary_space_max is {limit}"))
-        }
-        Exec::Full { table } => (1114, format!("The table '{table}' is full")),
-        Exec::Storage(why) => (1030, format!("Got error 168 - '{why}' from storage engine")),
+        Exec::AutoIncrementExhausted => Condition::AutoIncrementReadFailed,
+        Exec::RowTooLarge { limit, .. } => Condition::TooBigRowSize { max: limit.into() },
+        Exec::KeyTooLong { limit, .. } => Condition::TooLongKey { max: limit.into() },
+        Exec::Deadlock => Condition::LockDeadlock,
+        Exec::LockWaitTimeout => Condition::LockWaitTimeout,
+        Exec::NoWait => Condition::LockNowait,
+        Exec::Interrupted => Condition::QueryInterrupted,
+        Exec::QueryTimeout => Condition::QueryTimeout,
+        Exec::OutOfSortMemory { limit, setting } => Condition::OutOfSortMemory { limit: limit.into(), setting: setting.into() },
+        Exec::TableChanged { .. } | Exec::SnapshotTooOld => Condition::TableDefChanged,
+        Exec::TemporaryDiskFull => Condition::DiskFullNow { place: "temporary files".into() },
+        Exec::TemporarySpaceFull { limit } => Condition::TemporarySpaceFull { limit: limit.into() },
+        Exec::Full { table } => Condition::RecordFileFull { table: table.into() },
+        Exec::Storage(why) => Condition::GetErrno { why: why.into() },
         Exec::NotSupported(what) => not_supported(what),
-        Exec::ClientGone => (1159, "Got timeout reading communication packets".into()),
-        Exec::Other { number, message } => (*number, message.clone()),
-        Exec::Raised(raised) => (raised.number, raised.message.clone()),
+        Exec::ClientGone => Condition::NetReadInterrupted,
+        Exec::Condition(condition) => Condition::clone(condition),
+        Exec::Raised(raised) => Condition::UnknownError { message: (&raised.message).into() },
     }
 }
 
 /// What `table` was told by who judges and computes expressions (`table::ddl::Expressions`).
-fn expression_error(error: &(dyn std::error::Error + Send + Sync + 'static)) -> (u16, String) {
+fn expression_error(error: &(dyn std::error::Error + Send + Sync + 'static)) -> Condition {
     if let Some(error) = error.downcast_ref::<Exec>() {
         return exec_error(error);
     }
     match error.downcast_ref::<Sql>() {
         Some(error) => sql_error(error),
-        None => (1105, error.to_string()),
+        None => Condition::UnknownError { message: error.into() },
     }
 }
 
-fn online_log_too_big(index: &str) -> String {
-    format!(
-        "Creating index '{index}' required more than 'innodb_online_alter_log_max_size' bytes of modification log. Please try again."
-    )
-}
-
-fn table_error(error: &Table) -> (u16, String) {
+fn table_error(error: &Table) -> Condition {
     match error {
         Table::Engine(error) => exec_error(&clone_engine_error(error).into()),
-        Table::CorruptCatalog { what } => (1030, format!("Got error 168 - 'the catalog is damaged: {what}' from storage engine")),
+        Table::CorruptCatalog { what } => Condition::GetErrno { why: format!("the catalog is damaged: {what}").into() },
         Table::LockedForReading { table } => locked_for_reading(table),
-        Table::LockWaitTimeout => (1205, "Lock wait timeout exceeded; try restarting transaction".into()),
-        Table::Interrupted => (1317, "Query execution was interrupted".into()),
-        Table::DatabaseExists { database } => (1007, format!("Can't create database '{database}'; database exists")),
-        Table::RoutineExists { kind, name } => (1304, format!("{kind} {name} already exists")),
-        Table::RoutineMissing { kind, name } => (1305, format!("{kind} {name} does not exist")),
-        Table::EventExists { name } => (1537, format!("Event '{name}' already exists")),
-        Table::EventMissing { name } => (1539, format!("Unknown event '{name}'")),
-        Table::TriggerExists => (1359, "Trigger already exists".into()),
-        Table::TriggerMissing => (1360, "Trigger does not exist".into()),
-        Table::TriggerUnknown { name } => {
-            (3011, format!("Referenced trigger '{name}' for the given action time and event type does not exist."))
+        Table::LockWaitTimeout => Condition::LockWaitTimeout,
+        Table::Interrupted => Condition::QueryInterrupted,
+        Table::DatabaseExists { database } => Condition::DbCreateExists { database: database.into() },
+        Table::RoutineExists { kind, name } => Condition::SpAlreadyExists { kind: kind.into(), name: name.into() },
+        Table::RoutineMissing { kind, name } => Condition::SpDoesNotExist { kind: kind.into(), name: name.into() },
+        Table::EventExists { name } => Condition::EventAlreadyExists { name: name.into() },
+        Table::EventMissing { name } => Condition::EventDoesNotExist { name: name.into() },
+        Table::TriggerExists => Condition::TrgAlreadyExists,
+        Table::TriggerMissing => Condition::TrgDoesNotExist,
+        Table::TriggerUnknown { name } => Condition::ReferencedTrgDoesNotExist { name: name.into() },
+        Table::TriggerMoves => Condition::TrgInWrongSchema,
+        Table::DatabaseMissing { database } => Condition::DbDropExists { database: database.into() },
+        Table::UnknownDatabase { database } => Condition::BadDbError { name: database.into() },
+        Table::TableExists { table } => Condition::TableExistsError { table: table.into() },
+        Table::UnknownTable { database, table } => Condition::BadTableError { table: format!("{database}.{table}").into() },
+        Table::TableMissing { database, table } => Condition::NoSuchTable { database: database.into(), table: table.into() },
+        Table::NotBaseTable { database, table } => {
+            Condition::WrongObject { database: database.into(), name: table.into(), kind: "BASE TABLE".into() }
         }
-        Table::TriggerMoves => (1435, "Trigger in wrong schema".into()),
-        Table::DatabaseMissing { database } => (1008, format!("Can't drop database '{database}'; database doesn't exist")),
-        Table::UnknownDatabase { database } => (1049, format!("Unknown database '{database}'")),
-        Table::TableExists { table } => (1050, format!("Table '{table}' already exists")),
-        Table::UnknownTable { database, table } => (1051, format!("Unknown table '{database}.{table}'")),
-        Table::TableMissing { database, table } => (1146, format!("Table '{database}.{table}' doesn't exist")),
-        Table::NotBaseTable { database, table } => (1347, format!("'{database}.{table}' is not BASE TABLE")),
-        Table::NotView { database, table } => (1347, format!("'{database}.{table}' is not VIEW")),
-        Table::ViewMoves { from, to } => (1450, format!("Changing schema from '{from}' to '{to}' is not allowed.")),
-        Table::UnknownColumn { column, table } => (1054, format!("Unknown column '{column}' in '{table}'")),
-        Table::DuplicateColumn { column } => (1060, format!("Duplicate column name '{column}'")),
-        Table::DuplicateKeyName { index } => (1061, format!("Duplicate key name '{index}'")),
-        Table::DuplicateEntry { key, index } => (1062, format!("Duplicate entry '{key}' for key '{index}'")),
-        Table::MultiplePrimaryKeys => (1068, "Multiple primary key defined".into()),
-        Table::KeyTooLong { max_bytes } => (1071, format!("Specified key was too long; max key length is {max_bytes} bytes")),
-        Table::KeyColumnMissing { column } => (1072, format!("Key column '{column}' doesn't exist in table")),
-        Table::ColumnTooLong { column, max } => (1074, column_too_long(column, max)),
-        Table::WrongAutoIncrement => (1075, WRONG_AUTO_KEY.into()),
-        Table::WrongColumnType { column } => (1063, format!("Incorrect column specifier for column '{column}'")),
-        Table::InvalidDefault { column } => (1067, format!("Invalid default value for '{column}'")),
-        Table::EmptyPrefix { column } => (1391, format!("Key part '{column}' length cannot be 0")),
-        Table::WrongPrefix => (1089, WRONG_PREFIX.into()),
-        Table::CannotRemoveAllColumns => (1090, DROP_ALL_COLUMNS.into()),
-        Table::CannotDrop { name } => (1091, cannot_drop(name)),
-        Table::BlobDefault { column } => (1101, blob_default(column)),
-        Table::NoColumns => (4028, "A table must have at least one visible column.".into()),
-        Table::TooManyColumns => (1117, "Too many columns".into()),
-        Table::TooManyKeys { max } => (1069, format!("Too many keys specified; max {max} keys allowed")),
-        Table::TooManyKeyParts { max } => (1070, format!("Too many key parts specified; max {max} parts allowed")),
-        Table::RowTooLarge { max_bytes } => (1118, row_too_large(*max_bytes)),
-        Table::JsonAsKey { column } => {
-            (3152, format!("JSON column '{column}' supports indexing only via generated columns on a specified JSON path."))
+        Table::NotView { database, table } => {
+            Condition::WrongObject { database: database.into(), name: table.into(), kind: "VIEW".into() }
         }
-        Table::BlobKeyWithoutLength { column } => (1170, blob_key(column)),
-        Table::NullablePrimaryKey => (1171, PRIMARY_NULLABLE.into()),
-        Table::WrongIndexName { index } => (1280, format!("Incorrect index name '{index}'")),
-        Table::NameTooLong { name } => (1059, too_long(name)),
+        Table::ViewMoves { from, to } => Condition::ForbidSchemaChange { from: from.into(), to: to.into() },
+        Table::UnknownColumn { column, table } => Condition::BadFieldError { column: column.into(), clause: table.into() },
+        Table::DuplicateColumn { column } => Condition::DupFieldName { name: column.into() },
+        Table::DuplicateKeyName { index } => Condition::DupKeyName { index: index.into() },
+        Table::DuplicateEntry { key, index } => Condition::DupEntry { value: key.into(), key: index.into() },
+        Table::MultiplePrimaryKeys => Condition::MultiplePriKey,
+        Table::KeyTooLong { max_bytes } => Condition::TooLongKey { max: max_bytes.into() },
+        Table::KeyColumnMissing { column } => Condition::KeyColumnDoesNotExist { name: column.into() },
+        Table::ColumnTooLong { column, max } => Condition::TooBigFieldLength { column: column.into(), max: max.into() },
+        Table::WrongAutoIncrement => Condition::WrongAutoKey,
+        Table::WrongColumnType { column } => Condition::WrongFieldSpec { name: column.into() },
+        Table::InvalidDefault { column } => Condition::InvalidDefault { name: column.into() },
+        Table::EmptyPrefix { column } => Condition::KeyPart0 { column: column.into() },
+        Table::WrongPrefix => Condition::WrongSubKey,
+        Table::CannotRemoveAllColumns => Condition::CantRemoveAllFields,
+        Table::CannotDrop { name } => Condition::CantDropFieldOrKey { name: name.into() },
+        Table::BlobDefault { column } => Condition::BlobCantHaveDefault { column: column.into() },
+        Table::NoColumns => Condition::TableMustHaveAVisibleColumn,
+        Table::TooManyColumns => Condition::TooManyFields,
+        Table::TooManyKeys { max } => Condition::TooManyKeys { max: max.into() },
+        Table::TooManyKeyParts { max } => Condition::TooManyKeyParts { max: max.into() },
+        Table::RowTooLarge { max_bytes } => Condition::TooBigRowSize { max: max_bytes.into() },
+        Table::JsonAsKey { column } => Condition::JsonUsedAsKey { column: column.into() },
+        Table::BlobKeyWithoutLength { column } => Condition::BlobKeyWithoutLength { column: column.into() },
+        Table::NullablePrimaryKey => Condition::PrimaryCantHaveNull,
+        Table::WrongIndexName { index } => Condition::WrongNameForIndex { index: index.into() },
+        Table::NameTooLong { name } => Condition::TooLongIdent { name: shown(name).into() },
         Table::WrongName { what, name } => match what {
-            NameOf::Database => (1102, format!("Incorrect database name '{name}'")),
-            NameOf::Table => (1103, format!("Incorrect table name '{name}'")),
-            NameOf::Column => (1166, format!("Incorrect column name '{name}'")),
+            NameOf::Database => Condition::WrongDbName { name: name.into() },
+            NameOf::Table => Condition::WrongTableName { name: name.into() },
+            NameOf::Column => Condition::WrongColumnName { name: name.into() },
         },
         Table::Conversion { problem, column, row } => problem_error(problem, column, *row),
         Table::ForeignKey(error) => foreign_key_error(error),
-        Table::InvalidNull => (1138, "Invalid use of NULL value".into()),
-        Table::AutoIncrementUsedUp => (1467, "Failed to read auto-increment value from storage engine".into()),
-        Table::DuplicateCheck { name } => (3822, format!("Duplicate check constraint name '{name}'.")),
-        Table::CheckMissing { name } => (3821, format!("Check constraint '{name}' is not found in the table.")),
-        Table::ReadByCheck { column, name } => {
-            (3959, format!("Check constraint '{name}' uses column '{column}', hence column cannot be dropped or renamed."))
+        Table::InvalidNull => Condition::InvalidUseOfNull,
+        Table::AutoIncrementUsedUp => Condition::AutoIncrementReadFailed,
+        Table::DuplicateCheck { name } => Condition::CheckConstraintDupName { name: name.into() },
+        Table::CheckMissing { name } => Condition::CheckConstraintNotFound { name: name.into() },
+        Table::ReadByCheck { column, name } => Condition::DependentByCheckConstraint { name: name.into(), column: column.into() },
+        Table::ReadByIndex { column } => Condition::DependentByFunctionalIndex { column: column.into() },
+        Table::ReadByGenerated { column } => Condition::DependentByGeneratedColumn { column: column.into() },
+        Table::ReadByDefault { column, table } => {
+            Condition::DependentByDefaultGeneratedValue { column: column.into(), table: table.into() }
         }
-        Table::ReadByIndex { column } => {
-            (3837, format!("Column '{column}' has a functional index dependency and cannot be dropped or renamed."))
-        }
-        Table::ReadByGenerated { column } => (3108, format!("Column '{column}' has a generated column dependency.")),
-        Table::ReadByDefault { column, table } => (
-            3766,
-            format!(
-                "Column '{column}' of table '{table}' has a default value expression dependency and cannot be dropped or renamed."
-            ),
-        ),
         Table::VirtualForeignKey { name, column } => {
-            (3733, format!("Foreign key '{name}' uses virtual column '{column}' which is not supported."))
+            Condition::FkCannotUseVirtualColumn { name: name.into(), column: column.into() }
         }
-        Table::GeneratedForeignKey { clause } => {
-            (3104, format!("Cannot define foreign key with {clause} clause on a generated column."))
-        }
-        Table::CheckOnForeignKey { column, check, key } => (
-            3823,
-            format!(
-                "Column '{column}' cannot be used in a check constraint '{check}': needed in a foreign key constraint '{key}' \
-                 referential action."
-            ),
-        ),
-        Table::Generated { what } => (3106, format!("'{what}' is not supported for generated columns.")),
+        Table::GeneratedForeignKey { clause } => Condition::WrongFkOptionForGeneratedColumn { clause: clause.into() },
+        Table::CheckOnForeignKey { column, check, key } => Condition::CheckConstraintClauseUsingFkReferActionColumn {
+            column: column.into(),
+            check: check.into(),
+            key: key.into(),
+        },
+        Table::Generated { what } => Condition::UnsupportedActionOnGeneratedColumn { what: what.into() },
         Table::Expression(error) => expression_error(error.as_ref()),
         Table::Partition(error) => partition::partition_error(error),
-        Table::IndexMissing { index, table } => (1176, format!("Key '{index}' doesn't exist in table '{table}'")),
-        Table::PrimaryInvisible => (3522, "A primary key index cannot be invisible".into()),
-        Table::NotInstant { retypes: true } => (
-            1846,
-            "ALGORITHM=INSTANT is not supported. Reason: Need to rebuild the table to change column type. Try ALGORITHM=COPY/INPLACE."
-                .into(),
-        ),
+        Table::IndexMissing { index, table } => Condition::KeyDoesNotExist { key: index.into(), table: table.into() },
+        Table::PrimaryInvisible => Condition::PkIndexCantBeInvisible,
+        Table::NotInstant { retypes: true } => Condition::AlterOperationNotSupportedReason {
+            operation: "ALGORITHM=INSTANT".into(),
+            why: "Need to rebuild the table to change column type".into(),
+            alternative: "ALGORITHM=COPY/INPLACE".into(),
+        },
         Table::NotInPlace { instant } => {
             let algorithm = if *instant { "INSTANT" } else { "INPLACE" };
-            (1845, format!("ALGORITHM={algorithm} is not supported for this operation. Try ALGORITHM=COPY."))
+            Condition::AlterOperationNotSupported {
+                operation: format!("ALGORITHM={algorithm}").into(),
+                alternative: "ALGORITHM=COPY".into(),
+            }
         }
-        Table::NotInstant { retypes: false } => (1845, "ALGORITHM=INSTANT is not supported for this operation. Try ALGORITHM=COPY/INPLACE.".into()),
-        Table::TooManyRowVersions { table } => (
-            4092,
-            format!(
-                "Maximum row versions reached for table {table}. No more columns can be added or dropped instantly. Please use COPY/INPLACE."
-            ),
-        ),
-        Table::NeedsLock { why } => (1846, format!("LOCK=NONE is not supported. Reason: {why}. Try LOCK=SHARED.")),
-        Table::OnlineLogTooBig { index } => (1799, online_log_too_big(index)),
+        Table::NotInstant { retypes: false } => Condition::AlterOperationNotSupported {
+            operation: "ALGORITHM=INSTANT".into(),
+            alternative: "ALGORITHM=COPY/INPLACE".into(),
+        },
+        Table::TooManyRowVersions { table } => Condition::InnodbMaxRowVersion { table: table.into() },
+        Table::NeedsLock { why } => Condition::AlterOperationNotSupportedReason {
+            operation: "LOCK=NONE".into(),
+            why: why.into(),
+            alternative: "LOCK=SHARED".into(),
+        },
+        Table::OnlineLogTooBig { index } => Condition::InnodbOnlineLogTooBig { index: index.into() },
         Table::NotSupported { what } => not_supported(what),
     }
 }
 
-fn foreign_key_fails(what: &str, constraint: &str) -> String {
-    format!("{what}: a foreign key constraint fails ({constraint})")
-}
-
-fn foreign_key_error(error: &ForeignKeyError) -> (u16, String) {
+fn foreign_key_error(error: &ForeignKeyError) -> Condition {
     use ForeignKeyError as F;
-    const FAILED: &str = "Failed to add the foreign key constraint.";
     match error {
-        F::UnfitParent => (1215, "Cannot add foreign key constraint".into()),
+        F::UnfitParent => Condition::CannotAddForeign,
         F::ColumnCount { name } => {
             let name = name.as_deref().unwrap_or("foreign key without name");
-            (1239, format!("Incorrect foreign key definition for '{name}': Key reference and table reference don't match"))
+            Condition::WrongFkDef { name: name.into() }
         }
-        F::NoParentRow { constraint } => (1452, foreign_key_fails("Cannot add or update a child row", constraint)),
-        F::IndexNeeded { index } => (1553, format!("Cannot drop index '{index}': needed in a foreign key constraint")),
+        F::NoParentRow { constraint } => Condition::NoReferencedRow2 { constraint: constraint.into() },
+        F::IndexNeeded { index } => Condition::DropIndexFk { index: index.into() },
         F::Truncated { database, child, name } => {
             let names = [database, child, name].map(|name| types::show_create::quoted_name(name));
             let [database, child, name] = names;
-            (
-                1701,
-                format!("Cannot truncate a table referenced in a foreign key constraint ({database}.{child}, CONSTRAINT {name})"),
-            )
+            Condition::TruncateIllegalFk { database: database.into(), child: child.into(), name: name.into() }
         }
-        F::ParentMissing { table } => (1824, format!("Failed to open the referenced table '{table}'")),
-        F::DuplicateName { name } => (1826, format!("Duplicate foreign key constraint name '{name}'")),
-        F::ColumnNeeded { column, name } => {
-            (1828, format!("Cannot drop column '{column}': needed in a foreign key constraint '{name}'"))
-        }
+        F::ParentMissing { table } => Condition::FkCannotOpenParent { table: table.into() },
+        F::DuplicateName { name } => Condition::FkDupName { name: name.into() },
+        F::ColumnNeeded { column, name } => Condition::FkColumnCannotDrop { column: column.into(), name: name.into() },
         F::ColumnReferenced { column, name, child } => {
-            (1829, format!("Cannot drop column '{column}': needed in a foreign key constraint '{name}' of table '{child}'"))
+            Condition::FkColumnCannotDropChild { column: column.into(), name: name.into(), child: child.into() }
         }
-        F::NotNull { column, name } => {
-            (1830, format!("Column '{column}' cannot be NOT NULL: needed in a foreign key constraint '{name}' SET NULL"))
-        }
+        F::NotNull { column, name } => Condition::FkColumnNotNull { column: column.into(), name: name.into() },
         F::TableReferenced { table, name, child } => {
-            (3730, format!("Cannot drop table '{table}' referenced by a foreign key constraint '{name}' on table '{child}'."))
+            Condition::FkCannotDropParent { table: table.into(), name: name.into(), child: child.into() }
         }
         F::ParentColumnMissing { column, name, parent } => {
-            (3734, format!("{FAILED} Missing column '{column}' for constraint '{name}' in the referenced table '{parent}'"))
+            Condition::FkNoColumnParent { column: column.into(), name: name.into(), parent: parent.into() }
         }
-        F::Incompatible { column, parent_column, name } => (
-            3780,
-            format!(
-                "Referencing column '{column}' and referenced column '{parent_column}' in foreign key constraint '{name}' are \
-                 incompatible."
-            ),
-        ),
+        F::Incompatible { column, parent_column, name } => {
+            Condition::FkIncompatibleColumns { column: column.into(), parent_column: parent_column.into(), name: name.into() }
+        }
         F::ConstraintAmbiguous { name, clause } => {
-            let what = "Please use constraint specific";
-            (3939, format!("Table has multiple constraints with the name '{name}'. {what} '{clause}' clause."))
+            Condition::MultipleConstraintsWithSameName { name: name.into(), clause: clause.into() }
         }
-        F::NotEnforceable { name } => (
-            3941,
-            format!(
-                "Altering constraint enforcement is not supported for the constraint '{name}'. Enforcement state alter is not \
-                 supported for the PRIMARY, UNIQUE and FOREIGN KEY type constraints."
-            ),
-        ),
-        F::ConstraintMissing { name } => (3940, format!("Constraint '{name}' does not exist.")),
-        F::NoUniqueKey { name, parent } => {
-            (6125, format!("{FAILED} Missing unique key for constraint '{name}' in the referenced table '{parent}'"))
-        }
+        F::NotEnforceable { name } => Condition::AlterConstraintEnforcementNotSupported { name: name.into() },
+        F::ConstraintMissing { name } => Condition::ConstraintNotFound { name: name.into() },
+        F::NoUniqueKey { name, parent } => Condition::FkNoUniqueIndexParent { name: name.into(), parent: parent.into() },
     }
 }
 
@@ -875,73 +764,72 @@ fn clone_engine_error(error: &txn::Error) -> txn::Error {
 }
 
 /// A value that does not fit its column.
-fn problem_error(problem: &Problem, column: &str, row: u64) -> (u16, String) {
+fn problem_error(problem: &Problem, column: &str, row: u64) -> Condition {
     match problem {
-        Problem::OutOfRange => (1264, format!("Out of range value for column '{column}' at row {row}")),
-        Problem::Truncated => (1265, format!("Data truncated for column '{column}' at row {row}")),
-        Problem::TooLong => (1406, format!("Data too long for column '{column}' at row {row}")),
-        Problem::Incorrect { what, text } => {
-            (1366, format!("Incorrect {what} value: '{text}' for column '{column}' at row {row}"))
-        }
-        Problem::IncorrectTemporal { what, text } => {
-            (1292, format!("Incorrect {what} value: '{text}' for column '{column}' at row {row}"))
-        }
-        Problem::TruncatedIncorrect { what, text } => (1292, format!("Truncated incorrect {what} value: '{text}'")),
-        Problem::TemporalOverflow { what } => (1441, format!("Datetime function: {what} field overflow")),
-        Problem::TimestampGap => (1299, format!("Invalid TIMESTAMP value in column '{column}' at row {row}")),
+        Problem::OutOfRange => Condition::WarnDataOutOfRange { column: column.into(), row: row.into() },
+        Problem::Truncated => Condition::WarnDataTruncated { column: column.into(), row: row.into() },
+        Problem::TooLong => Condition::DataTooLong { column: column.into(), row: row.into() },
+        Problem::Incorrect { what, text } => Condition::TruncatedWrongValueForField {
+            kind: what.into(),
+            value: text.into(),
+            column: column.into(),
+            row: row.into(),
+        },
+        Problem::IncorrectTemporal { what, text } => Condition::TruncatedWrongTemporalForField {
+            kind: what.into(),
+            value: text.into(),
+            column: column.into(),
+            row: row.into(),
+        },
+        Problem::TruncatedIncorrect { what, text } => Condition::TruncatedWrongValue { kind: what.into(), value: text.into() },
+        Problem::TemporalOverflow { what } => Condition::DatetimeFunctionOverflow { what: what.into() },
+        Problem::TimestampGap => Condition::WarnInvalidTimestamp { column: column.into(), row: row.into() },
         Problem::InvalidJson { why, position } => {
-            (3140, format!("Invalid JSON text: \"{why}\" at position {position} in value for column '{column}'."))
+            Condition::InvalidJsonText { why: why.into(), position: position.into(), column: column.into() }
         }
-        Problem::DeepJson => (3157, "The JSON document exceeds the maximum depth.".into()),
+        Problem::DeepJson => Condition::JsonDocumentTooDeep,
         Problem::InvalidDocument { what } => {
-            (3156, format!("Invalid JSON value for CAST to {what} from column {column} at row {row}"))
+            Condition::InvalidJsonValueForCast { kind: what.into(), column: column.into(), row: row.into() }
         }
-        Problem::BinaryJson => (3144, "Cannot create a JSON value from a string with CHARACTER SET 'binary'.".into()),
+        Problem::BinaryJson => Condition::InvalidJsonCharset,
     }
 }
 
-fn variable_error(error: &variables::Error) -> (u16, String) {
+fn variable_error(error: &variables::Error) -> Condition {
     use variables::Error as V;
     match error {
-        V::Unknown { name } => (1193, format!("Unknown system variable '{name}'")),
-        V::ReadOnly { name } => (1238, format!("Variable '{name}' is a read only variable")),
-        V::NotSession { name } => (1238, format!("Variable '{name}' is a GLOBAL variable")),
-        V::NotGlobal { name } => (1238, format!("Variable '{name}' is a SESSION variable")),
-        V::SetGlobalNeeded { name } => {
-            (1229, format!("Variable '{name}' is a GLOBAL variable and should be set with SET GLOBAL"))
-        }
-        V::SetSessionNeeded { name } => {
-            (1228, format!("Variable '{name}' is a SESSION variable and can't be used with SET GLOBAL"))
-        }
-        V::WrongValue { name, value } => (1231, format!("Variable '{name}' can't be set to the value of '{value}'")),
-        V::WrongType { name } => (1232, format!("Incorrect argument type to variable '{name}'")),
-        V::UnknownCharset { name } => (1115, format!("Unknown character set: '{name}'")),
-        V::UnknownCollation { name } => (1273, format!("Unknown collation: '{name}'")),
+        V::Unknown { name } => Condition::UnknownSystemVariable { name: name.into() },
+        V::ReadOnly { name } => Condition::IncorrectGlobalLocalVar { name: name.into(), kind: "read only".into() },
+        V::NotSession { name } => Condition::IncorrectGlobalLocalVar { name: name.into(), kind: "GLOBAL".into() },
+        V::NotGlobal { name } => Condition::IncorrectGlobalLocalVar { name: name.into(), kind: "SESSION".into() },
+        V::SetGlobalNeeded { name } => Condition::GlobalVariable { name: name.into() },
+        V::SetSessionNeeded { name } => Condition::LocalVariable { name: name.into() },
+        V::WrongValue { name, value } => Condition::WrongValueForVar { name: name.into(), value: value.into() },
+        V::WrongType { name } => Condition::WrongTypeForVar { name: name.into() },
+        V::UnknownCharset { name } => Condition::UnknownCharacterSet { name: name.into() },
+        V::UnknownCollation { name } => Condition::UnknownCollation { name: name.into() },
         V::Refused { name, present } => {
-            (1235, format!("This version of Heddle doesn't yet support '{name} with another value than {present}'"))
+            Condition::NotSupportedYet { what: format!("{name} with another value than {present}").into() }
         }
-        V::UnknownTimeZone { name } => (1298, format!("Unknown or incorrect time zone: '{name}'")),
+        V::UnknownTimeZone { name } => Condition::UnknownTimeZone { name: name.into() },
     }
 }
 
-fn protocol_error(error: &protocol::Error) -> (u16, String) {
+fn protocol_error(error: &protocol::Error) -> Condition {
     use protocol::Error as P;
     match error {
-        P::Malformed { packet: "login", .. } => (1043, "Bad handshake".into()),
-        P::Malformed { .. } => (1835, "Malformed communication packet.".into()),
-        P::TooLarge { .. } => (1153, "Got a packet bigger than 'max_allowed_packet' bytes".into()),
-        P::OutOfOrder { .. } => (1156, "Got packets out of order".into()),
-        P::Uncompress { .. } => (1157, "Couldn't uncompress communication packet".into()),
+        P::Malformed { packet: "login", .. } => Condition::HandshakeError,
+        P::Malformed { .. } => Condition::MalformedPacket,
+        P::TooLarge { .. } => Condition::NetPacketTooLarge,
+        P::OutOfOrder { .. } => Condition::NetPacketsOutOfOrder,
+        P::Uncompress { .. } => Condition::NetUncompressError,
         P::OldProtocol => own_error(&Error::AuthenticationPlugin),
-        P::UnknownCommand { .. } => (1047, "Unknown command".into()),
-        P::ParameterRange { what, parameter } => (1292, format!("Incorrect {what} value for parameter {}", parameter + 1)),
-        P::ParameterNumber { .. } => (1210, "Incorrect arguments to mysql_stmt_send_long_data".into()),
+        P::UnknownCommand { .. } => Condition::UnknownComError,
+        P::ParameterRange { what, parameter } => {
+            Condition::WrongParameterValue { kind: what.into(), parameter: (parameter + 1).into() }
+        }
+        P::ParameterNumber { .. } => Condition::WrongArguments { what: "mysql_stmt_send_long_data".into() },
     }
-}
-
-/// Of 1059, as far as MySQL shows a name.
-fn too_long(name: &str) -> String {
-    format!("Identifier name '{}' is too long", name.chars().take(100).collect::<String>())
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
-//! What can be wrong with a statement, as data. `server` assigns MySQL's numbers and writes the messages; the number that each
+//! What can be wrong with a statement, as data. `server` says which condition of the catalogue it is; the number that each
 //! variant stands for is noted beside it.
 
 use crate::routine::RoutineError;
 use crate::row_expr::RowExprUse;
+use conditions::Condition;
 use std::fmt;
 use types::partition::PartitionError;
 
@@ -27,6 +28,8 @@ pub enum Error {
         near: String,
         line: u32,
     },
+    /// A condition that nothing needs to tell from others.
+    Condition(Box<Condition>),
     /// 1436: the statement is nested deeper than the parser follows.
     TooDeep,
     /// 1317 and 3024: it was killed while it was read or planned, or its time was over.
@@ -549,6 +552,12 @@ impl Clause {
 impl From<types::work::Stopped> for Error {
     fn from(stopped: types::work::Stopped) -> Self {
         Self::Stopped(stopped)
+    }
+}
+
+impl From<Condition> for Error {
+    fn from(condition: Condition) -> Self {
+        Error::Condition(Box::new(condition))
     }
 }
 

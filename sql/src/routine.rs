@@ -167,14 +167,14 @@ pub struct Block {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Handler {
-    pub conditions: Vec<Condition>,
+    pub conditions: Vec<HandlerCondition>,
     pub exit: bool,
     pub entry: u32,
 }
 
 /// What a handler is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Condition {
+pub enum HandlerCondition {
     Number(u16),
     State([u8; 5]),
     /// SQLWARNING
@@ -392,8 +392,6 @@ pub enum RoutineError {
     VariableLate,
     /// 1338
     CursorLate,
-    /// 1370: the message
-    ExecuteDenied(String),
     /// 1407
     BadState(String),
     /// 1413

@@ -10,6 +10,7 @@
 //! - **dependencies**: `docs/decisions/dependencies.md` names every library that a manifest names, and no manifest offers one that
 //!   nobody uses;
 //! - **byte order**: the machine's own byte order is used only in the files of [`NATIVE_ORDER_FILES`];
+//! - **conditions**: MySQL's error numbers stand in the catalogue of the crate `conditions` alone;
 //! - **machines**: no path of one machine, no host of a package registry.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -77,7 +78,7 @@ pub fn check(root: &Path) -> (bool, String) {
         Ok(sources) => sources,
         Err(why) => return (false, format!("FAIL tidy: {why}\n")),
     };
-    let rules: [(&str, Vec<String>); 10] = [
+    let rules: [(&str, Vec<String>); 11] = [
         ("architecture", architecture(root, &sources)),
         ("crate order", crate_order(&sources)),
         ("storage order", storage_order(&sources)),
@@ -87,6 +88,7 @@ pub fn check(root: &Path) -> (bool, String) {
         ("left behind", left_behind(&sources)),
         ("dependencies", dependencies(&sources)),
         ("byte order", byte_order(&sources)),
+        ("conditions", conditions(&sources)),
         ("machines", machines(&sources)),
     ];
     let mut text = String::new();
@@ -229,6 +231,44 @@ fn byte_order(sources: &[Source]) -> Vec<String> {
             });
             if is_native && !code.contains('"') {
                 breaches.push(format!("{}:{}: the machine's own byte order", source.path, number + 1));
+            }
+        }
+    }
+    breaches
+}
+
+const CATALOGUE: &str = "conditions/src/catalogue.rs";
+
+/// Crates that could be tempted to write an error number.
+const TELLING_CRATES: &[&str] = &["types", "table", "txn", "protocol", "sql", "exec", "server", "heddle"];
+
+/// Numbers of the catalogue that are something else in a file, with the reason.
+const OTHER_NUMBERS: &[(&str, &str, &str)] =
+    &[("server/src/lib.rs", "1040", "connections at most"), ("server/src/variables/list.rs", "1040", "as above")];
+
+/// The error numbers that code outside of the catalogue writes.
+fn conditions(sources: &[Source]) -> Vec<String> {
+    let Some(catalogue) = sources.iter().find(|s| s.path == CATALOGUE) else {
+        return vec![format!("{CATALOGUE} is gone")];
+    };
+    // `Name { arguments } = 1062, "ER_DUP_ENTRY", ...`: numbers below 1000 are those of files, which are too small to tell.
+    let number = |line: &str| Some(line.split_once(" = ")?.1.split_once(", \"E")?.0.to_owned());
+    let known: BTreeSet<String> = catalogue.text.lines().filter_map(number).filter(|number| number.len() >= 4).collect();
+    let mut breaches = Vec::new();
+    for source in rust(sources).filter(|s| !s.path.ends_with("tests.rs")) {
+        let (top, rest) = source.path.split_once('/').unwrap_or_default();
+        if !TELLING_CRATES.contains(&top) || !rest.starts_with("src/") || rest.contains("/tests/") {
+            continue;
+        }
+        for (line, code) in without_tests(&source.text).lines().enumerate() {
+            // Texts stand at odd places between quotes.
+            let plain: String = code.split('"').step_by(2).collect();
+            let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+            for word in plain.split(|c| !is_part(c)).filter(|word| known.contains(*word)) {
+                let is_other = OTHER_NUMBERS.iter().any(|(path, number, _)| *path == source.path && *number == word);
+                if !is_other {
+                    breaches.push(format!("{}:{}: {word} belongs to {CATALOGUE}", source.path, line + 1));
+                }
             }
         }
     }

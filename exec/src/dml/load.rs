@@ -19,6 +19,7 @@ use crate::prepared::Prepared;
 use crate::run::{Run, Slice, sources_of};
 use crate::scratch::Scratch;
 use crate::session::UserVariable;
+use conditions::Condition;
 use sql::plan::{Assignment, InsertPlan, InsertSource, LoadPlan, LoadTarget};
 use std::borrow::Cow;
 use types::charset::Charset;
@@ -244,7 +245,7 @@ impl<'p> Loading<'p> {
         };
         // As C prints it.
         let field = String::from_utf8_lossy(field.split(|byte| *byte == 0).next().unwrap_or_default());
-        Error::Other { number: 1300, message: format!("Invalid {charset} character string: '{field}'") }
+        Error::from(Condition::InvalidCharacterString { charset: charset.into(), value: field.into() })
     }
 }
 
@@ -279,16 +280,14 @@ fn problem(shared: &Shared<'_>, error: Error) -> Result<()> {
 }
 
 fn too_few(row: u64) -> Error {
-    Error::Other { number: 1261, message: format!("Row {row} doesn't contain data for all columns") }
+    Error::from(Condition::WarnTooFewRecords { row: row.into() })
 }
 
 fn too_many(row: u64) -> Error {
-    let message = format!("Row {row} was truncated; it contained more data than there were input columns");
-    Error::Other { number: 1262, message }
+    Error::from(Condition::WarnTooManyRecords { row: row.into() })
 }
 
 fn null_for(column: &ColumnDef, row: u64) -> Error {
     let column = &column.name;
-    let message = format!("Column set to default value; NULL supplied to NOT NULL column '{column}' at row {row}");
-    Error::Other { number: 1263, message }
+    Error::from(Condition::WarnNullToNotNull { column: column.into(), row: row.into() })
 }

@@ -4,6 +4,7 @@ use crate::coerce;
 use crate::error::{Error, Result};
 use crate::eval::Shared;
 use crate::session::SessionVars;
+use conditions::Condition;
 use types::convert::{self, Problem, Severity, Warnings};
 use types::schema::ColumnDef;
 use types::{ColumnType, Date, DateTime, Decimal, Time, TypeKind, Value};
@@ -90,9 +91,7 @@ pub fn column_error(problem: Problem, column: &str, row: u64) -> Error {
         Problem::IncorrectTemporal { what, text } => Error::WrongTemporalForColumn { what, value: text.into(), column, row },
         Problem::TruncatedIncorrect { what, text } => Error::TruncatedWrongValue { what, value: text.into() },
         Problem::TemporalOverflow { what } => Error::DatetimeOverflow { what },
-        Problem::TimestampGap => {
-            Error::Other { number: 1299, message: format!("Invalid TIMESTAMP value in column '{column}' at row {row}") }
-        }
+        Problem::TimestampGap => Error::from(Condition::WarnInvalidTimestamp { column: column.into(), row: row.into() }),
         Problem::InvalidJson { why, position } => Error::InvalidJsonForColumn { why: why.into(), position, column },
         Problem::DeepJson => crate::function::deep_json(),
         Problem::BinaryJson => crate::function::binary_json(),

@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::eval::{Env, Evaluated, Step};
 use crate::session::{BlockEncryption, BlockMode};
 use aes::cipher::{BlockDecrypt, BlockEncrypt, KeyInit};
+use conditions::Condition;
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use hmac::{Hmac, Mac};
 use sha2::Sha512;
@@ -59,18 +60,15 @@ fn aes<'a>(env: &Env<'a>, args: &'a [Expr], encrypt: bool) -> Evaluated<'a> {
     let mut vector = [0; BLOCK_BYTES];
     if mode == BlockMode::Ecb {
         if args.len() == 3 {
-            env.session().warn(Error::Other { number: 1618, message: "<IV> option ignored".into() });
+            env.session().warn(Error::from(Condition::OptionIgnored));
         }
     } else {
         let Some(arg) = args.get(2) else {
-            let message = format!("Incorrect parameter count in the call to native function '{name}'");
-            return Err(Error::Other { number: 1582, message }.into());
+            return Err(Error::from(Condition::WrongParamCountToNativeFct { function: name.into() }).into());
         };
         let given = env.bytes(arg)?.unwrap_or_default();
         let Some(start) = given.get(..BLOCK_BYTES) else {
-            let message =
-                format!("The initialization vector supplied to {name} is too short. Must be at least {BLOCK_BYTES} bytes long");
-            return Err(Error::Other { number: 1882, message }.into());
+            return Err(Error::from(Condition::AesInvalidIv { function: name.into(), bytes: BLOCK_BYTES.into() }).into());
         };
         vector.copy_from_slice(start);
     }
@@ -112,17 +110,15 @@ fn derived_key<'a>(env: &Env<'a>, key: &[u8], args: &'a [Expr], length: usize) -
             Some(arg) => env.integer(arg)?.unwrap_or(0),
         };
         if !(PBKDF2_ROUNDS_MIN..=PBKDF2_ROUNDS_MAX).contains(&rounds) {
-            let message = format!(
-                "For KDF method pbkdf2_hmac iterations value less than {PBKDF2_ROUNDS_MIN} or more than {PBKDF2_ROUNDS_MAX} is not \
-                 allowed due to security reasons. Please provide iterations >= {PBKDF2_ROUNDS_MIN} and iterations < \
-                 {PBKDF2_ROUNDS_MAX}"
-            );
-            return Err(Error::Other { number: 3236, message }.into());
+            return Err(Error::from(Condition::AesInvalidKdfIterations {
+                min: PBKDF2_ROUNDS_MIN.into(),
+                max: PBKDF2_ROUNDS_MAX.into(),
+            })
+            .into());
         }
         return Ok(Some(pbkdf2(key, &salt, rounds as u32, length)?));
     }
-    let message = "KDF method name is not valid. Please use hkdf or pbkdf2_hmac method name".into();
-    Err(Error::Other { number: 3235, message }.into())
+    Err(Error::from(Condition::AesInvalidKdfName).into())
 }
 
 fn keyed(key: &[u8]) -> Hmac<Sha512> {
@@ -327,8 +323,8 @@ fn compress<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
 }
 
 #[cold]
-fn corrupted<'a>(env: &Env<'_>, number: u16, message: &str) -> Evaluated<'a> {
-    env.session().warn(Error::Other { number, message: message.into() });
+fn corrupted<'a>(env: &Env<'_>, condition: Condition) -> Evaluated<'a> {
+    env.session().warn(condition.into());
     Ok(Value::Null)
 }
 
@@ -339,25 +335,21 @@ fn declared_length(text: &[u8]) -> Option<usize> {
 }
 
 fn uncompress<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
-    const SMALL: &str = "ZLIB: Not enough room in the output buffer (probably, length of uncompressed data was corrupted)";
     let Some(text) = env.text(arg)? else { return Ok(Value::Null) };
     if text.is_empty() {
         return Ok(Value::Bytes(Cow::Borrowed(b"")));
     }
-    let Some(length) = declared_length(&text) else { return corrupted(env, 1259, "ZLIB: Input data corrupted") };
+    let Some(length) = declared_length(&text) else { return corrupted(env, Condition::ZlibDataError) };
     let most = env.session().packet_bytes_max;
     if length > most {
-        let message = format!(
-            "Uncompressed data size too large; the maximum size is {most} (probably, length of uncompressed data was corrupted)"
-        );
-        return corrupted(env, 1256, &message);
+        return corrupted(env, Condition::ZlibNotEnoughMemory { max: most.into() });
     }
     let mut out = Vec::with_capacity(length.max(1));
     let mut decompressor = Decompress::new(true);
     match decompressor.decompress_vec(&text[4..], &mut out, FlushDecompress::Finish) {
         Ok(Status::StreamEnd) if out.len() <= length => Ok(owned(out)),
-        Ok(Status::StreamEnd | Status::BufError | Status::Ok) => corrupted(env, 1258, SMALL),
-        Err(_) => corrupted(env, 1259, "ZLIB: Input data corrupted"),
+        Ok(Status::StreamEnd | Status::BufError | Status::Ok) => corrupted(env, Condition::ZlibBufferTooSmall),
+        Err(_) => corrupted(env, Condition::ZlibDataError),
     }
 }
 
@@ -369,7 +361,7 @@ fn uncompressed_length<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
     match declared_length(&text) {
         Some(length) => Ok(Value::Int(length as i64)),
         None => {
-            corrupted(env, 1259, "ZLIB: Input data corrupted")?;
+            corrupted(env, Condition::ZlibDataError)?;
             Ok(Value::Int(0))
         }
     }

@@ -3,6 +3,7 @@
 use crate::coerce::{self, Kind};
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Step};
+use conditions::Condition;
 use sql::expr::{Expr, ExprKind};
 use sql::func::Function;
 use std::borrow::Cow;
@@ -99,8 +100,10 @@ fn to_year<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
             let digits = head.iter().take_while(|b| b.is_ascii_digit()).count();
             let number = std::str::from_utf8(&head[..digits]).ok().and_then(|n| n.parse().ok());
             let Some(number) = number else {
-                let message = format!("Incorrect YEAR value: '{}'", String::from_utf8_lossy(text));
-                env.session().warn(Error::Other { number: 1525, message });
+                env.session().warn(Error::from(Condition::WrongValue {
+                    kind: "YEAR".into(),
+                    value: (String::from_utf8_lossy(text)).into(),
+                }));
                 return Ok(Value::Null);
             };
             if digits < head.len() {

@@ -4,6 +4,7 @@ use super::locale;
 use super::string::{is_binary, too_large};
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Step};
+use conditions::Condition;
 use sha2::Digest;
 use sql::expr::Expr;
 use sql::func::Function;
@@ -104,8 +105,7 @@ fn sha2<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
         384 => lower_hex(&sha2::Sha384::digest(&s)),
         512 => lower_hex(&sha2::Sha512::digest(&s)),
         _ => {
-            let message = "Incorrect parameters in the call to native function 'sha2'".into();
-            env.session().warn(Error::Other { number: 1583, message });
+            env.session().warn(Error::from(Condition::WrongParametersToNativeFct { function: "sha2".into() }));
             return Ok(Value::Null);
         }
     }))
@@ -257,7 +257,7 @@ fn format<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
         Some(name) => {
             let name = String::from_utf8_lossy(&name);
             locale::find(&name).unwrap_or_else(|| {
-                env.session().warn(Error::Other { number: 1649, message: format!("Unknown locale: '{name}'") });
+                env.session().warn(Error::from(Condition::UnknownLocale { name: name.into() }));
                 locale::ENGLISH
             })
         }

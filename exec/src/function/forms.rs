@@ -4,6 +4,7 @@ use super::string::{is_binary, too_large};
 use crate::coerce;
 use crate::error::Error;
 use crate::eval::{Env, Evaluated};
+use conditions::Condition;
 use sha2::Digest;
 use sql::ast::Statement;
 use sql::expr::Expr;
@@ -38,7 +39,7 @@ fn like_pattern<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     let bytes = is_binary(&args[0]);
     let length = |text: &[u8]| if bytes { 1 } else { types::collation::prefix_bytes(text, 1) };
     if !escape.is_empty() && length(&escape) != escape.len() {
-        return Err(Error::Other { number: 1210, message: "Incorrect arguments to ESCAPE".to_owned() }.into());
+        return Err(Error::from(Condition::WrongArguments { what: "ESCAPE".into() }).into());
     }
     let mut out = Vec::with_capacity(pattern.len() + 4);
     let mut rest = &*pattern;

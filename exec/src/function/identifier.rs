@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Step};
+use conditions::Condition;
 use sql::expr::Expr;
 use sql::func::Function;
 use std::borrow::Cow;
@@ -256,8 +257,7 @@ fn gtids<'a>(env: &Env<'a>, arg: &'a Expr) -> Step<Option<Gtids>> {
     match parse_gtids(&text) {
         Some(set) => Ok(Some(set)),
         None => {
-            let message = format!("Malformed GTID set specification '{}'.", String::from_utf8_lossy(&text));
-            Err(Error::Other { number: 1772, message }.into())
+            Err(Error::from(Condition::MalformedGtidSetSpecification { value: (String::from_utf8_lossy(&text)).into() }).into())
         }
     }
 }

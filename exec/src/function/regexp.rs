@@ -7,6 +7,7 @@ use super::regexp_syntax::{Translated, has_unknown_class, translate};
 use crate::coerce::{self, Text};
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Step};
+use conditions::Condition;
 use regex::{Regex, RegexBuilder};
 use sql::expr::Expr;
 use sql::func::Function;
@@ -90,8 +91,9 @@ fn regexp_instr<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
         None => return Ok(Value::Null),
         Some(behind @ (0 | 1)) => behind == 1,
         Some(_) => {
-            let message = "Incorrect arguments to regexp_instr: return_option must be 1 or 0.".into();
-            return Err(Error::Other { number: 1210, message }.into());
+            return Err(
+                Error::from(Condition::WrongArguments { what: "regexp_instr: return_option must be 1 or 0.".into() }).into()
+            );
         }
     };
     let Some(pattern) = compile(env, args, &pattern, args.get(5), "regexp_instr")? else { return Ok(Value::Null) };
@@ -168,7 +170,7 @@ fn expand(replacement: &str, text: &str, groups: &Groups, out: &mut String) -> S
             '$' => {
                 let mut group = match chars.peek().and_then(|c| c.to_digit(10)) {
                     Some(digit) => digit as usize,
-                    None => return Err(refusal(3887, "A capture group has an invalid name.").into()),
+                    None => return Err(Error::from(Condition::RegexpInvalidCaptureGroupName).into()),
                 };
                 if group >= groups.len() {
                     return Err(out_of_bounds().into());
@@ -197,19 +199,14 @@ fn number<'a>(env: &Env<'a>, args: &'a [Expr], n: usize, default: i64) -> Step<O
     Ok(env.integer(arg)?.map(|n| n.clamp(i64::MIN.into(), i64::MAX.into()) as i64))
 }
 
-fn refusal(number: u16, message: &str) -> Error {
-    Error::Other { number, message: message.into() }
-}
-
 fn out_of_bounds() -> Error {
-    refusal(3686, "Index out of bounds in regular expression search.")
+    Error::from(Condition::RegexpIndexOutOfBounds)
 }
 
 /// As [`start_of`], with the error of REGEXP_SUBSTR and REGEXP_REPLACE. They also look behind the last character.
 fn start_of_part(text: &str, position: i64, function: &str) -> Step<usize> {
     if position < 1 {
-        let message = format!("Incorrect parameters in the call to native function '{function}'");
-        return Err(refusal(1583, &message).into());
+        return Err(Error::from(Condition::WrongParametersToNativeFct { function: function.into() }).into());
     }
     if usize::try_from(position).is_ok_and(|position| position == text.chars().count() + 1) {
         return Ok(text.len());
@@ -282,7 +279,7 @@ impl Engine {
 
 #[cold]
 fn too_long() -> Error {
-    refusal(3699, "Timeout exceeded in regular expression match.")
+    Error::from(Condition::RegexpTimeOut)
 }
 
 /// The pattern with the match type's flags; `None`: the match type is NULL.
@@ -324,10 +321,10 @@ fn compile<'a>(
 fn build(pattern: &[u8], flags: Flags) -> Result<Pattern, Error> {
     let text = String::from_utf8_lossy(pattern);
     if text.is_empty() {
-        return Err(Error::Regex { why: "Illegal argument to a regular expression.".into() });
+        return Err(Condition::RegexpIllegalArgument.into());
     }
     if has_unknown_class(&text) {
-        return Err(Error::Regex { why: "Illegal argument to a regular expression.".into() });
+        return Err(Condition::RegexpIllegalArgument.into());
     }
     let anchored = text.contains('$');
     let Translated { text, is_possessive } = translate(&text, flags.dot_all, flags.unix);
@@ -352,10 +349,7 @@ fn build(pattern: &[u8], flags: Flags) -> Result<Pattern, Error> {
     let other = if prefix.is_empty() { text } else { format!("(?{prefix}){text}") };
     match fancy_regex::RegexBuilder::new(&other).backtrack_limit(BACKTRACKS_MAX).delegate_size_limit(PATTERN_BYTES_MAX).build() {
         Ok(regex) => Ok(Pattern { engine: Engine::Other(Box::new(regex)), anchored, unix }),
-        Err(_) => {
-            Err(error
-                .map_or_else(|| refusal(3688, "Syntax error in regular expression on line 1, character 1."), |e| refused(&e)))
-        }
+        Err(_) => Err(error.map_or_else(|| Error::from(Condition::RegexpRuleSyntax), |e| refused(&e))),
     }
 }
 
@@ -368,24 +362,24 @@ fn refused(error: &regex::Error) -> Error {
     if has(&["backreference", "look-around"]) {
         return Error::NotSupported(format!("these regular expressions ({})", why.trim()));
     }
-    let (number, message) = if has(&["unclosed group", "unopened group"]) {
-        (3691, "Mismatched parenthesis in regular expression.")
+    let condition = if has(&["unclosed group", "unopened group"]) {
+        Condition::RegexpMismatchedParen
     } else if has(&["unclosed character class"]) {
-        (3696, "The regular expression contains an unclosed bracket expression.")
+        Condition::RegexpMissingCloseBracket
     } else if has(&["invalid character class range"]) {
-        (3697, "The regular expression contains an [x-y] character range where x comes after y.")
+        Condition::RegexpInvalidRange
     } else if has(&["invalid repetition count range"]) {
-        (3693, "The maximum is less than the minumum in a {min,max} interval.")
+        Condition::RegexpMaxLtMin
     } else if has(&["repetition quantifier", "counted repetition", "decimal"]) {
-        (3692, "Incorrect description of a {min,max} interval.")
+        Condition::RegexpBadInterval
     } else if has(&["escape sequence"]) {
-        (3689, "Unrecognized escape sequence in regular expression.")
+        Condition::RegexpBadEscapeSequence
     } else if has(&["repetition operator missing"]) {
-        (3688, "Syntax error in regular expression on line 1, character 1.")
+        Condition::RegexpRuleSyntax
     } else if has(&["capture group name"]) {
-        (3887, "A capture group has an invalid name.")
+        Condition::RegexpInvalidCaptureGroupName
     } else {
-        return Error::Regex { why: "Illegal argument to a regular expression.".into() };
+        Condition::RegexpIllegalArgument
     };
-    Error::Other { number, message: message.into() }
+    condition.into()
 }

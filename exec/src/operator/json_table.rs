@@ -6,6 +6,7 @@ use crate::function::{read_document, scalar_of};
 use crate::packed::Packer;
 use crate::run::Run;
 use crate::session::SessionVars;
+use conditions::Condition;
 use sql::plan::{JsonOn, JsonOutput, JsonTablePlan};
 use types::json::{Json, TableCell, TableRows, TooManyRows};
 use types::{TypeKind, Value};
@@ -107,13 +108,12 @@ fn stored(session: &SessionVars, found: Json, output: &JsonOutput) -> Result<Val
 
 #[cold]
 fn missing(output: &JsonOutput) -> Error {
-    Error::Other { number: 3665, message: format!("Missing value for JSON_TABLE column '{}'", output.name) }
+    Error::from(Condition::MissingJsonTableValue { column: (&output.name).into() })
 }
 
 #[cold]
 fn no_scalar(output: &JsonOutput) -> Error {
-    let message = format!("Can't store an array or an object in the scalar JSON_TABLE column '{}'", output.name);
-    Error::Other { number: 3666, message }
+    Error::from(Condition::WrongJsonTableValue { column: (&output.name).into() })
 }
 
 #[cold]
@@ -131,13 +131,11 @@ fn unsuitable(output: &JsonOutput, is_text: bool) -> Error {
         _ => None,
     };
     match number.filter(|_| is_text) {
-        Some(number) => {
-            let message = format!("Invalid JSON value for CAST to {number} from column {} at row 1", output.name);
-            Error::Other { number: 3156, message }
-        }
-        None => {
-            let message = format!("Value is out of range for JSON_TABLE's column '{}'", output.name);
-            Error::Other { number: 3669, message }
-        }
+        Some(number) => Error::from(Condition::InvalidJsonValueForCast {
+            kind: number.into(),
+            column: (&output.name).into(),
+            row: "1".into(),
+        }),
+        None => Error::from(Condition::JtValueOutOfRange { column: (&output.name).into() }),
     }
 }

@@ -19,6 +19,7 @@ use crate::packed::{self, Packer};
 use crate::run::Run;
 use crate::spill::row_store::RowStore;
 use crate::spill::tape::{Record, TapeCache, TapeReader};
+use conditions::Condition;
 use sql::expr::{Expr, FrameBound, WindowCall, WindowFunction};
 use sql::plan::SortKey;
 use std::cmp::Ordering;
@@ -453,7 +454,7 @@ fn bucket(row: usize, rows: usize, buckets: usize) -> usize {
 /// 1210: a number of rows that cannot be one.
 #[cold]
 fn wrong_arguments(function: &str) -> Pause {
-    Pause::error(Error::Other { number: 1210, message: format!("Incorrect arguments to {function}") })
+    Pause::error(Error::from(Condition::WrongArguments { what: function.into() }))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use super::model::{Account, Name, RoutineGrant};
 use super::privilege::Privileges;
 use super::{Accounts, special};
 use crate::error::{Error, Result};
+use conditions::Condition;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -340,8 +341,7 @@ impl Access {
         if !self.expired {
             return Ok(());
         }
-        let message = "You must reset your password using ALTER USER statement before executing this statement.";
-        Err(Error::Other { number: 1820, message: message.to_owned() })
+        Err(Error::from(Condition::MustChangePassword))
     }
 
     /// 1142
@@ -357,18 +357,23 @@ impl Access {
 
     /// 1370
     pub fn routine_denied(&self, command: &str, database: &str, routine: &str) -> Error {
-        Error::Other { number: 1370, message: self.routine_refusal(command, database, routine) }
+        self.routine_refusal(command, database, routine).into()
     }
 
-    fn routine_refusal(&self, command: &str, database: &str, routine: &str) -> String {
-        format!("{command} command denied to user {} for routine '{database}.{routine}'", self.name.quoted())
+    fn routine_refusal(&self, command: &str, database: &str, routine: &str) -> Condition {
+        Condition::ProcAccessDeniedError {
+            command: command.into(),
+            user: (&self.name.user).into(),
+            host: (&self.name.host).into(),
+            routine: format!("{database}.{routine}").into(),
+        }
     }
 
     /// Refuses to call a stored function: 1370.
     pub fn calls_function(&self, database: &str, name: &str) -> sql::Result<()> {
         match self.routine(database, name, true).has(Privileges::EXECUTE) {
             true => Ok(()),
-            false => Err(sql::routine::RoutineError::ExecuteDenied(self.routine_refusal("execute", database, name)).into()),
+            false => Err(self.routine_refusal("execute", database, name).into()),
         }
     }
 

@@ -8,8 +8,9 @@ use super::model::Name;
 use super::needs::is_free;
 use super::privilege::Privileges;
 use super::special;
-use crate::error::{Error, Result, no_definer};
+use crate::error::{Error, Result};
 use crate::session::State;
+use conditions::Condition;
 use exec::Level;
 use sql::ast::{
     AlterAction, AlterTable, CreateTable, ForeignKey, Maintenance, ObjectName, PartitionAction, SetItem, Show, Statement,
@@ -252,7 +253,7 @@ impl State {
     /// A definer that is not there is worth a note (1449).
     pub fn note_missing_definer(&self, definer: &Name) {
         if self.worker.definer(definer).is_none() {
-            self.warn(Level::Note, 1449, no_definer(&definer.user, &definer.host));
+            self.warn(Level::Note, Condition::NoSuchUser { user: (&definer.user).into(), host: (&definer.host).into() });
         }
     }
 
@@ -494,9 +495,7 @@ fn check_set(access: &Access, item: &SetItem<'_>) -> Result<()> {
             if both.iter().all(|name| access.has_dynamic(name)) {
                 return check_variable(access, name);
             }
-            let message =
-                "Access denied; you need SYSTEM_VARIABLES_ADMIN and PERSIST_RO_VARIABLES_ADMIN privileges for this operation";
-            Err(Error::Other { number: 3630, message: message.to_owned() })
+            Err(Error::from(Condition::PersistOnlyAccessDenied))
         }
         VariableScope::Global | VariableScope::Persist | VariableScope::PersistOnly => {
             let id = crate::variables::find(name);

@@ -9,6 +9,7 @@ use super::statement::{Choice, Notes, change, guard, keep_mandatory, manage, nam
 use super::{Accounts, SYSTEM_USER, special};
 use crate::error::{Error, Result};
 use crate::session::State;
+use conditions::Condition;
 use sql::ast::{AccountName, AccountStatement, GrantLevel, ObjectName, PrivilegeSpec, RevokeFrom};
 use std::sync::Arc;
 use types::schema::TableDef;
@@ -140,8 +141,8 @@ impl Revokees {
                 continue;
             }
             match take(accounts, name) {
-                Err(Error::Other { number, message }) if self.if_exists && is_known && NOT_THERE.contains(&number) => {
-                    notes.push((number, message));
+                Err(Error::Condition(condition)) if self.if_exists && is_known && is_no_grant(&condition) => {
+                    notes.push(*condition);
                 }
                 taken => taken?,
             }
@@ -167,7 +168,7 @@ impl Revokees {
                         account.roles.retain(|grant| grant.role != *role);
                         account.default_roles.retain(|name| name != role);
                     }
-                    Error::Other { number, message } if self.if_exists => notes.push((number, message)),
+                    Error::Condition(condition) if self.if_exists => notes.push(*condition),
                     error => return Err(error),
                 }
             }
@@ -178,11 +179,14 @@ impl Revokees {
 }
 
 /// There is no such grant.
-const NOT_THERE: [u16; 3] = [1141, 1147, 1403];
+fn is_no_grant(condition: &Condition) -> bool {
+    use Condition as C;
+    matches!(condition, C::NonexistingGrant { .. } | C::NonexistingTableGrant { .. } | C::NonexistingProcGrant { .. })
+}
 
 /// 3162, as REVOKE says it.
-fn unknown_user(name: &Name) -> (u16, String) {
-    (3162, format!("Authorization ID {} does not exist.", name.user))
+fn unknown_user(name: &Name) -> Condition {
+    Condition::UserDoesNotExist { account: (&name.user).into() }
 }
 
 /// The privileges that there are; the others are warned of (3929).
@@ -192,15 +196,14 @@ fn registered<'a>(privileges: &[PrivilegeSpec<'a>], level: &Level) -> (Vec<Privi
         is_static || DYNAMIC.contains(&spec.name) || !matches!(level, Level::Global) || !spec.columns.is_empty()
     };
     let (known, unknown): (Vec<_>, Vec<_>) = privileges.iter().copied().partition(is_there);
-    let note = |spec: PrivilegeSpec<'_>| (3929, format!("Dynamic privilege '{}' is not registered with the server.", spec.name));
+    let note = |spec: PrivilegeSpec<'_>| Condition::WarnDaPrivilegeNotRegistered { privilege: spec.name.into() };
     (known, unknown.into_iter().map(note).collect())
 }
 
 /// GRANT ... AS: 3835, 3836. Who is named, with which roles, decides about PARTIAL REVOKES alone, so about nothing here.
 fn check_grantor(state: &State, grantor: &Name, roles: &Choice, level: &Level) -> Result<()> {
     if !matches!(level, Level::Global) {
-        let message = "GRANT ... AS is currently supported only for global privileges.";
-        return Err(Error::Other { number: 3835, message: message.to_owned() });
+        return Err(Error::from(Condition::UnsupportedUseOfGrantAs));
     }
     let accounts = state.worker.shared.accounts.snapshot();
     let has = |account: &Account, roles: &[Name]| {
@@ -211,9 +214,7 @@ fn check_grantor(state: &State, grantor: &Name, roles: &Choice, level: &Level) -
         Choice::These(roles) | Choice::AllExcept(roles) => has(account, roles),
         Choice::None | Choice::Default | Choice::All => true,
     });
-    let message = "Either some of the authorization IDs in the AS clause are invalid or the current user lacks privileges to execute the \
-                   statement.";
-    if is_valid { Ok(()) } else { Err(Error::Other { number: 3836, message: message.to_owned() }) }
+    if is_valid { Ok(()) } else { Err(Error::from(Condition::UnknownAuthIdForGrantAs)) }
 }
 
 /// 3523 where the account is not there.
@@ -226,7 +227,7 @@ fn known(state: &State, name: &Name) -> Result<()> {
 
 /// 3523
 pub fn unknown_id(name: &Name) -> Error {
-    Error::Other { number: 3523, message: format!("Unknown authorization ID {}", name.ticked()) }
+    Error::from(Condition::UnknownAuthId { account: name.ticked().into() })
 }
 
 fn current(state: &State, database: Option<&str>) -> Result<String> {
@@ -257,8 +258,7 @@ fn known_at(level: &Level) -> Privileges {
 }
 
 fn illegal() -> Error {
-    let message = "Illegal GRANT/REVOKE command; please consult the manual to see which privileges can be used";
-    Error::Other { number: 1144, message: message.to_owned() }
+    Error::from(Condition::IllegalGrantForTable)
 }
 
 fn set_of(privileges: &[PrivilegeSpec<'_>], level: &Level) -> Result<Set> {
@@ -278,12 +278,10 @@ fn set_of(privileges: &[PrivilegeSpec<'_>], level: &Level) -> Result<Set> {
         }
         let Some(bit) = Privileges::named(name) else {
             if !DYNAMIC.contains(name) {
-                let message = "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for \
-                               the right syntax to use";
-                return Err(Error::Other { number: 1149, message: message.to_owned() });
+                return Err(Error::from(Condition::SyntaxError));
             }
             if !matches!(level, Level::Global) {
-                return Err(Error::Other { number: 3619, message: format!("Illegal privilege level specified for {name}") });
+                return Err(Error::from(Condition::IllegalPrivilegeLevel { name: name.into() }));
             }
             set.dynamic.push((*name).to_owned());
             continue;
@@ -372,9 +370,8 @@ fn complete(state: &State, level: &Level, set: &mut Set, granting: bool) -> Resu
             match found {
                 Some(def) => {
                     for (column, _) in &mut set.columns {
-                        let index = def.column_index(column).ok_or_else(|| Error::Other {
-                            number: 1054,
-                            message: format!("Unknown column '{column}' in '{table}'"),
+                        let index = def.column_index(column).ok_or_else(|| {
+                            Error::from(Condition::BadFieldError { column: column.into(), clause: table.into() })
                         })?;
                         column.clone_from(&def.columns[index].name);
                     }
@@ -397,7 +394,7 @@ fn complete(state: &State, level: &Level, set: &mut Set, granting: bool) -> Resu
 
 /// 1410
 fn no_user_to_grant() -> Error {
-    Error::Other { number: 1410, message: "You are not allowed to create a user with GRANT".to_owned() }
+    Error::from(Condition::CantCreateUserWithGrant)
 }
 
 fn grant(accounts: &mut Accounts, name: &Name, level: &Level, set: &Set) -> Result<()> {
@@ -504,10 +501,13 @@ fn tidy(account: &mut Account) {
 }
 
 fn no_grant(name: &Name, table: Option<&str>) -> Error {
-    let of = format!("There is no such grant defined for user '{}' on host '{}'", name.user, name.host);
     match table {
-        Some(table) => Error::Other { number: 1147, message: format!("{of} on table '{table}'") },
-        None => Error::Other { number: 1141, message: of },
+        Some(table) => Error::from(Condition::NonexistingTableGrant {
+            user: (&name.user).into(),
+            host: (&name.host).into(),
+            table: table.into(),
+        }),
+        None => Error::from(Condition::NonexistingGrant { user: (&name.user).into(), host: (&name.host).into() }),
     }
 }
 
@@ -547,11 +547,11 @@ fn revoke(accounts: &mut Accounts, name: &Name, level: &Level, set: &Set) -> Res
         Level::Routine { database, name: routine, function } => {
             let is = |grant: &&mut RoutineGrant| grant.database == *database && grant.is_of(routine, *function);
             let present = account.routines.iter_mut().find(is).ok_or_else(|| {
-                let message = format!(
-                    "There is no such grant defined for user '{}' on host '{}' on routine '{routine}'",
-                    name.user, name.host
-                );
-                Error::Other { number: 1403, message }
+                Error::from(Condition::NonexistingProcGrant {
+                    user: (&name.user).into(),
+                    host: (&name.host).into(),
+                    routine: routine.into(),
+                })
             })?;
             present.privileges = present.privileges.without(if set.all { Privileges::ROUTINE } else { set.whole });
         }
@@ -563,8 +563,7 @@ fn revoke(accounts: &mut Accounts, name: &Name, level: &Level, set: &Set) -> Res
 
 fn revoke_all(accounts: &mut Accounts, name: &Name) -> Result<()> {
     let Some(account) = accounts.get(name) else {
-        let message = "Can't revoke all privileges for one or more of the requested users";
-        return Err(Error::Other { number: 1269, message: message.to_owned() });
+        return Err(Error::from(Condition::RevokeGrants));
     };
     let mut account = Account::clone(account);
     account.global = Privileges::NONE;
@@ -584,7 +583,7 @@ fn may_grant_proxy(state: &State, access: &Access, proxied: &Name) -> Result<()>
     let (user, host) = (&access.user, &access.host);
     match may {
         true => Ok(()),
-        false => Err(Error::Other { number: 1698, message: format!("Access denied for user '{user}'@'{host}'") }),
+        false => Err(Error::from(Condition::AccessDeniedNoPasswordError { user: user.into(), host: host.into() })),
     }
 }
 
@@ -629,8 +628,7 @@ pub fn may_grant_roles(state: &State, access: &Access, roles: &[Name]) -> Result
 fn refuse_mandatory(state: &State, to: &[Name]) -> Result<()> {
     let mandatory = state.worker.mandatory_roles();
     let Some(name) = to.iter().find(|name| mandatory.contains(name)) else { return Ok(()) };
-    let message = format!("AuthId {} is set as mandatory_roles. Cannot grant the 'SYSTEM_USER' privilege.", name.ticked());
-    Err(Error::Other { number: 3897, message })
+    Err(Error::from(Condition::CannotGrantSystemPrivToMandatoryRole { account: name.ticked().into() }))
 }
 
 /// A mandatory role is granted to everybody, so it can have no role.
@@ -643,12 +641,10 @@ fn grant_roles(accounts: &mut Accounts, roles: &[Name], to: &[Name], admin: bool
                 return Err(unknown_id(role));
             }
             if role == name || accounts.is_granted(role, name) || mandatory.contains(name) {
-                let message = format!(
-                    "User account {} is directly or indirectly granted to the role {}. The GRANT would create a loop",
-                    name.ticked(),
-                    role.ticked()
-                );
-                return Err(Error::Other { number: 4027, message });
+                return Err(Error::from(Condition::RoleGrantedToItself {
+                    account: name.ticked().into(),
+                    role: role.ticked().into(),
+                }));
             }
             match account.roles.iter_mut().find(|grant| grant.role == *role) {
                 Some(present) => present.admin |= admin,

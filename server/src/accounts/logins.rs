@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use aws_lc_rs::rsa::{KeySize, OAEP_SHA1_MGF1SHA1, OaepPrivateDecryptingKey, PrivateDecryptingKey};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use conditions::Condition;
 use parking_lot::Mutex;
 use protocol::auth::Sha2Hash;
 use std::collections::HashMap;
@@ -185,12 +186,13 @@ impl Logins {
             true => ("unlimited".to_owned(), "unlimited".to_owned()),
             false => (days.to_string(), left.to_string()),
         };
-        let message = format!(
-            "Access denied for user '{}'@'{host}'. Account is blocked for {days} day(s) ({left} day(s) remaining) due to {} consecutive failed \
-             logins.",
-            account.name.user, account.failed_logins
-        );
-        Err(Error::Other { number: 3955, message })
+        Err(Error::from(Condition::UserAccessDeniedForUserAccountBlockedByPasswordLock {
+            user: (&account.name.user).into(),
+            host: host.into(),
+            days: days.into(),
+            left: left.into(),
+            failures: account.failed_logins.into(),
+        }))
     }
 
     /// A login failed.
@@ -246,11 +248,7 @@ impl Logins {
     /// 1129
     pub fn refuse_host(&self, host: &str, errors_max: u64) -> Result<()> {
         match self.broken.lock().get(host) {
-            Some(count) if *count >= errors_max => {
-                let message =
-                    format!("Host '{host}' is blocked because of many connection errors; unblock with 'mysqladmin flush-hosts'");
-                Err(Error::Other { number: 1129, message })
-            }
+            Some(count) if *count >= errors_max => Err(Error::from(Condition::HostIsBlocked { host: host.into() })),
             _ => Ok(()),
         }
     }
@@ -267,16 +265,18 @@ impl Logins {
         let mut usage = self.usage.lock();
         let present = usage.entry(account.name.clone()).or_insert_with(Usage::new);
         present.turn();
-        let exceeded = |resource: &str, limit: u32| Error::Other {
-            number: 1226,
-            message: format!("User '{}' has exceeded the '{resource}' resource (current value: {limit})", account.name.user),
+        let exceeded = |resource: &str, limit: u32| {
+            Error::from(Condition::UserLimitReached {
+                user: (&account.name.user).into(),
+                resource: resource.into(),
+                limit: limit.into(),
+            })
         };
         if limits.user_connections > 0 && present.open >= limits.user_connections {
             return Err(exceeded("max_user_connections", limits.user_connections));
         }
         if limits.user_connections == 0 && user_connections_max > 0 && u64::from(present.open) >= user_connections_max {
-            let message = format!("User {} already has more than 'max_user_connections' active connections", account.name.user);
-            return Err(Error::Other { number: 1203, message });
+            return Err(Error::from(Condition::TooManyUserConnections { user: (&account.name.user).into() }));
         }
         if limits.connections > 0 && present.connections >= limits.connections {
             return Err(exceeded("max_connections_per_hour", limits.connections));
@@ -333,8 +333,11 @@ impl Seat {
             () if writes && over(present.updates, self.limits.updates) => ("max_updates", self.limits.updates),
             () => return Ok(()),
         };
-        let message = format!("User '{}' has exceeded the '{resource}' resource (current value: {limit})", self.name.user);
-        Err(Error::Other { number: 1226, message })
+        Err(Error::from(Condition::UserLimitReached {
+            user: (&self.name.user).into(),
+            resource: resource.into(),
+            limit: limit.into(),
+        }))
     }
 }
 
@@ -409,12 +412,12 @@ mod tests {
         let logins = Logins::start();
         let mut account = Account { name: Name::new("u", "%"), ..Account::default() };
         let first = logins.take_seat(&account, 1).expect("the first");
-        assert!(matches!(logins.take_seat(&account, 1), Err(Error::Other { number: 1203, .. })));
+        assert!(matches!(logins.take_seat(&account, 1), Err(error) if error.describe().number == 1203));
         drop(first);
         account.limits = Limits { user_connections: 1, queries: 1, ..Limits::default() };
         let first = logins.take_seat(&account, 0).expect("the first is gone");
-        assert!(matches!(logins.take_seat(&account, 0), Err(Error::Other { number: 1226, .. })));
+        assert!(matches!(logins.take_seat(&account, 0), Err(error) if error.describe().number == 1226));
         assert!(first.count(false).is_ok());
-        assert!(matches!(first.count(false), Err(Error::Other { number: 1226, .. })));
+        assert!(matches!(first.count(false), Err(error) if error.describe().number == 1226));
     }
 }

@@ -40,6 +40,7 @@ pub use statement::{change, run};
 
 use crate::error::{Error, Result};
 use arc_swap::ArcSwap;
+use conditions::Condition;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -104,8 +105,7 @@ impl Accounts {
     /// 3880: everybody has the mandatory roles, so none of them is a system account.
     pub fn check_mandatory(&self, roles: &[Name]) -> Result<()> {
         let Some(name) = roles.iter().find(|role| self.is_system(role)) else { return Ok(()) };
-        let message = format!("Cannot set mandatory_roles: AuthId {} has 'SYSTEM_USER' privilege.", name.ticked());
-        Err(Error::Other { number: 3880, message })
+        Err(Error::from(Condition::DaAuthIdWithSystemUserPrivInMandatoryRoles { account: name.ticked().into() }))
     }
 
     /// The roles that an account may make active: its own, and of the mandatory ones those that are there.
@@ -239,8 +239,7 @@ pub const SYSTEM_USER: &str = "SYSTEM_USER";
 
 /// 1227
 pub fn special(privileges: &str) -> Error {
-    let message = format!("Access denied; you need (at least one of) the {privileges} privilege(s) for this operation");
-    Error::Other { number: 1227, message }
+    Error::from(Condition::SpecificAccessDeniedError { privileges: privileges.into() })
 }
 
 /// Seconds since the epoch.

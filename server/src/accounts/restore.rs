@@ -12,7 +12,9 @@ use super::Accounts;
 use super::model::*;
 use super::password::Plugin;
 use super::privilege::{DYNAMIC, Privileges};
+use super::statement::Notes;
 use crate::error::{Error, Result};
+use conditions::Condition;
 use std::collections::{BTreeMap, BTreeSet};
 use types::temporal::{Moment, TimeZone, parse_datetime};
 
@@ -86,7 +88,7 @@ impl GrantRow {
     /// 1265
     fn truncated(&self, column: &str) -> Error {
         let column = self.shown(column);
-        Error::Other { number: 1265, message: format!("Data truncated for column '{column}' at row {}", self.number) }
+        Error::from(Condition::WarnDataTruncated { column: column.into(), row: self.number.into() })
     }
 
     /// 'Y' or 'N'; what is missing is 'N'.
@@ -102,9 +104,13 @@ impl GrantRow {
     /// 1366
     fn number<T: std::str::FromStr>(&self, column: &str) -> Result<Option<T>> {
         let Some(text) = self.get(column) else { return Ok(None) };
-        let wrong = || Error::Other {
-            number: 1366,
-            message: format!("Incorrect integer value: '{text}' for column '{}' at row {}", self.shown(column), self.number),
+        let wrong = || {
+            Error::from(Condition::TruncatedWrongValueForField {
+                kind: "integer".into(),
+                value: text.into(),
+                column: self.shown(column).into(),
+                row: self.number.into(),
+            })
         };
         text.parse().map(Some).map_err(|_| wrong())
     }
@@ -134,9 +140,13 @@ impl GrantRow {
     /// Seconds since the epoch. 1292
     fn moment(&self, column: &str, zone: &TimeZone) -> Result<i64> {
         let Some(text) = self.get(column).filter(|text| !text.starts_with("0000-00-00")) else { return Ok(0) };
-        let wrong = || Error::Other {
-            number: 1292,
-            message: format!("Incorrect datetime value: '{text}' for column '{}' at row {}", self.shown(column), self.number),
+        let wrong = || {
+            Error::from(Condition::TruncatedWrongTemporalForField {
+                kind: "datetime".into(),
+                value: text.into(),
+                column: self.shown(column).into(),
+                row: self.number.into(),
+            })
         };
         let read = parse_datetime(text.as_bytes()).filter(|read| !read.truncated).ok_or_else(wrong)?;
         match zone.to_utc(read.value) {
@@ -195,8 +205,7 @@ impl Staged {
     /// Takes rows of a table other than `user`: all or none.
     pub fn add(&mut self, table: GrantTable, rows: &[GrantRow], zone: &TimeZone) -> Result<()> {
         if self.rows + rows.len() > STAGED_MAX {
-            let message = "The table 'mysql' is full: too many rows wait for their accounts; run FLUSH PRIVILEGES";
-            return Err(Error::Other { number: 1114, message: message.to_owned() });
+            return Err(Error::from(Condition::TooManyStagedRows));
         }
         let read = rows.iter().map(|row| read(table, row, zone)).collect::<Result<Vec<_>>>()?;
         self.rows += read.len();
@@ -208,13 +217,7 @@ impl Staged {
     }
 
     /// Makes or replaces the accounts of rows of `user`. Answers what was left out, and why.
-    pub fn make(
-        &mut self,
-        accounts: &mut Accounts,
-        rows: &[GrantRow],
-        replaces: bool,
-        zone: &TimeZone,
-    ) -> Result<Vec<(u16, String)>> {
+    pub fn make(&mut self, accounts: &mut Accounts, rows: &[GrantRow], replaces: bool, zone: &TimeZone) -> Result<Notes> {
         let mut notes = Vec::new();
         let mut made = Vec::new();
         for row in rows {
@@ -223,7 +226,7 @@ impl Staged {
                 Some(plugin) => made.push(user(row, plugin, zone)?),
                 None => {
                     let name = row.name("user", "host").quoted();
-                    notes.push((1524, format!("Plugin '{plugin}' is not loaded: the account {name} was not made")));
+                    notes.push(Condition::PluginIsNotLoadedForAccount { plugin: plugin.into(), account: name.into() });
                 }
             }
         }
@@ -232,8 +235,10 @@ impl Staged {
             if let Some(before) = accounts.get(&account.name) {
                 if !replaces && !self.dropped.contains(&GrantTable::Users) {
                     let Name { user, host } = &account.name;
-                    let message = format!("Duplicate entry '{host}-{user}' for key 'user.PRIMARY'");
-                    return Err(Error::Other { number: 1062, message });
+                    return Err(Error::from(Condition::DupEntry {
+                        value: format!("{host}-{user}").into(),
+                        key: "user.PRIMARY".into(),
+                    }));
                 }
                 let mut kept = Account::clone(before);
                 self.clear_dropped(&mut kept);
@@ -256,11 +261,11 @@ impl Staged {
     }
 
     /// FLUSH PRIVILEGES: gives what waits to the accounts that are there, and names those that are not.
-    pub fn flush(&self, accounts: &mut Accounts) -> Vec<(u16, String)> {
+    pub fn flush(&self, accounts: &mut Accounts) -> Notes {
         let mut notes = Vec::new();
         for (name, waiting) in &self.grants {
             let Some(before) = accounts.get(name) else {
-                notes.push((3162, format!("Authorization ID {} does not exist.", name.quoted())));
+                notes.push(Condition::UserDoesNotExist { account: name.quoted().into() });
                 continue;
             };
             let mut account = Account::clone(before);
@@ -339,10 +344,7 @@ fn read(table: GrantTable, row: &GrantRow, zone: &TimeZone) -> Result<Grants> {
         GrantTable::Dynamic => {
             let name = row.text("priv").to_ascii_uppercase();
             if !DYNAMIC.contains(&name.as_str()) {
-                return Err(Error::Other {
-                    number: 3929,
-                    message: format!("Dynamic privilege '{name}' is not registered with the server."),
-                });
+                return Err(Error::from(Condition::WarnDaPrivilegeNotRegistered { privilege: name.into() }));
             }
             grants.dynamic.insert(name, row.flag("with_grant_option")?);
         }
@@ -358,8 +360,7 @@ fn user(row: &GrantRow, plugin: Plugin, zone: &TimeZone) -> Result<Account> {
     // What MySQL puts into its own accounts can be no password of anybody.
     let is_none = stored.contains("THISISACOMBINATIONOFINVALIDSALTANDPASSWORD");
     if !is_none && !plugin.accepts(&stored) {
-        let message = "The password hash doesn't have the expected format.".to_owned();
-        return Err(Error::Other { number: 1827, message });
+        return Err(Error::from(Condition::PasswordFormat));
     }
     let kind = row.text("ssl_type").to_ascii_uppercase();
     let own = |column| if kind == "SPECIFIED" { row.optional(column) } else { None };
@@ -403,9 +404,8 @@ fn user(row: &GrantRow, plugin: Plugin, zone: &TimeZone) -> Result<Account> {
         ..Account::default()
     };
     if let Some(json) = row.get("user_attributes") {
-        attributes(&mut account, json).ok_or_else(|| Error::Other {
-            number: 3140,
-            message: format!("Invalid JSON text in the value for column 'user.User_attributes' at row {}", row.number),
+        attributes(&mut account, json).ok_or_else(|| {
+            Error::from(Condition::SystemTableInvalidJson { column: "user.User_attributes".into(), row: row.number.into() })
         })?;
     }
     Ok(account)

@@ -7,6 +7,7 @@ use super::statement::named;
 use crate::error::{Error, Result};
 use crate::session::{ResultSet, State};
 use crate::show::{Columns, result, text};
+use conditions::Condition;
 use sql::ast::AccountName;
 
 /// SHOW GRANTS [FOR user [USING roles]]
@@ -19,8 +20,7 @@ pub fn grants(state: &State, user: Option<&AccountName<'_>>, using: &[AccountNam
     }
     let Some(account) = accounts.get(&name) else {
         let Name { user, host } = &name;
-        let message = format!("There is no such grant defined for user '{user}' on host '{host}'");
-        return Err(Error::Other { number: 1141, message });
+        return Err(Error::from(Condition::NonexistingGrant { user: user.into(), host: host.into() }));
     };
     let mut shown = Account::clone(account);
     let using: Vec<Name> = match user {
@@ -181,8 +181,10 @@ pub fn create_user(state: &State, user: &AccountName<'_>) -> Result<ResultSet> {
     }
     let accounts = state.worker.shared.accounts.snapshot();
     let Some(account) = accounts.get(&name) else {
-        let message = format!("Operation SHOW CREATE USER failed for {} (User account does not exist)", name.quoted());
-        return Err(Error::Other { number: 1396, message });
+        return Err(Error::from(Condition::CannotUserMissing {
+            operation: "SHOW CREATE USER".into(),
+            users: name.quoted().into(),
+        }));
     };
     let as_hex = state.variables.get(crate::variables::known("print_identified_with_as_hex")).as_bool();
     let mut made = result(Columns::default().text(&format!("CREATE USER for {}", name.plain()), 1024));

@@ -12,13 +12,14 @@ use super::{Accounts, SYSTEM_USER, now_seconds, special};
 use crate::error::{Error, Result};
 use crate::session::{ResultSet, State};
 use crate::show::{Columns, number, result, text};
+use conditions::Condition;
 use exec::Level;
 use sql::ast::{AccountName, AccountOption, AccountStatement, Authentication, Expiry, Resource, RoleChoice, UserSpec};
 use std::sync::Arc;
 use types::schema::{DatabaseDef, Schema, TableDef};
 
 /// Notes of a statement: number and message.
-pub type Notes = Vec<(u16, String)>;
+pub type Notes = Vec<Condition>;
 
 /// Runs a statement about accounts; the caller answers OK, or the passwords that were made.
 pub async fn run(state: &mut State, statement: &AccountStatement<'_>) -> Result<Option<ResultSet>> {
@@ -81,8 +82,7 @@ pub async fn run(state: &mut State, statement: &AccountStatement<'_>) -> Result<
             let policy = Policy::new(state, administers);
             let set = move |accounts: &mut Accounts| {
                 if accounts.get(&spec.name).is_none() {
-                    let message = "Can't find any matching row in the user table";
-                    return Err(Error::Other { number: 1133, message: message.to_owned() });
+                    return Err(Error::from(Condition::PasswordNoMatch));
                 }
                 alter(accounts, vec![spec], false, &Options::default(), &policy)
             };
@@ -149,8 +149,8 @@ pub async fn run(state: &mut State, statement: &AccountStatement<'_>) -> Result<
             state.set_roles(roles);
         }
         _ => {
-            for (number, message) in grant::run(state, statement, &access).await? {
-                state.warn(Level::Warning, number, message);
+            for condition in grant::run(state, statement, &access).await? {
+                state.warn(Level::Warning, condition);
             }
         }
     }
@@ -236,17 +236,17 @@ pub async fn change<T: Send + 'static>(
 }
 
 fn note(state: &State, notes: Notes) {
-    for (number, message) in notes {
-        state.warn(Level::Note, number, message);
+    for condition in notes {
+        state.warn(Level::Note, condition);
     }
 }
 
-fn exists(name: &Name) -> (u16, String) {
-    (3163, format!("Authorization ID {} already exists.", name.quoted()))
+fn exists(name: &Name) -> Condition {
+    Condition::UserAlreadyExists { account: name.quoted().into() }
 }
 
-fn missing(name: &Name) -> (u16, String) {
-    (3162, format!("Authorization ID {} does not exist.", name.quoted()))
+fn missing(name: &Name) -> Condition {
+    Condition::UserDoesNotExist { account: name.quoted().into() }
 }
 
 /// 1396, where some failed.
@@ -255,7 +255,7 @@ fn fail(operation: &str, failed: &[Name], why: &str) -> Result<()> {
         return Ok(());
     }
     let list: Vec<String> = failed.iter().map(|name| format!("{}{why}", name.quoted())).collect();
-    Err(Error::Other { number: 1396, message: format!("Operation {operation} failed for {}", list.join(",")) })
+    Err(Error::from(Condition::CannotUser { operation: operation.into(), users: list.join(",").into() }))
 }
 
 /// What becomes of a password.
@@ -279,7 +279,7 @@ struct Spec {
 fn specs(state: &State, users: &[UserSpec<'_>]) -> Result<(Vec<Spec>, Vec<Made>)> {
     let mut made = Vec::new();
     let find = |plugin: &str| {
-        let unknown = || Error::Other { number: 1524, message: format!("Plugin '{plugin}' is not loaded") };
+        let unknown = || Error::from(Condition::PluginIsNotLoaded { plugin: plugin.into() });
         Plugin::named(plugin).ok_or_else(unknown)
     };
     let make = |user: &UserSpec<'_>| {
@@ -292,9 +292,10 @@ fn specs(state: &State, users: &[UserSpec<'_>]) -> Result<(Vec<Spec>, Vec<Made>)
             }
             Authentication::Hash { plugin, hash } => {
                 let plugin = find(plugin)?;
-                let stored = std::str::from_utf8(hash).ok().filter(|stored| plugin.accepts(stored)).ok_or_else(|| {
-                    Error::Other { number: 1827, message: "The password hash doesn't have the expected format.".to_owned() }
-                })?;
+                let stored = std::str::from_utf8(hash)
+                    .ok()
+                    .filter(|stored| plugin.accepts(stored))
+                    .ok_or_else(|| Error::from(Condition::PasswordFormat))?;
                 Some(Secret::Stored { plugin, stored: stored.to_owned() })
             }
             Authentication::Random { plugin } => {
@@ -362,10 +363,7 @@ impl Options {
                     out.attribute = Some([("comment".to_owned(), text(comment).into())].into_iter().collect());
                 }
                 AccountOption::Attribute(json) => {
-                    let object = serde_json::from_slice(json).map_err(|_| Error::Other {
-                        number: 3982,
-                        message: "The user attribute must be a valid JSON object".to_owned(),
-                    })?;
+                    let object = serde_json::from_slice(json).map_err(|_| Error::from(Condition::InvalidUserAttributeJson))?;
                     out.attribute = Some(object);
                 }
             }
@@ -436,20 +434,18 @@ impl Policy {
 
     /// 3892, 3891, 3638
     fn check(&self, account: &Account, spec: &Spec, password: &[u8]) -> Result<()> {
-        let error = |number, message: &str| Err(Error::Other { number, message: message.to_owned() });
         match &spec.replaces {
             Some(_) if account.name != self.own => {
-                return error(3893, "Do not specify the current password while changing it for other users.");
+                return Err(Error::from(Condition::CurrentPasswordNotRequired));
             }
             Some(present) if !account.plugin.is_password(&account.stored, present) => {
-                return error(3891, "Incorrect current password. Specify the correct password which has to be replaced.");
+                return Err(Error::from(Condition::IncorrectCurrentPassword));
             }
             Some(_) => {}
             None => {
                 let needed = account.require_current.unwrap_or(self.require_current);
                 if needed && !self.administers {
-                    let message = "Current password needs to be specified in the REPLACE clause in order to change it.";
-                    return error(3892, message);
+                    return Err(Error::from(Condition::MissingCurrentPassword));
                 }
             }
         }
@@ -460,10 +456,7 @@ impl Policy {
             let is_kept = (n as u64) < history || days > 0 && now - set < days as i64 * 24 * 3600;
             if is_kept && !stored.is_empty() && account.plugin.is_password(stored, password) {
                 let Name { user, host } = &account.name;
-                let message = format!(
-                    "Cannot use these credentials for '{user}@{host}' because they contradict the password history policy"
-                );
-                return Err(Error::Other { number: 3638, message });
+                return Err(Error::from(Condition::CredentialsContradictToHistory { user: user.into(), host: host.into() }));
             }
         }
         Ok(())
@@ -522,17 +515,16 @@ fn set_secret(account: &mut Account, secret: &Secret, retains: bool) -> Result<(
 /// RETAIN CURRENT PASSWORD: 3878, 3894, 3895 where there cannot be two.
 fn retain(account: &mut Account, has_other_plugin: bool, present: String) -> Result<()> {
     let whose = account.name.quoted();
-    let because = |why: &str| format!("Current password can not be retained for user {whose} because {why}.");
-    let (number, message) = match () {
-        () if has_other_plugin => (3894, because("authentication plugin is being changed")),
-        () if account.stored.is_empty() => (3895, because("new password is empty")),
-        () if present.is_empty() => (3878, format!("Empty password can not be retained as second password for user {whose}.")),
+    let condition = match () {
+        () if has_other_plugin => Condition::PasswordCannotBeRetainedOnPluginChange { user: whose.into() },
+        () if account.stored.is_empty() => Condition::CurrentPasswordCannotBeRetained { user: whose.into() },
+        () if present.is_empty() => Condition::SecondPasswordCannotBeEmpty { whose: whose.into() },
         () => {
             account.second = present;
             return Ok(());
         }
     };
-    Err(Error::Other { number, message })
+    Err(condition.into())
 }
 
 /// What CREATE USER makes.
@@ -606,12 +598,7 @@ fn alter(accounts: &mut Accounts, specs: Vec<Spec>, if_exists: bool, options: &O
 pub fn keep_mandatory<'n>(state: &State, names: impl IntoIterator<Item = &'n Name>) -> Result<()> {
     let mandatory = state.worker.mandatory_roles();
     let Some(name) = names.into_iter().find(|name| mandatory.contains(name)) else { return Ok(()) };
-    let message = format!(
-        "The role {} is a mandatory role and can't be revoked or dropped. The restriction can be lifted by excluding the role identifier \
-         from the global variable mandatory_roles.",
-        name.ticked()
-    );
-    Err(Error::Other { number: 3628, message })
+    Err(Error::from(Condition::MandatoryRole { role: name.ticked().into() }))
 }
 
 /// 4006: whoever has made views and programs neither goes, nor comes anew: those would change their owner. ALLOW_NONEXISTENT_DEFINER is
@@ -622,11 +609,13 @@ fn keep_definers<'n>(state: &State, access: &Access, operation: &str, names: imp
         for what in made_by(&schema, &name.plain()) {
             let whose = name.quoted();
             if !access.has_dynamic("ALLOW_NONEXISTENT_DEFINER") {
-                let message =
-                    format!("Operation {operation} failed for {whose} as it is referenced as a definer account in {what}.");
-                return Err(Error::Other { number: 4006, message });
+                return Err(Error::from(Condition::CannotUserReferencedAsDefiner {
+                    operation: operation.into(),
+                    whose: whose.into(),
+                    what: what.into(),
+                }));
             }
-            state.warn(Level::Warning, 4005, format!("User {whose} is referenced as a definer account in {what}."));
+            state.warn(Level::Warning, Condition::WarnUserReferencedAsDefiner { user: whose.into(), what: what.into() });
         }
     }
     Ok(())
@@ -754,7 +743,7 @@ impl Choice {
 
 /// 3530
 pub fn not_granted(role: &Name, to: &Name) -> Error {
-    Error::Other { number: 3530, message: format!("{} is not granted to {}", role.ticked(), to.ticked()) }
+    Error::from(Condition::RoleNotGranted { role: role.ticked().into(), account: to.ticked().into() })
 }
 
 fn set_default_roles(accounts: &mut Accounts, users: &[Name], choice: &Choice, mandatory: &[Name]) -> Result<()> {

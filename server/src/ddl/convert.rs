@@ -4,6 +4,7 @@
 use super::collation_of;
 use crate::error::{Error, Result};
 use crate::session::State;
+use conditions::Condition;
 use sql::ast::{
     AlterAction as Ast, AlterAlgorithm, AlterHow, AlterLock, AlterTable, CheckDefinition, ColumnDefinition,
     ColumnPosition as AstPosition, CreateTable, DataType, DefaultClause, Expr, ForeignKey, KeyDefinition, KeyKind, KeyPart,
@@ -34,8 +35,7 @@ impl<'a> Converter<'a> {
     pub fn table(&self, create: &CreateTable<'_>, database: &str, database_collation: CollationId) -> Result<NewTable> {
         check_engine(&create.options)?;
         if create.temporary && create.options.encryption.is_some() {
-            let message = "ENCRYPTION clause is not valid for temporary tablespace.".into();
-            return Err(Error::Other { number: 3833, message });
+            return Err(Error::from(Condition::CannotUseEncryptionClause));
         }
         check_encryption(&create.options)?;
         let collation = collation_of(create.options.charset, create.options.collation, database_collation)?;
@@ -89,10 +89,7 @@ impl<'a> Converter<'a> {
         if let Some(fsp) = definition.on_update_now
             && fsp_of(&ty) != Some(fsp)
         {
-            return Err(Error::Other {
-                number: 1294,
-                message: format!("Invalid ON UPDATE clause for '{}' column", definition.name),
-            });
+            return Err(Error::from(Condition::InvalidOnUpdate { column: definition.name.into() }));
         }
         Ok(ColumnDef {
             name: definition.name.to_owned(),
@@ -129,8 +126,11 @@ impl<'a> Converter<'a> {
         if length * bytes_max <= ROW_BYTES_MAX {
             return Ok(None);
         }
-        let message = format!("Converting column '{}' from {from} to {to}", definition.name);
-        self.state.vars.note(exec::Error::Other { number: 1246, message });
+        self.state.vars.note(exec::Error::from(Condition::AutoConvert {
+            column: definition.name.into(),
+            from: from.into(),
+            to: to.into(),
+        }));
         Ok(Some(ty))
     }
 
@@ -143,8 +143,7 @@ impl<'a> Converter<'a> {
             if self.state.settings.mode.strict {
                 return Err(error);
             }
-            let told = error.describe();
-            self.state.vars.warn(exec::Error::Other { number: told.number, message: told.message });
+            self.state.vars.warn(error.condition().into());
             comment.truncate(end);
         }
         Ok(comment)
@@ -172,8 +171,7 @@ impl<'a> Converter<'a> {
             if !is_empty || ty.kind == TypeKind::Json || self.state.settings.mode.strict {
                 return Err(error);
             }
-            let told = error.describe();
-            self.state.vars.warn(exec::Error::Other { number: told.number, message: told.message });
+            self.state.vars.warn(error.condition().into());
             return Ok(ColumnDefault::None);
         }
         let (value, from) = literal_value(literal).ok_or_else(invalid)?;
@@ -537,15 +535,13 @@ fn check_encryption(options: &TableOptions<'_>) -> Result<()> {
         None => Ok(()),
         Some(no) if no.eq_ignore_ascii_case(b"N") => Ok(()),
         Some(yes) if yes.eq_ignore_ascii_case(b"Y") => Err(no_master_key()),
-        Some(_) => Err(Error::Other { number: 3184, message: "Invalid encryption option.".into() }),
+        Some(_) => Err(Error::from(Condition::InvalidEncryptionOption)),
     }
 }
 
 /// As MySQL answers without a keyring.
 pub(crate) fn no_master_key() -> Error {
-    let message = "Can't find master key from keyring, please check in the server log if a keyring is loaded and initialized \
-                   successfully.";
-    Error::Other { number: 3185, message: message.into() }
+    Error::from(Condition::CannotFindKeyInKeyring)
 }
 
 fn check_engine(options: &TableOptions<'_>) -> Result<()> {

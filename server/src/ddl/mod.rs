@@ -21,6 +21,7 @@ use crate::event;
 use crate::routine;
 use crate::session::{State, without_parameters};
 use crate::show;
+use conditions::Condition;
 use convert::Converter;
 pub use convert::column_type;
 use exec::Level;
@@ -159,8 +160,7 @@ fn told(state: &mut State, altered: Altered) -> Done {
     let Altered { rows, warnings, warning_count } = altered;
     for ConversionWarning { severity, problem, column, row } in warnings {
         let level = if severity == Severity::Note { Level::Note } else { Level::Warning };
-        let description = Error::Table(table::Error::Conversion { problem, column, row }).describe();
-        state.warn(level, description.number, description.message);
+        state.warn(level, Error::Table(table::Error::Conversion { problem, column, row }).condition());
     }
     Done { affected: rows, info: format!("Records: {rows}  Duplicates: 0  Warnings: {warning_count}") }
 }
@@ -369,10 +369,10 @@ fn check_encryption(options: &DatabaseOptions<'_>) -> Result<()> {
         None => Ok(()),
         Some(no) if no.eq_ignore_ascii_case(b"N") => Ok(()),
         Some(yes) if yes.eq_ignore_ascii_case(b"Y") => Err(convert::no_master_key()),
-        Some(other) => {
-            let message = format!("Incorrect argument (should be Y or N) value: '{}'", String::from_utf8_lossy(other));
-            Err(Error::Other { number: 1525, message })
-        }
+        Some(other) => Err(Error::from(Condition::WrongValue {
+            kind: "argument (should be Y or N)".into(),
+            value: (String::from_utf8_lossy(other)).into(),
+        })),
     }
 }
 
@@ -400,7 +400,7 @@ async fn alter_database(state: &mut State, name: Option<&str>, options: &Databas
     refuse_virtual(state, &name)?;
     check_encryption(options)?;
     if !state.worker.shared.database.schema().databases.contains_key(&name) {
-        return Err(Error::Other { number: 3503, message: format!("Database '{name}' doesn't exist") });
+        return Err(Error::from(Condition::NoSuchDb { name: name.into() }));
     }
     if options.charset.is_none() && options.collation.is_none() {
         return Ok(Done { affected: 1, ..Done::default() });
@@ -483,11 +483,7 @@ fn tell_equal_indexes(state: &mut State, table: &ObjectName<'_>, before: Option<
     for (n, index) in def.indexes.iter().enumerate() {
         if is_new(index) && def.indexes[..n].iter().any(|other| is_same(other, index)) {
             let (name, database, table) = (&index.name, &def.database, &def.name);
-            let message = format!(
-                "Duplicate index '{name}' defined on the table '{database}.{table}'. This is deprecated and will be disallowed in a \
-                 future release."
-            );
-            state.warn(Level::Warning, 1831, message);
+            state.warn(Level::Warning, Condition::DupIndex { name: name.into(), database: database.into(), table: table.into() });
         }
     }
 }
@@ -596,7 +592,7 @@ fn tell_missing(state: &mut State, missing: Vec<(String, String)>, if_exists: bo
     if !missing.is_empty() && !if_exists {
         // MySQL names all that are missing, in one message.
         let list: Vec<_> = missing.iter().map(|(database, table)| format!("{database}.{table}")).collect();
-        return Err(Error::Other { number: 1051, message: format!("Unknown table '{}'", list.join(",")) });
+        return Err(Error::from(Condition::BadTableError { table: list.join(",").into() }));
     }
     for (database, table) in missing {
         note(state, &Error::Table(table::Error::UnknownTable { database, table }));
@@ -606,6 +602,5 @@ fn tell_missing(state: &mut State, missing: Vec<(String, String)>, if_exists: bo
 
 /// An error that IF EXISTS or IF NOT EXISTS made harmless.
 fn note(state: &mut State, error: &Error) {
-    let description = error.describe();
-    state.warn(Level::Note, description.number, description.message);
+    state.note(Level::Note, error.to_warning());
 }

@@ -5,6 +5,7 @@ use super::convert::{default_text, literal_context, text};
 use super::{job, qualify};
 use crate::error::{Error, Result};
 use crate::session::{Binder, State};
+use conditions::Condition;
 use exec::program;
 use sql::ast::{
     Expr, ObjectName, PartitionAction, PartitionBy as AstBy, PartitionClause, PartitionDefinition, PartitionValue,
@@ -85,7 +86,7 @@ fn partition_by(by: AstBy<'_>, columns: &[ColumnDef]) -> Result<PartitionBy> {
         AstBy::Hash { expr, linear } => PartitionBy::Hash { expr: sql::partition_expr(expr)?, linear },
         AstBy::Key { columns, linear, algorithm } => {
             if algorithm.is_some_and(|algorithm| !(1..=2).contains(&algorithm)) {
-                return Err(Error::Other { number: 1064, message: "Unknown ALGORITHM of PARTITION BY KEY".to_owned() });
+                return Err(Error::from(Condition::PartitionUnknownAlgorithm));
             }
             PartitionBy::Key { columns: names(columns), linear, old_algorithm: algorithm == Some(1) }
         }
@@ -138,11 +139,11 @@ pub fn change(state: &State, action: &PartitionAction<'_>, def: &TableDef) -> Re
 pub async fn exchange(state: &mut State, table: &ObjectName<'_>, name: &str, other: &ObjectName<'_>) -> Result<()> {
     let (whole_name, other_name) = (qualify(state, table)?, qualify(state, other)?);
     if whole_name == other_name {
-        return Err(Error::Other { number: 1066, message: format!("Not unique table/alias: '{}'", other.name) });
+        return Err(Error::from(Condition::NonUniqTable { table: other.name.into() }));
     }
     let other_def = state.find_table(other)?;
     if other_def.view.is_some() {
-        return Err(Error::Other { number: 1177, message: "Can't open table".to_owned() });
+        return Err(Error::from(Condition::CheckNoSuchTable));
     }
     if other_def.id.is_temporary() {
         return Err(partition_error(PartitionError::ExchangeTemporary { table: other.name.to_owned() }));
@@ -171,7 +172,7 @@ fn check_types(names: &[String], columns: &[ColumnDef]) -> Result<()> {
 fn unknown_column(names: &[String], columns: &[ColumnDef]) -> Error {
     let is_missing = |name: &&String| !columns.iter().any(|column| column.name.eq_ignore_ascii_case(name));
     let name = names.iter().find(is_missing).cloned().unwrap_or_default();
-    Error::Other { number: 1054, message: format!("Unknown column '{name}' in 'partition function'") }
+    Error::from(Condition::BadFieldError { column: name.into(), clause: "partition function".into() })
 }
 
 fn definitions(

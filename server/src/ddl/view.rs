@@ -8,6 +8,7 @@ use crate::accounts::Name;
 use crate::error::{Error, Result};
 use crate::session::{Binder, State};
 use crate::variables;
+use conditions::Condition;
 use exec::Level;
 use sql::ast::{CreateView, ObjectName, ViewForm};
 use table::ddl::ViewChange;
@@ -63,8 +64,7 @@ pub async fn create_view(state: &mut State, create: &CreateView<'_>) -> Result<D
     job(state, move |tables, worker, options| tables.put_view(worker, def, change, options)).await?;
     state.note_missing_definer(&definer);
     if new.merge_refused {
-        let message = "View merge algorithm can't be used here for now (assumed undefined algorithm)";
-        state.warn(Level::Warning, 1354, message);
+        state.warn(Level::Warning, Condition::WarnViewMerge);
     }
     Ok(Done::default())
 }

@@ -6,13 +6,12 @@ use crate::ddl::{self, Done};
 use crate::error::{Error, Result};
 use crate::routine;
 use crate::session::{IDS, State};
+use conditions::Condition;
 use exec::Level;
 use sql::ast::{AlterEvent, CreateEvent, EventClauses, ObjectName};
 use std::sync::Arc;
 use types::event::{EventDef, EventStatus, Schedule};
 use types::schema::RoutineDef;
-
-const IN_THE_PAST: &str = "Event execution time is in the past";
 
 /// CREATE EVENT
 pub async fn create(state: &mut State, create: &CreateEvent<'_>) -> Result<Done> {
@@ -25,9 +24,7 @@ pub async fn create(state: &mut State, create: &CreateEvent<'_>) -> Result<Done>
     let preserve = create.clauses.preserve.unwrap_or(false);
     let is_past = schedule::is_past(&schedule, schedule::now(state));
     if is_past && !preserve {
-        let message =
-            format!("{IN_THE_PAST} and ON COMPLETION NOT PRESERVE is set. The event was dropped immediately after creation.");
-        state.warn(Level::Note, 1588, message);
+        state.warn(Level::Note, Condition::EventCannotCreateInThePast);
         return Ok(Done::default());
     }
     let status = status_of(state, is_past, create.clauses.status).unwrap_or(EventStatus::Enabled);
@@ -35,7 +32,7 @@ pub async fn create(state: &mut State, create: &CreateEvent<'_>) -> Result<Done>
     let event = EventDef { program, schedule, time_zone: time_zone(state), preserve, status };
     match ddl::job(state, move |tables, worker, _| tables.create_event(worker, event)).await {
         Err(Error::Table(table::Error::EventExists { name })) if create.if_not_exists => {
-            state.warn(Level::Note, 1537, format!("Event '{name}' already exists"));
+            state.warn(Level::Note, Condition::EventAlreadyExists { name: name.into() });
         }
         made => {
             made?;
@@ -53,7 +50,7 @@ pub async fn alter(state: &mut State, alter: &AlterEvent<'_>) -> Result<Done> {
     let renamed = alter.rename.map(|name| name_of(state, &name)).transpose()?;
     let is_same = |to: &(String, String)| to.0 == database && EventDef::key_of(&to.1) == EventDef::key_of(&name);
     if renamed.as_ref().is_some_and(is_same) {
-        return Err(Error::Other { number: 1551, message: "Same old and new event name".to_owned() });
+        return Err(Error::from(Condition::EventSameName));
     }
     let schedule = alter.schedule.as_ref().map(|written| schedule::evaluate(state, written)).transpose()?;
     let missing = || Error::Table(table::Error::EventMissing { name: name.clone() });
@@ -61,10 +58,7 @@ pub async fn alter(state: &mut State, alter: &AlterEvent<'_>) -> Result<Done> {
     let preserve = alter.clauses.preserve.unwrap_or(present.preserve);
     let is_past = schedule.is_some_and(|schedule| schedule::is_past(&schedule, schedule::now(state)));
     if is_past && !preserve {
-        let message = format!(
-            "{IN_THE_PAST} and ON COMPLETION NOT PRESERVE is set. The event was not changed. Specify a time in the future."
-        );
-        return Err(Error::Other { number: 1589, message });
+        return Err(Error::from(Condition::EventCannotAlterInThePast));
     }
     if let Some((database, _)) = renamed.as_ref().filter(|(database, _)| !state.schema().databases.contains_key(database)) {
         return Err(Error::UnknownDatabase(database.clone()));
@@ -122,7 +116,7 @@ pub async fn drop(state: &mut State, name: &ObjectName<'_>, if_exists: bool) -> 
     ddl::refuse_virtual(state, &database)?;
     match ddl::job(state, move |tables, worker, _| tables.drop_event(worker, &database, &name)).await {
         Err(Error::Table(table::Error::EventMissing { name })) if if_exists => {
-            state.warn(Level::Note, 1305, format!("Event {name} does not exist"));
+            state.warn(Level::Note, Condition::SpDoesNotExist { kind: "Event".into(), name: name.into() });
         }
         dropped => {
             dropped?;
@@ -137,7 +131,7 @@ fn name_of(state: &State, name: &ObjectName<'_>) -> Result<(String, String)> {
     let (database, name) = ddl::qualify(state, name)?;
     ddl::refuse_virtual(state, &database)?;
     match name.is_empty() || name.ends_with(' ') {
-        true => Err(Error::Other { number: 1458, message: format!("Incorrect routine name '{name}'") }),
+        true => Err(Error::from(Condition::SpWrongName { name: name.into() })),
         false => Ok((database, name)),
     }
 }
@@ -153,7 +147,7 @@ fn status_of(state: &State, is_past: bool, written: Option<EventStatus>) -> Opti
     if !is_past || written.is_some_and(|status| status != EventStatus::Enabled) {
         return written;
     }
-    state.warn(Level::Note, 1544, format!("{IN_THE_PAST}. Event has been disabled"));
+    state.warn(Level::Note, Condition::EventExecTimeInThePast);
     Some(EventStatus::Disabled)
 }
 

@@ -9,6 +9,7 @@ use crate::routine;
 use crate::session::{Client, IDS, Listed, LoggedIn, SessionInfo, State};
 use crate::variables::Setting;
 use crate::worker::Worker;
+use conditions::Condition;
 use exec::Level;
 use protocol::Capabilities;
 use std::rc::Rc;
@@ -45,8 +46,7 @@ pub async fn execute(worker: Rc<Worker>, running: Running, now: i64, is_last: bo
 async fn run(worker: &Rc<Worker>, event: &EventDef) {
     let definer = Name::from_plain(&event.program.definer);
     let Some(access) = worker.definer(&definer) else {
-        let message = crate::error::no_definer(&definer.user, &definer.host);
-        return log(event, &Error::Other { number: 1449, message });
+        return log(event, &Error::from(Condition::NoSuchUser { user: definer.user.into(), host: definer.host.into() }));
     };
     let id = worker.shared.next_connection_id();
     let info = Rc::new(SessionInfo::new(id, definer.host.clone(), worker.core.now(), worker.core.current_waker()));

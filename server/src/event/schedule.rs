@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::routine;
 use crate::session::State;
+use conditions::Condition;
 use sql::ast::{CastTarget, EventSchedule, Expr};
 use types::event::{Every, SECONDS_MAX, Schedule};
 use types::temporal::{Interval, IntervalUnit, MICROS_PER_SECOND, Moment};
@@ -39,7 +40,7 @@ pub fn evaluate(state: &mut State, written: &EventSchedule<'_>) -> Result<Schedu
                 None => None,
                 Some(ends) => match moment(state, ends)?.filter(|ends| *ends > starts) {
                     Some(ends) => Some(ends),
-                    None => return Err(other(1543, "ENDS is either invalid or before STARTS".to_owned())),
+                    None => return Err(Condition::EventEndsBeforeStarts.into()),
                 },
             };
             Ok(Schedule::Every { every, starts, ends })
@@ -81,7 +82,7 @@ fn interval(state: &mut State, amount: &Expr<'_>, unit: IntervalUnit) -> Result<
             _ => None,
         },
     };
-    every.ok_or_else(|| other(1542, "INTERVAL is either not positive or too big".to_owned()))
+    every.ok_or_else(|| Error::from(Condition::EventIntervalNotPositiveOrTooBig))
 }
 
 /// 1235: MySQL computes no queries here either.
@@ -97,15 +98,11 @@ fn wrong_value(state: &mut State, clause: &str, expr: &Expr<'_>) -> Error {
         Ok((value, ty)) => text_of(&value, &ty),
         Err(error) => return error,
     };
-    other(1525, format!("Incorrect {clause} value: '{text}'"))
+    Error::from(Condition::WrongValue { kind: clause.into(), value: text.into() })
 }
 
 fn text_of(value: &Value<'_>, ty: &ColumnType) -> String {
     let mut text = Vec::new();
     types::write_text(value, ty, &mut text);
     String::from_utf8_lossy(&text).into_owned()
-}
-
-fn other(number: u16, message: String) -> Error {
-    Error::Other { number, message }
 }

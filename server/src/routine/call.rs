@@ -7,6 +7,7 @@ use crate::plan_cache::definition_of;
 use crate::session::{Acting, Answer, Binder, Client, IDS, State};
 use crate::show::{Columns, result};
 use crate::variables::Setting;
+use conditions::Condition;
 use exec::{Strictness, UserVariable, Warnings};
 use protocol::{RowEncoder, RowFormat, Status};
 use sql::ast::{CallProcedure, Expr, Literal, ObjectName};
@@ -152,8 +153,12 @@ fn find(state: &State, procedure: &ObjectName<'_>, got: usize) -> Result<Rc<Rout
     let routine = Routine::of(state, def)?;
     let expected = routine.program().params.len();
     if expected != got {
-        let message = format!("Incorrect number of arguments for PROCEDURE {}; expected {expected}, got {got}", name());
-        return Err(Error::Other { number: 1318, message });
+        return Err(Error::from(Condition::SpWrongNoOfArgs {
+            kind: "PROCEDURE".into(),
+            name: name().into(),
+            expected: expected.into(),
+            got: got.into(),
+        }));
     }
     Ok(routine)
 }
@@ -245,7 +250,7 @@ pub async fn call_function(
     }
     let entry = Entry::given(state, values, depth);
     let frame = run_framed(state, client, &routine, entry, RowFormat::Text).await?;
-    frame.returned.ok_or_else(|| Error::Other { number: 1321, message: format!("FUNCTION {} ended without RETURN", def.name) })
+    frame.returned.ok_or_else(|| Error::from(Condition::SpNoReturnEnd { name: (&def.name).into() }))
 }
 
 /// Runs the program of an event, in a session that is its own.
@@ -294,25 +299,24 @@ pub fn check_depth(state: &State, routine: &Rc<Routine>) -> Result<u32> {
         next = frame.caller.as_ref();
     }
     if same > 0 && routine.program().kind != ProgramKind::Procedure {
-        let message = "Recursive stored functions and triggers are not allowed.".to_owned();
-        return Err(Error::Other { number: 1424, message });
+        return Err(Error::from(Condition::SpNoRecursion));
     }
     let limit = state.variables.get(IDS.max_sp_recursion_depth).as_u64();
     if same > limit {
         let name = &routine.def.name;
-        let message =
-            format!("Recursive limit {limit} (as set by the max_sp_recursion_depth variable) was exceeded for routine {name}");
-        return Err(Error::Other { number: 1456, message });
+        return Err(Error::from(Condition::SpRecursionLimit { limit: limit.into(), name: name.into() }));
     }
     if depth > DEPTH_MAX {
-        let message = format!("Thread stack overrun:  procedures call each other more than {DEPTH_MAX} levels deep");
-        return Err(Error::Other { number: 1436, message });
+        return Err(Error::from(Condition::StackOverrunNeedMore {
+            why: format!(" procedures call each other more than {DEPTH_MAX} levels deep").into(),
+        }));
     }
     let used = crate::stack::used();
     let (whole, needed) = (crate::stack::BYTES, crate::stack::RESERVED);
     if used > whole - needed {
-        let message = format!("Thread stack overrun:  {used} bytes used of a {whole} byte stack, and {needed} bytes needed.");
-        return Err(Error::Other { number: 1436, message });
+        return Err(Error::from(Condition::StackOverrunNeedMore {
+            why: format!(" {used} bytes used of a {whole} byte stack, and {needed} bytes needed.").into(),
+        }));
     }
     Ok(depth)
 }
@@ -338,10 +342,7 @@ fn out_of(state: &State, arg: &Expr<'_>, given: Given<'_>) -> Option<Out> {
 }
 
 fn not_a_variable(number: usize, routine: String) -> Error {
-    let message = format!(
-        "OUT or INOUT argument {number} for routine {routine} is not a variable or NEW pseudo-variable in BEFORE trigger"
-    );
-    Error::Other { number: 1414, message }
+    Error::from(Condition::SpNotVarArg { number: number.into(), routine: routine.into() })
 }
 
 /// The value of an argument of CALL, or of what SET assigns, in which the variables of the program that runs may stand.

@@ -5,10 +5,11 @@ use crate::accounts::Name;
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
 use crate::session::{Binder, Bound, KeptPlan, Planned, State};
+use conditions::Condition;
 use exec::Strictness;
 use sql::ast::DataType;
 use sql::plan::StoredFunction;
-use sql::routine::{Condition, ExprCode, KeptProgram, ProgramKind, RoutineError, SlotType, StatementCode};
+use sql::routine::{ExprCode, HandlerCondition, KeptProgram, ProgramKind, RoutineError, SlotType, StatementCode};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -69,7 +70,7 @@ impl Routine {
         let arena = sql::Arena::default();
         let returns = def.returns.as_ref().map(|text| written("", &sql::parse_type(&arena, "", text, &mode)?)).transpose()?;
         let works = (0..program.codes).map(|_| RefCell::default()).collect();
-        let handles = |condition: &Condition| !matches!(condition, Condition::Exception);
+        let handles = |condition: &HandlerCondition| !matches!(condition, HandlerCondition::Exception);
         let handles_warnings = program.blocks.iter().flat_map(|b| &b.handlers).any(|h| h.conditions.iter().any(handles));
         let definer = (!def.invoker).then(|| Name::from_plain(&def.definer));
         let (def, table) = (Arc::clone(def), table.cloned());
@@ -293,7 +294,7 @@ fn condition_strictness(state: &State, code: &ExprCode<'_>) -> Strictness {
 
 fn unknown_field(column: &str, new: bool) -> Error {
     let row = if new { "NEW" } else { "OLD" };
-    Error::Other { number: 1054, message: format!("Unknown column '{column}' in '{row}'") }
+    Error::from(Condition::BadFieldError { column: column.into(), clause: row.into() })
 }
 
 fn compute(state: &mut State, expr: &sql::expr::Expr, strictness: Strictness) -> Result<Option<Value<'static>>> {

@@ -5,6 +5,7 @@ use crate::accounts::{Name, forget_routine, grant_to_maker};
 use crate::ddl::{self, Done};
 use crate::error::{Error, Result};
 use crate::session::{IDS, State};
+use conditions::Condition;
 use exec::Level;
 use sql::ast::{Characteristics, CreateRoutine, ObjectName};
 use std::sync::Arc;
@@ -19,14 +20,14 @@ pub async fn create(state: &mut State, create: &CreateRoutine<'_>) -> Result<Don
         return Err(Error::UnknownDatabase(database));
     }
     if name.is_empty() || name.ends_with(' ') {
-        return Err(Error::Other { number: 1458, message: format!("Incorrect routine name '{name}'") });
+        return Err(Error::from(Condition::SpWrongName { name: name.into() }));
     }
     let mut def = program(state, database, name, create.definer, create.body)?;
     def.parameters = create.parameters.to_owned();
     def.returns = create.returns.map(str::to_owned);
     apply(&mut def, &create.characteristics);
     if create.if_not_exists && schema.routine(def.is_function(), &def.database, &def.name).is_some() {
-        state.warn(Level::Note, 1304, format!("{} {} already exists", def.kind(), def.name));
+        state.warn(Level::Note, Condition::SpAlreadyExists { kind: def.kind().into(), name: def.name.into() });
         return Ok(Done::default());
     }
     let def = Arc::new(def);
@@ -118,7 +119,7 @@ pub async fn drop(state: &mut State, function: bool, name: &ObjectName<'_>, if_e
     }
     match dropped {
         Err(Error::Table(table::Error::RoutineMissing { kind, .. })) if if_exists => {
-            state.warn(Level::Note, 1305, format!("{kind} {full} does not exist"));
+            state.warn(Level::Note, Condition::SpDoesNotExist { kind: kind.into(), name: full.into() });
             Ok(Done::default())
         }
         outcome => outcome.map(|()| Done::default()),

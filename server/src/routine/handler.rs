@@ -6,8 +6,9 @@
 use super::Routine;
 use crate::error::{Description, Error, Result};
 use crate::session::State;
+use conditions::Condition;
 use exec::{Level, Raised, Strictness, Warning};
-use sql::routine::{Condition, Diagnostics, DiagnosticsOf, Handler, Place, Program, Signal, SignalItem};
+use sql::routine::{Diagnostics, DiagnosticsOf, Handler, HandlerCondition, Place, Program, Signal, SignalItem};
 use std::rc::Rc;
 use types::{ColumnType, TypeKind, Value};
 
@@ -32,15 +33,15 @@ fn of_description(described: Description, level: Level) -> Raised {
 }
 
 /// How well a handler's condition fits: more is better, 0 is not at all.
-fn fit(raised: &Raised, condition: Condition) -> u8 {
+fn fit(raised: &Raised, condition: HandlerCondition) -> u8 {
     let class = &raised.state[..2];
     match condition {
-        Condition::Number(number) if number == raised.number => 3,
-        Condition::State(state) if state == raised.state => 2,
+        HandlerCondition::Number(number) if number == raised.number => 3,
+        HandlerCondition::State(state) if state == raised.state => 2,
         // What SELECT ... INTO without a row leaves is a warning and NOT FOUND.
-        Condition::Warning if class == b"01" || raised.level == Level::Warning => 1,
-        Condition::NotFound if class == b"02" => 1,
-        Condition::Exception if raised.level == Level::Error && !matches!(class, b"00" | b"01" | b"02") => 1,
+        HandlerCondition::Warning if class == b"01" || raised.level == Level::Warning => 1,
+        HandlerCondition::NotFound if class == b"02" => 1,
+        HandlerCondition::Exception if raised.level == Level::Error && !matches!(class, b"00" | b"01" | b"02") => 1,
         _ => 0,
     }
 }
@@ -123,35 +124,33 @@ pub fn is_within(program: &Program<'_>, block: u32, around: u32) -> bool {
 pub async fn signal(routine: &Rc<Routine>, state: &mut State, signal: &Signal<'_>, handled: Option<&Handling>) -> Result<()> {
     let mut raised = match (signal.resignal, handled) {
         (true, None) => {
-            return Err(Error::Other { number: 1645, message: "RESIGNAL when handler not active".to_owned() });
+            return Err(Error::from(Condition::ResignalWithoutActiveHandler));
         }
         (true, Some(handled)) => handled.raised.clone(),
         (false, _) => Raised { number: 0, state: *b"45000", message: String::new(), level: Level::Error, items: Vec::new() },
     };
     if let Some(state) = signal.state {
-        let (number, message, level) = match &state[..2] {
-            b"01" => (1642, "Unhandled user-defined warning condition", Level::Warning),
-            b"02" => (1643, "Unhandled user-defined not found condition", Level::Error),
-            _ => (1644, "Unhandled user-defined exception condition", Level::Error),
+        let (condition, level) = match &state[..2] {
+            b"01" => (Condition::SignalWarn, Level::Warning),
+            b"02" => (Condition::SignalNotFound, Level::Error),
+            _ => (Condition::SignalException, Level::Error),
         };
-        (raised.state, raised.level, raised.number) = (state, level, number);
+        (raised.state, raised.level, raised.number) = (state, level, condition.number());
         if !signal.resignal {
-            raised.message = message.to_owned();
+            raised.message = condition.to_string();
         }
     }
     let mut cut = Vec::new();
     for (item, code) in &signal.items {
         let (value, _) = routine.value(state, code, Strictness::Arguments).await?;
         if value.is_null() {
-            let message = format!("Variable '{}' can't be set to the value of 'NULL'", item.name());
-            return Err(Error::Other { number: 1231, message });
+            return Err(Error::from(Condition::WrongValueForVar { name: item.name().into(), value: "NULL".into() }));
         }
         let mut text = text_of(state, &value)?;
         let chars_max = if *item == SignalItem::MessageText { 128 } else { 64 };
         if let Some((end, _)) = text.char_indices().nth(chars_max) {
             if Strictness::Everywhere.is_full(&state.vars) {
-                let message = format!("Data too long for condition item '{}'", item.name());
-                return Err(Error::Other { number: 1648, message });
+                return Err(Error::from(Condition::CondItemTooLong { item: item.name().into() }));
             }
             text.truncate(end);
             cut.push(item.name());
@@ -160,8 +159,7 @@ pub async fn signal(routine: &Rc<Routine>, state: &mut State, signal: &Signal<'_
             SignalItem::MysqlErrno => match text.parse::<u16>() {
                 Ok(number) if number > 0 => raised.number = number,
                 _ => {
-                    let message = format!("Variable 'MYSQL_ERRNO' can't be set to the value of '{text}'");
-                    return Err(Error::Other { number: 1231, message });
+                    return Err(Error::from(Condition::WrongValueForVar { name: "MYSQL_ERRNO".into(), value: text.into() }));
                 }
             },
             SignalItem::MessageText => raised.message = text,
@@ -180,7 +178,7 @@ pub async fn signal(routine: &Rc<Routine>, state: &mut State, signal: &Signal<'_
         others.for_each(|(_, condition)| state.note(condition.level, exec::Error::Raised(Box::new(condition.clone()))));
     }
     for item in cut {
-        state.warn(Level::Warning, 1647, format!("Data truncated for condition item '{item}'"));
+        state.warn(Level::Warning, Condition::WarnCondItemTruncated { item: item.into() });
     }
     let (level, raised) = (raised.level, exec::Error::Raised(Box::new(raised)));
     if level == Level::Error {
@@ -227,8 +225,7 @@ pub async fn diagnostics(
         (false, _) => conditions(state),
         (true, Some(handled)) => handled.conditions.clone(),
         (true, None) => {
-            let message = "GET STACKED DIAGNOSTICS when handler not active".to_owned();
-            return Err(Error::Other { number: 3004, message });
+            return Err(Error::from(Condition::GetStackedDaWithoutActiveHandler));
         }
     };
     let number = ColumnType::new(TypeKind::BigInt);
@@ -251,7 +248,7 @@ pub async fn diagnostics(
             let raised = index.and_then(|n| n.checked_sub(1)).and_then(|n| known.get(n));
             let Some(raised) = raised else {
                 // It joins the conditions that are there, and no handler hears of it.
-                state.warn(Level::Error, 1758, "Invalid condition number");
+                state.warn(Level::Error, Condition::DaInvalidConditionNumber);
                 return Ok(Vec::new());
             };
             let ty = |item: SignalItem| if item == SignalItem::MysqlErrno { number.clone() } else { text.clone() };

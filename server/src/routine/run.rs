@@ -7,6 +7,7 @@ use super::{Frame, OpenCursor, Routine, action};
 use crate::error::{Error, Result};
 use crate::plan_cache::{PlanEntry, ResultTarget};
 use crate::session::{Client, Destination, PLAN_ATTEMPTS_MAX, Ran, State};
+use conditions::Condition;
 use exec::{KeptRows, Raised, Strictness, UserVariable};
 use protocol::{Capabilities, RowFormat};
 use sql::routine::{Instr, Place, RoutineError, SlotType, StatementCode};
@@ -212,7 +213,7 @@ async fn step(
             }
         }
         Instr::CaseMissing => {
-            return Err(Error::Other { number: 1339, message: "Case not found for CASE statement".to_owned() });
+            return Err(Error::from(Condition::SpCaseNotFound));
         }
         Instr::Open(cursor) => open(state, client, routine, *cursor as usize).await?,
         Instr::Fetch { cursor, into } => fetch(state, routine, *cursor as usize, into).await?,
@@ -301,8 +302,7 @@ async fn statement(
         }
         if entry.is_query() && entry.into.is_none() && !state.capabilities.has(Capabilities::MULTI_RESULTS) {
             let def = &routine.def;
-            let message = format!("PROCEDURE {}.{} can't return a result set in the given context", def.database, def.name);
-            return Err(Error::Other { number: 1312, message });
+            return Err(Error::from(Condition::SpBadSelect { name: format!("{}.{}", def.database, def.name).into() }));
         }
         state.clear_warnings();
         match lend(state, client, &entry, &mut Destination::Client(format)).await {
@@ -344,7 +344,7 @@ fn store_fetched(state: &mut State, routine: &Routine, entry: &PlanEntry) -> Res
 
 async fn open(state: &mut State, client: &mut Client, routine: &Rc<Routine>, cursor: usize) -> Result<()> {
     if frame(state).cursors[cursor].is_some() {
-        return Err(Error::Other { number: 1325, message: "Cursor is already open".to_owned() });
+        return Err(Error::from(Condition::SpCursorAlreadyOpen));
     }
     state.begin_inner_statement();
     state.clear_warnings();
@@ -366,19 +366,16 @@ async fn open(state: &mut State, client: &mut Client, routine: &Rc<Routine>, cur
 }
 
 fn not_open() -> Error {
-    Error::Other { number: 1326, message: "Cursor is not open".to_owned() }
+    Error::from(Condition::SpCursorNotOpen)
 }
 
 async fn fetch(state: &mut State, routine: &Routine, cursor: usize, into: &[u32]) -> Result<()> {
     let Some(mut open) = frame(state).cursors[cursor].take() else { return Err(not_open()) };
     let outcome = match open.types.len() == into.len() {
-        false => Err(Error::Other { number: 1328, message: "Incorrect number of FETCH variables".to_owned() }),
+        false => Err(Error::from(Condition::SpWrongNoOfFetchArgs)),
         true => match open.rows.next().await {
             Err(error) => Err(error.into()),
-            Ok(false) => {
-                let message = "No data - zero rows fetched, selected, or processed".to_owned();
-                Err(Error::Other { number: 1329, message })
-            }
+            Ok(false) => Err(Error::from(Condition::SpFetchNoData)),
             Ok(true) => {
                 let mut targets = into.iter().enumerate().zip(&open.types);
                 targets

@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::session::{Client, ResultSet, State};
 use crate::show::{Columns, number, optional, result, text};
 use crate::variables;
+use conditions::Condition;
 use exec::{Level, TriggerRow};
 use protocol::RowFormat;
 use sql::ast::{CreateTrigger, ObjectName};
@@ -26,14 +27,13 @@ pub async fn create_trigger(state: &mut State, create: &CreateTrigger<'_>) -> Re
     let (database, name) = ddl::qualify(state, &create.name)?;
     let (table_database, table) = ddl::qualify(state, &create.table)?;
     if [&database, &table_database].into_iter().any(|database| crate::show::is_virtual_database(database)) {
-        return Err(Error::Other { number: 1465, message: "Triggers can not be created on system tables".to_owned() });
+        return Err(Error::from(Condition::NoTriggersOnSystemSchema));
     }
     if database != table_database {
         return Err(Error::Table(table::Error::TriggerMoves));
     }
     if state.temporary_table(&database, &table).is_some() {
-        let message = format!("Trigger's '{table}' is view or temporary table");
-        return Err(Error::Other { number: 1361, message });
+        return Err(Error::from(Condition::TrgOnViewOrTempTable { table: table.into() }));
     }
     let def = state.find_table(&create.table)?;
     if def.view.is_some() {
@@ -44,8 +44,10 @@ pub async fn create_trigger(state: &mut State, create: &CreateTrigger<'_>) -> Re
         && let Some((on, other)) = schema.trigger(&database, &name)
     {
         let (name, table) = (&other.program.name, &on.name);
-        let message = format!("Trigger '{name}' already exists on the table '{database}'.'{table}'.");
-        state.warn(Level::Note, 4099, message);
+        state.warn(
+            Level::Note,
+            Condition::IfNotExistsTriggerExists { name: name.into(), database: database.into(), table: table.into() },
+        );
         return Ok(Done::default());
     }
     let program = define::program(state, database.clone(), name, create.definer, create.body)?;
@@ -66,7 +68,7 @@ pub async fn drop_trigger(state: &mut State, name: &ObjectName<'_>, if_exists: b
     let dropped = ddl::job(state, move |tables, worker, options| tables.drop_trigger(worker, &database, &name, options)).await;
     match dropped {
         Err(Error::Table(table::Error::TriggerMissing)) if if_exists => {
-            state.warn(Level::Note, 1360, "Trigger does not exist");
+            state.warn(Level::Note, Condition::TrgDoesNotExist);
             Ok(Done::default())
         }
         outcome => outcome.map(|()| Done::default()),
@@ -163,8 +165,7 @@ pub fn show_create_trigger(state: &State, name: &ObjectName<'_>) -> Result<Resul
         return Err(Error::Table(table::Error::TriggerMissing));
     };
     if !may_see(&state.access, table) {
-        let message = "Access denied; you need (at least one of) the TRIGGER privilege(s) for this operation".to_owned();
-        return Err(Error::Other { number: 1227, message });
+        return Err(Error::from(Condition::SpecificAccessDeniedError { privileges: "TRIGGER".into() }));
     }
     let columns = Columns::default()
         .text("Trigger", 64)

@@ -11,6 +11,7 @@ use crate::connection::{Input, Lost};
 use crate::counters::{Command as Counted, count};
 use crate::error::{Error, Result};
 use crate::plan_cache::definition_of;
+use conditions::Condition;
 use protocol::{Command, RowFormat};
 use std::rc::Rc;
 use std::time::Duration;
@@ -248,7 +249,7 @@ impl State {
         let killer = Killer { account: &access.name.plain(), any, is_system: access.has_dynamic(SYSTEM_USER) };
         match self.worker.shared.kills.kill(short, how, &killer) {
             Some(true) => Ok(()),
-            Some(false) => Err(Error::Other { number: 1095, message: format!("You are not owner of thread {id}") }),
+            Some(false) => Err(Error::from(Condition::KillDeniedError { id: id.into() })),
             None => Err(Error::UnknownThread(id)),
         }
     }

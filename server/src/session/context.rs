@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
 use crate::plan_cache::ResultTarget;
 use crate::variables::{self, Kind, Scope, VariableId};
+use conditions::Condition;
 use exec::{Constants, Prepared, Strictness};
 use sql::Parsed;
 use sql::ast::{DataType, Expr, IntoTarget, Query, QueryBody, Select, SelectInto, SelectItem, Statement};
@@ -19,7 +20,7 @@ use sql::param::{ParamKind, ParamUse};
 use sql::plan::{
     Access, Action, BindContext, KeyRange, Node, OutputColumn, Part, Plan, Rights, SqlMode, StoredFunction, Switches,
 };
-use sql::routine::{Place, RoutineError};
+use sql::routine::Place;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -159,7 +160,7 @@ impl BindContext for Binder<'_> {
         let Some(def) = self.schema.routine(true, database, name) else { return Ok(None) };
         let refused = |error: Error| match error {
             Error::Sql(error) => error,
-            error => RoutineError::ExecuteDenied(error.describe().message).into(),
+            error => error.condition().into(),
         };
         self.needs.add_function(rights, database, name)?;
         crate::routine::stored_function(self.state, def).map(Some).map_err(refused)
@@ -538,7 +539,7 @@ fn check_safe(plan: &Plan) -> Result<()> {
         Plan::Change(change) => return check_safe_join(&change.root),
     };
     if limit.is_none() && matches!(scan.access, Access::Full { .. }) {
-        return Err(Error::Other { number: 1175, message: UNSAFE_UPDATE.to_owned() });
+        return Err(Error::from(Condition::UpdateWithoutKeyInSafeMode));
     }
     Ok(())
 }
@@ -547,11 +548,8 @@ fn check_safe(plan: &Plan) -> Result<()> {
 fn check_safe_join(root: &Node) -> Result<()> {
     let mut keyed = false;
     root.walk_scans(&mut |scan| keyed |= matches!(scan.access, Access::Point { .. } | Access::Ranges { .. }));
-    if keyed { Ok(()) } else { Err(Error::Other { number: 1175, message: UNSAFE_UPDATE.to_owned() }) }
+    if keyed { Ok(()) } else { Err(Error::from(Condition::UpdateWithoutKeyInSafeMode)) }
 }
-
-const UNSAFE_UPDATE: &str =
-    "You are using safe update mode and you tried to update a table without a WHERE that uses a KEY column. ";
 
 /// A statement that the server made itself, or one whose text had no `?`.
 pub fn without_parameters(statement: Statement<'_>) -> Parsed<'_> {

@@ -9,12 +9,13 @@
 //! I1: the client is asked when the first bytes are wanted, so not at all by a statement that fails before.
 //! I2: what it sends is read to the end, also by a statement that fails in the middle: only then does it listen.
 
-use super::outfile::{SECURE_FILE_PRIV, beneath, not_allowed, reason};
+use super::outfile::{beneath, not_allowed, reason};
 use super::{Client, SessionInfo, State};
 use crate::charset;
 use crate::connection::{FilePieces, Lost};
 use crate::counters::count;
 use crate::error::{Error, Result};
+use conditions::Condition;
 use exec::LocalFuture;
 use exec::load::ByteSource;
 use parking_lot::Mutex;
@@ -47,8 +48,7 @@ impl State {
         if load.local {
             let allowed = self.worker.shared.globals().get(super::IDS.local_infile).as_u64() != 0;
             if !allowed || !self.capabilities.has(Capabilities::LOCAL_FILES) {
-                let message = "Loading local data is disabled; this must be enabled on both the client and server sides";
-                return Err(Error::Other { number: 3948, message: message.to_owned() });
+                return Err(Error::from(Condition::ClientLocalFilesDisabled));
             }
         }
         let name = match load.charset {
@@ -94,14 +94,14 @@ pub fn has_exotic_separators(plan: &Plan) -> bool {
 /// What MySQL says of a file that cannot be opened, or read.
 fn unreadable(path: &str, error: &std::io::Error) -> exec::Error {
     use std::io::ErrorKind as K;
-    let (number, why) = (error.raw_os_error().unwrap_or(0), reason(error));
-    let (number, message) = match error.kind() {
-        K::CrossesDevices => (1290, SECURE_FILE_PRIV.to_owned()),
-        K::IsADirectory => (1085, format!("The file '{path}' must be in the database directory or be readable by all")),
-        K::NotFound | K::PermissionDenied => (13, format!("Can't get stat of '{path}' (OS errno {number} - {why})")),
-        _ => (2, format!("Error reading file '{path}' (OS errno {number} - {why})")),
+    let (errno, why) = (error.raw_os_error().unwrap_or(0), reason(error));
+    let condition = match error.kind() {
+        K::CrossesDevices => Condition::OptionPreventsStatement { option: "--secure-file-priv".into() },
+        K::IsADirectory => Condition::TextFileNotReadable { path: path.into() },
+        K::NotFound | K::PermissionDenied => Condition::StatError { path: path.into(), errno: errno.into(), why: why.into() },
+        _ => Condition::FileNotFound { path: path.into(), errno: errno.into(), why: why.into() },
     };
-    exec::Error::Other { number, message }
+    condition.into()
 }
 
 type Block = std::io::Result<Vec<u8>>;

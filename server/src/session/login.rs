@@ -19,6 +19,7 @@ use crate::counters::count;
 use crate::error::Error;
 use crate::variables;
 use crate::worker::Worker;
+use conditions::Condition;
 use protocol::auth;
 use protocol::{Capabilities, Greeting, Login, NONCE_BYTES, Status};
 use std::sync::Arc;
@@ -105,9 +106,8 @@ pub async fn login(
     let login = Login::parse(&first, capabilities).map_err(malformed)?;
     let Login::Response(response) = login else { return Err(Refused::Error(Error::BadHandshake)) };
     if !client.socket.is_private() && worker.shared.globals().get(variables::known("require_secure_transport")).as_bool() {
-        let message = "Connections using insecure transport are prohibited while --require_secure_transport=ON.";
         client.output.writer.set_sequence(input.reader.sequence());
-        return Err(Refused::Error(Error::Other { number: 3159, message: message.to_owned() }));
+        return Err(Refused::Error(Error::from(Condition::SecureTransportRequired)));
     }
     let capabilities = response.capabilities.and(capabilities);
     let user = String::from_utf8_lossy(response.user).into_owned();
@@ -187,16 +187,17 @@ pub async fn authenticate(
     let global = |name| globals.get(variables::known(name));
     store.logins.refuse_blocked(&account, &peer.host).map_err(Refused::Error)?;
     if account.locked {
-        let message = format!("Access denied for user '{user}'@'{}'. Account is locked.", peer.host);
-        return Err(Refused::Error(Error::Other { number: 3118, message }));
+        return Err(Refused::Error(Error::from(Condition::AccountHasBeenLocked {
+            user: user.into(),
+            host: (&peer.host).into(),
+        })));
     }
     if !fulfils(&account.requirement, exchange.client.socket.tls()) {
         return Err(Refused::Error(denied()));
     }
     let expired = is_expired(&account, global("default_password_lifetime").as_u64());
     if expired && !handles_expired && global("disconnect_on_expired_password").as_bool() {
-        let message = "Your password has expired. To log in you must change it using a client that supports expired passwords.";
-        return Err(Refused::Error(Error::Other { number: 1862, message: message.to_owned() }));
+        return Err(Refused::Error(Error::from(Condition::MustChangePasswordLogin)));
     }
     let seat = store.logins.take_seat(&account, global("max_user_connections").as_u64()).map_err(Refused::Error)?;
     store.logins.succeeded(&account, &peer.host);

@@ -53,6 +53,7 @@ use crate::counters::count;
 use crate::error::Error;
 use crate::handshakes::{Greeted, Handshakes};
 use crate::worker::{Message, Worker};
+use conditions::Condition;
 use login::Refused;
 use prepared::Statements;
 use protocol::Command;
@@ -160,7 +161,7 @@ pub async fn serve(worker: Rc<Worker>, stream: Stream, id: u32, admin: bool) {
             Err(crate::accounts::special("SERVICE_CONNECTION_ADMIN"))
         }
         () if is_extra => Err(Error::TooManyConnections),
-        () if session.state.is_kept_out() => Err(Error::Other { number: 3032, message: OFFLINE.to_owned() }),
+        () if session.state.is_kept_out() => Err(Error::from(Condition::ServerOfflineMode)),
         () => session.state.welcome(&logged_in),
     };
     match &welcome {
@@ -265,17 +266,13 @@ async fn report(worker: &Worker, state: &State, client: &mut Client, lost: Lost)
         Lost::Io(error) => tracing::info!(peer, %error, "connection lost"),
         Lost::Timeout => {
             tracing::info!(peer, "connection closed: idle for wait_timeout, or not reading for net_write_timeout");
-            let error = Error::Other { number: 4031, message: IDLE.to_owned() };
+            let error = Error::from(Condition::ClientInteractionTimeout);
             client.output.prepare();
             client.output.restart_sequence();
             write_error(client, &error);
         }
         Lost::Interrupted => {
-            let error = if worker.is_stopping() {
-                Error::ShuttingDown
-            } else {
-                Error::Other { number: 3169, message: "Session was killed".to_owned() }
-            };
+            let error = if worker.is_stopping() { Error::ShuttingDown } else { Error::from(Condition::SessionWasKilled) };
             client.output.prepare();
             write_error(client, &error);
         }
@@ -290,13 +287,8 @@ async fn report(worker: &Worker, state: &State, client: &mut Client, lost: Lost)
 /// How often a new client looks for a place that a silent one has.
 const ROOM_ATTEMPTS_MAX: usize = 5;
 
-const OFFLINE: &str = "The server is currently in offline mode";
-
 /// How long a client that sends too much is listened to, so that it comes to read why it is turned away.
 const LINGER: Duration = Duration::from_secs(5);
-
-const IDLE: &str = "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for \
-                    configuring this behavior.";
 
 /// Appends an ERR packet.
 #[cold]
@@ -331,9 +323,12 @@ impl Session {
         let database = state.vars.database.as_deref().unwrap_or("unconnected");
         let (id, user, host) = (state.info.id, &state.identity.user, &state.identity.host);
         tracing::warn!(id, database, user, host, why, "init_connect failed; the connection is closed");
-        let message =
-            format!("Aborted connection {id} to db: '{database}' user: '{user}' host: '{host}' (init_connect command failed)");
-        Err(Error::Other { number: 1184, message })
+        Err(Error::from(Condition::NewAbortingConnection {
+            id: id.into(),
+            database: database.into(),
+            user: user.into(),
+            host: host.into(),
+        }))
     }
 
     /// As `run`, with frames around the packets from here on: the login's answer goes out without.

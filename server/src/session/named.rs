@@ -9,6 +9,7 @@ use super::{Client, IDS};
 use crate::counters::Command;
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
+use conditions::Condition;
 use protocol::RowFormat;
 use sql::HintedVariable;
 use sql::ast::{PrepareSource, Statement};
@@ -173,7 +174,5 @@ fn refuse_running(statement: &NamedStatement) -> Result<()> {
     if !statement.runs {
         return Ok(());
     }
-    let message = "The prepared statement contains a stored routine call that refers to that same statement. It's not allowed to execute \
-                   a prepared statement in such a recursive manner";
-    Err(Error::Other { number: 1444, message: message.to_owned() })
+    Err(Error::from(Condition::PsNoRecursion))
 }

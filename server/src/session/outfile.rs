@@ -10,6 +10,7 @@
 use crate::charset;
 use crate::error::{Error, Result};
 use crate::latin1::Narrow;
+use conditions::Condition;
 use exec::RowSink;
 use parking_lot::{Condvar, Mutex};
 use sql::ast::OutFile;
@@ -23,10 +24,6 @@ use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 
 /// Bytes that are written at once.
 const BUFFER_BYTES: usize = 256 << 10;
-
-/// 1290
-pub(super) const SECURE_FILE_PRIV: &str =
-    "The MySQL server is running with the --secure-file-priv option so it cannot execute this statement";
 
 /// The file of a statement, as it is planned.
 #[derive(Debug)]
@@ -101,16 +98,16 @@ pub(super) fn beneath(directory: &Path, path: &Path) -> Option<PathBuf> {
 }
 
 pub(super) fn not_allowed() -> Error {
-    Error::Other { number: 1290, message: SECURE_FILE_PRIV.to_owned() }
+    Error::from(Condition::OptionPreventsStatement { option: "--secure-file-priv".into() })
 }
 
 fn failed(path: &str, error: &std::io::Error) -> Error {
     match error.kind() {
-        std::io::ErrorKind::AlreadyExists => Error::Other { number: 1086, message: format!("File '{path}' already exists") },
+        std::io::ErrorKind::AlreadyExists => Error::from(Condition::FileExistsError { path: path.into() }),
         std::io::ErrorKind::CrossesDevices => not_allowed(),
         _ => {
             let (number, why) = (error.raw_os_error().unwrap_or(0), reason(error));
-            Error::Other { number: 1, message: format!("Can't create/write to file '{path}' (OS errno {number} - {why})") }
+            Error::from(Condition::CantCreateFile { path: path.into(), errno: number.into(), why: why.into() })
         }
     }
 }
@@ -161,7 +158,7 @@ impl FileSink {
 
 fn write_error(path: &str, error: &std::io::Error) -> exec::Error {
     let (number, why) = (error.raw_os_error().unwrap_or(0), reason(error));
-    exec::Error::Other { number: 1026, message: format!("Error writing file '{path}' (OS errno {number} - {why})") }
+    exec::Error::from(Condition::ErrorOnWrite { path: path.into(), why: format!("OS errno {number} - {why}").into() })
 }
 
 impl RowSink for FileSink {
@@ -229,8 +226,7 @@ impl RowSink for FileSink {
 
     fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<exec::Result<()>> {
         if self.format.is_none() && self.rows > 1 {
-            let message = "Result consisted of more than one row".to_owned();
-            return Poll::Ready(Err(exec::Error::Other { number: 1172, message }));
+            return Poll::Ready(Err(exec::Error::from(Condition::TooManyRows)));
         }
         match self.writer.poll_ready(cx) {
             Poll::Pending => Poll::Pending,

@@ -16,6 +16,7 @@ use super::{Client, settings};
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
 use crate::show::Gathered;
+use conditions::Condition;
 use exec::{ExecContext, LocalFuture, Prepared, SessionVars, VirtualRows};
 use sql::ast::Statement;
 use sql::routine::RoutineError;
@@ -223,12 +224,7 @@ impl State {
     pub fn check_changed(&self, plan: &PlanEntry) -> Result<()> {
         for table in plan.prepared.changed_tables() {
             if self.inside.iter().any(|around| around.prepared.uses(table.id)) {
-                let message = format!(
-                    "Can't update table '{}' in stored function/trigger because it is already used by statement which invoked this \
-                     stored function/trigger.",
-                    table.name
-                );
-                return Err(Error::Other { number: 1442, message });
+                return Err(Error::from(Condition::CantUpdateUsedTableInSfOrTrg { table: (&table.name).into() }));
             }
         }
         Ok(())

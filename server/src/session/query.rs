@@ -10,6 +10,7 @@ use super::state::{Answer, State};
 use crate::counters::count;
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
+use conditions::Condition;
 use protocol::{RowFormat, recycle};
 use sql::ast::Statement;
 use std::rc::Rc;
@@ -80,7 +81,12 @@ impl State {
     /// A text that is no date, under a plan that was made for one that is: what is said of it is known when it is bound.
     #[cold]
     fn as_bound(&self, text: &[u8], error: Error) -> Error {
-        if !matches!(error, Error::Exec(exec::Error::Other { number: 1525, .. } | exec::Error::WrongValue { .. })) {
+        let is_wrong_value = match &error {
+            Error::Exec(exec::Error::WrongValue { .. }) => true,
+            Error::Exec(exec::Error::Condition(condition)) => matches!(**condition, Condition::WrongValue { .. }),
+            _ => false,
+        };
+        if !is_wrong_value {
             return error;
         }
         let arena = self.worker.arena();

@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::latin1::Narrow;
 use crate::plan_cache::{PlanEntry, ResultTarget, StatementKind, definition_of};
 use crate::show::Gathered;
+use conditions::Condition;
 use exec::load::ByteSource;
 use exec::{DmlDone, ExecContext, KeptRecords, KeptRows, Level, Prepared, QueryDone, RowSink, Strictness, UserVariable, kill};
 use protocol::{Capabilities, EncodedHead, OkPacket, RowEncoder, RowFormat, Status};
@@ -250,7 +251,7 @@ impl State {
         for _ in 0..PLAN_ATTEMPTS_MAX {
             let planned = self.plan(&without_parameters(Statement::LoadData(load)))?;
             if has_exotic_separators(planned.entry.prepared.plan()) {
-                self.warn(Level::Warning, 1638, "Non-ASCII separator arguments are not fully supported");
+                self.warn(Level::Warning, Condition::WarnNonAsciiSeparator);
             }
             if self.run_plan(client, &planned.entry, &[], &mut Destination::Load(&file)).await? == Ran::Done {
                 return Ok(());
@@ -329,12 +330,12 @@ impl State {
             }
         }
         if done.rows > 1 {
-            return Err(Error::Other { number: 1172, message: "Result consisted of more than one row".to_owned() });
+            return Err(Error::from(Condition::TooManyRows));
         }
         self.finish_query(&done, lasting).await;
         self.vars.row_count = done.rows as i64;
         if done.rows == 0 {
-            self.warn(Level::Warning, 1329, "No data - zero rows fetched, selected, or processed");
+            self.warn(Level::Warning, Condition::SpFetchNoData);
         }
         self.write_ok(client, &Answer { affected: done.rows, ..Answer::default() });
         Ok(())

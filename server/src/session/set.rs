@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::variables::persisted::{Entries, Entry, Metadata};
 use crate::variables::{self, Scope, Setting, VariableId, companion};
 use crate::worker::{Message, Worker};
+use conditions::Condition;
 use exec::{Level, Strictness, UserVariable};
 use sql::ast::{Expr, Isolation, SetItem, SetValue, VariableScope};
 use std::rc::Rc;
@@ -131,8 +132,10 @@ impl State {
         let owned_name = definition.name.to_owned();
         let global = match (scope, definition.scope) {
             (VariableScope::PersistOnly, _) if definition.read_only() => {
-                let message = format!("Variable '{owned_name}' is a non persistent read only variable");
-                return Err(Error::Other { number: 1238, message });
+                return Err(Error::from(Condition::IncorrectGlobalLocalVar {
+                    name: owned_name.into(),
+                    kind: "non persistent read only".into(),
+                }));
             }
             _ if definition.read_only() => return Err(variables::Error::ReadOnly { name: owned_name }.into()),
             (VariableScope::Global | VariableScope::Persist | VariableScope::PersistOnly, Scope::Session) => {
@@ -148,13 +151,12 @@ impl State {
             return Err(sql::Error::from(sql::routine::RoutineError::AutocommitInside).into());
         }
         if !global && GLOBAL_IN_EFFECT.contains(&definition.name) {
-            let message = format!("SESSION variable '{owned_name}' is read-only. Use SET GLOBAL to assign the value");
-            return Err(Error::Other { number: 1621, message });
+            return Err(Error::from(Condition::VariableIsReadonly { name: owned_name.into() }));
         }
         if id == IDS.event_scheduler && matches!(self.worker.shared.globals().get(id), Setting::Text(_)) {
-            let message = "The MySQL server is running with the --event-scheduler=DISABLED or --skip-grant-tables option so it cannot \
-                           execute this statement";
-            return Err(Error::Other { number: 1290, message: message.to_owned() });
+            return Err(Error::from(Condition::OptionPreventsStatement {
+                option: "--event-scheduler=DISABLED or --skip-grant-tables".into(),
+            }));
         }
         Ok(Settable { id, global })
     }
@@ -183,8 +185,10 @@ impl State {
                     setting = Setting::Text(merged.map_err(|value| wrong_switch(definition.name, value))?.into());
                 }
                 if was_moved {
-                    let message = format!("Truncated incorrect {} value: '{}'", definition.name, number_text(&value));
-                    self.warn(Level::Warning, 1292, message);
+                    self.warn(
+                        Level::Warning,
+                        Condition::TruncatedWrongValue { kind: definition.name.into(), value: number_text(&value).into() },
+                    );
                 }
                 setting
             }
@@ -199,8 +203,7 @@ impl State {
             && ["read_only", "super_read_only"].contains(&definition.name)
             && (self.transaction.is_explicit() || self.transaction.is_open() || self.transaction.locks().named.is_some())
         {
-            let message = "Can't execute the given command because you have active locked tables or an active transaction";
-            return Err(Error::Other { number: 1192, message: message.to_owned() });
+            return Err(Error::from(Condition::LockOrActiveTransaction));
         }
         Ok(match scope {
             VariableScope::Persist => Assignment::Persist { id, setting, at_once: true },
@@ -338,7 +341,7 @@ impl State {
             Some(Ok(())) => Ok(()),
             Some(Err(error)) => {
                 let errno = error.raw_os_error().unwrap_or(0);
-                Err(Error::Other { number: 1026, message: format!("Error writing file '{path}' (errno: {errno} - {error})") })
+                Err(Error::from(Condition::ErrorOnWrite { path: path.into(), why: format!("errno: {errno} - {error}").into() }))
             }
             None => Err(Error::ShuttingDown),
         }
@@ -356,11 +359,10 @@ impl State {
         };
         let name = name.to_ascii_lowercase();
         if !self.worker.shared.persisted.entries().contains_key(&name) {
-            let message = format!("Variable {name} does not exist in persisted config file");
             if !if_exists {
-                return Err(Error::Other { number: 3615, message });
+                return Err(Error::from(Condition::VarDoesNotExist { name: name.into() }));
             }
-            self.warn(Level::Warning, 3615, message);
+            self.warn(Level::Warning, Condition::VarDoesNotExist { name: name.into() });
             return Ok(());
         }
         check(&self.access)?;
@@ -410,10 +412,7 @@ fn refuse_encryption(name: &str, setting: &Setting) -> Result<()> {
         "default_table_encryption" | "innodb_redo_log_encrypt" | "innodb_undo_log_encrypt" if setting.as_bool() => {
             Err(crate::ddl::no_master_key())
         }
-        "binlog_encryption" if setting.as_bool() => {
-            let message = "Unable to recover binlog encryption master key, please check if keyring is loaded.".into();
-            Err(Error::Other { number: 3794, message })
-        }
+        "binlog_encryption" if setting.as_bool() => Err(Error::from(Condition::RplEncryptionMasterKeyRecoveryFailed)),
         _ => Ok(()),
     }
 }
@@ -424,7 +423,7 @@ fn explained(error: variables::Error, value: &Value<'_>) -> Error {
         variables::Error::WrongValue { name, value: engine }
             if name.ends_with("_storage_engine") && matches!(value, Value::Bytes(_)) =>
         {
-            Error::Other { number: 1286, message: format!("Unknown storage engine '{engine}'") }
+            Error::from(Condition::UnknownStorageEngine { name: engine.into() })
         }
         error => error.into(),
     }

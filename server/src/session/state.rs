@@ -13,6 +13,7 @@ use crate::digests::{Execution, Statistics};
 use crate::error::{Error, Result};
 use crate::variables::{SessionVariables, Setting};
 use crate::worker::Worker;
+use conditions::Condition;
 use exec::{Level, SessionVars};
 use protocol::{Capabilities, OkPacket, StateChange, Status};
 use std::rc::Rc;
@@ -175,7 +176,7 @@ impl State {
             return Ok(None);
         }
         let Some(access) = self.worker.definer(definer) else {
-            return Err(Error::Other { number: 1449, message: crate::error::no_definer(&definer.user, &definer.host) });
+            return Err(Error::from(Condition::NoSuchUser { user: (&definer.user).into(), host: (&definer.host).into() }));
         };
         let identity = std::mem::replace(&mut self.identity, Identity::definer(definer, access.roles.clone()));
         let current_user = std::mem::replace(&mut self.vars.current_user, definer.plain());
@@ -317,8 +318,8 @@ impl State {
         self.warning_count().saturating_sub(self.warned_before)
     }
 
-    pub fn warn(&self, level: Level, number: u16, message: impl Into<String>) {
-        self.note(level, exec::Error::Other { number, message: message.into() });
+    pub fn warn(&self, level: Level, condition: Condition) {
+        self.note(level, condition.into());
     }
 
     /// Adds a condition to the diagnostics.
@@ -439,13 +440,7 @@ impl State {
 
     /// The error of a statement of a program joins what the statement has warned of.
     pub fn note_inner_error(&mut self, error: &Error) {
-        match error {
-            Error::Exec(raised @ exec::Error::Raised(_)) => self.note(Level::Error, raised.clone()),
-            error => {
-                let description = error.describe();
-                self.warn(Level::Error, description.number, description.message);
-            }
-        }
+        self.note(Level::Error, error.to_warning());
         self.vars.row_count = -1;
     }
 }

@@ -9,6 +9,7 @@ use crate::ddl;
 use crate::error::{Error, Result};
 use crate::shared::Protection;
 use crate::show;
+use conditions::Condition;
 use exec::{Level, Strictness};
 use protocol::RowFormat;
 use sql::ast::{Histogram, Maintenance, ObjectName, Show, Statement, StatementInfo, TransactionEnd};
@@ -103,8 +104,7 @@ impl State {
             Protection::ReadOnly => "--read-only",
             Protection::SuperReadOnly => "--super-read-only",
         };
-        let message = format!("The MySQL server is running with the {option} option so it cannot execute this statement");
-        Err(Error::Other { number: 1290, message })
+        Err(Error::from(Condition::OptionPreventsStatement { option: option.into() }))
     }
 
     async fn run_begun(&mut self, client: &mut Client, statement: &Statement<'_>, format: RowFormat) -> Result<()> {
@@ -354,8 +354,10 @@ impl State {
         if let Some(buckets) = histogram.and_then(|h| h.buckets)
             && !(1..=u64::from(BUCKETS_MAX)).contains(&buckets)
         {
-            let message = "Number of buckets value is out of range in 'ANALYZE TABLE'".to_owned();
-            return Err(Error::Other { number: 1690, message });
+            return Err(Error::from(Condition::DataOutOfRange {
+                kind: "Number of buckets".into(),
+                expression: "ANALYZE TABLE".into(),
+            }));
         }
         for table in tables {
             let database = table.database.or(self.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
@@ -522,8 +524,7 @@ impl State {
             let sum = match found {
                 Ok(id) => Value::UInt(ddl::checksum(self, id).await?),
                 Err(error) => {
-                    let told = error.describe();
-                    self.warn(Level::Error, told.number, told.message);
+                    self.note(Level::Error, error.to_warning());
                     Value::Null
                 }
             };

@@ -9,6 +9,7 @@ use crate::accounts::privilege::Privileges;
 use crate::accounts::restore::{self, GrantRow, GrantTable};
 use crate::error::{Error, Result};
 use crate::session::Answer;
+use conditions::Condition;
 use exec::Level;
 use sql::ast::{AlterAction, Expr, Insert, InsertSource, Literal, LockTable, ObjectName, Statement};
 use std::sync::Arc;
@@ -58,14 +59,10 @@ impl State {
             Statement::CreateDatabase(create)
                 if create.if_not_exists && ["mysql", "sys"].contains(&create.name.to_ascii_lowercase().as_str()) =>
             {
-                self.warn(Level::Note, 1007, format!("Can't create database '{}'; database exists", create.name));
+                self.warn(Level::Note, Condition::DbCreateExists { database: create.name.into() });
             }
             _ if let Some(name) = self.defines_in_sys(statement) => {
-                self.warn(
-                    Level::Warning,
-                    1235,
-                    format!("The server defines what is in sys itself: the statement on {name} was left out"),
-                );
+                self.warn(Level::Warning, Condition::SysObjectKept { name: name.into() });
             }
             Statement::DropTable { names, temporary: false, if_exists: true }
                 if names.iter().all(|name| self.system_table(name).is_some()) =>
@@ -122,7 +119,7 @@ impl State {
     }
 
     fn note_kept(&self, name: &ObjectName<'_>) {
-        self.warn(Level::Note, 1235, format!("The server makes the table {} itself: it stays as it is", self.full_name(name)));
+        self.warn(Level::Note, Condition::SystemTableKept { table: self.full_name(name).into() });
     }
 
     fn full_name(&self, name: &ObjectName<'_>) -> String {
@@ -140,12 +137,10 @@ impl State {
         match self.system_table(&insert.table) {
             Some(Known::Grants(table)) => self.restore_grants(insert, table, rows).await?,
             _ => {
-                let message = format!(
-                    "{} rows for {} were left out: the server makes this table itself",
-                    rows.len(),
-                    self.full_name(&insert.table)
+                self.warn(
+                    Level::Warning,
+                    Condition::SystemTableRowsLeftOut { rows: rows.len().into(), table: self.full_name(&insert.table).into() },
                 );
-                self.warn(Level::Warning, 1235, message);
             }
         }
         self.vars.row_count = rows.len() as i64;
@@ -165,8 +160,8 @@ impl State {
         }
         let replaces = insert.replace;
         let notes = crate::accounts::change(self, move |accounts| store.staged.lock().make(accounts, &rows, replaces, &zone));
-        for (number, message) in notes.await? {
-            self.warn(Level::Warning, number, message);
+        for condition in notes.await? {
+            self.warn(Level::Warning, condition);
         }
         let store = &self.worker.shared.accounts;
         store.staged.lock().forget(&names);
@@ -186,8 +181,7 @@ impl State {
         if insert.columns.is_some() {
             let is_own = |name: &&String| own.iter().any(|column| column.name.eq_ignore_ascii_case(name));
             if let Some(unknown) = columns.iter().find(|name| !is_own(name)) {
-                let message = format!("Unknown column '{unknown}' in 'field list'");
-                return Err(Error::Other { number: 1054, message });
+                return Err(Error::from(Condition::BadFieldError { column: unknown.into(), clause: "field list".into() }));
             }
         }
         let mut out = Vec::with_capacity(rows.len());
@@ -224,8 +218,8 @@ impl State {
             *staged = Default::default();
             Ok(notes)
         });
-        for (number, message) in notes.await? {
-            self.warn(Level::Warning, number, message);
+        for condition in notes.await? {
+            self.warn(Level::Warning, condition);
         }
         Ok(())
     }
@@ -233,7 +227,7 @@ impl State {
 
 /// A constant as text. A dump holds no others.
 fn constant(table: &str, expr: &Expr<'_>) -> Result<Option<String>> {
-    let not_utf8 = || Error::Other { number: 1366, message: format!("Incorrect string value for a column of mysql.{table}") };
+    let not_utf8 = || Error::from(Condition::SystemTableWrongString { table: table.into() });
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).map_err(|_| not_utf8());
     match expr {
         Expr::Literal(Literal::Null) => Ok(None),

@@ -14,6 +14,7 @@ use crate::session::lock_statements::is_owner_waiting;
 use crate::session::settings::Settings;
 use crate::session::table_locks::SessionLocks;
 use crate::worker::Worker;
+use conditions::Condition;
 use std::future::Future;
 use std::mem::ManuallyDrop;
 use std::rc::Rc;
@@ -253,10 +254,10 @@ impl Transaction {
                 Ok(()) => return Ok(()),
                 Err(Interrupt::Stall(stall)) => stall.await,
                 Err(Interrupt::Error(error)) => {
-                    let message = format!("Got error '{error}' during ROLLBACK; the whole transaction is rolled back");
-                    tracing::error!("{message}");
+                    let condition = Condition::ErrorDuringRollback { error: error.into() };
+                    tracing::error!("{condition}");
                     self.rollback(worker).await;
-                    return Err(Error::Other { number: 1181, message });
+                    return Err(condition.into());
                 }
             }
         }

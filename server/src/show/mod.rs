@@ -41,6 +41,7 @@ pub use virtual_tables::{Row, Source, Wanted, type_columns};
 
 use crate::error::{Error, Result};
 use crate::session::{ResultSet, State};
+use conditions::Condition;
 use sql::ast::{Show, ShowFilter};
 
 /// Runs one SHOW.
@@ -116,10 +117,10 @@ pub async fn show(state: &mut State, what: &Show<'_>) -> Result<ResultSet> {
         Show::Profile => Ok(empty(&["Status", "Duration"])),
         Show::BinaryLogStatus => Ok(empty(BINARY_LOG_STATUS)),
         Show::LogEvents => Ok(empty(&["Log_name", "Pos", "Event_type", "Server_id", "End_log_pos", "Info"])),
-        Show::BinaryLogs => Err(Error::Other { number: 1381, message: "You are not using binary logging".to_owned() }),
+        Show::BinaryLogs => Err(Condition::NoBinaryLogging.into()),
         Show::ReplicaStatus { channel: Some(channel) } if !channel.is_empty() => {
-            let message = format!("Replica channel '{}' does not exist.", String::from_utf8_lossy(channel));
-            Err(Error::Other { number: 3074, message })
+            let channel = String::from_utf8_lossy(channel).into();
+            Err(Condition::ReplicaChannelDoesNotExist { channel }.into())
         }
         Show::ReplicaStatus { .. } => Ok(empty(REPLICA_STATUS)),
         Show::Replicas => Ok(empty(&["Server_Id", "Host", "Port", "Source_Id", "Replica_UUID"])),

@@ -7,7 +7,7 @@ use crate::accounts::Access;
 use crate::accounts::privilege::{self, Privileges};
 use crate::charset;
 use crate::digests::{self, Summary};
-use crate::error::{Result, describe_condition};
+use crate::error::{Error, Result};
 use crate::session::{IDS, ProcessLine, ResultSet, State, UseLine};
 use crate::shared::Shared;
 use crate::variables::{self, Scope, VariableId};
@@ -169,8 +169,8 @@ pub fn warnings(state: &State, errors_only: bool, offset: u64, count: Option<u64
                 Level::Warning => "Warning",
                 Level::Error => "Error",
             };
-            let (code, message) = describe_condition(&warning.error);
-            vec![text(level), number(code), text(message)]
+            let told = Error::describe_exec(&warning.error);
+            vec![text(level), number(told.number), text(told.message)]
         })
         .collect();
     made

@@ -224,8 +224,7 @@ pub fn status(state: &mut State, name: Option<&str>) -> Result<ResultSet> {
             row[11] = created(def);
             row[17] = text(views::comment(def, &schema));
             if let Err(error) = views::present(def, &schema) {
-                let description = error.describe();
-                state.warn(exec::Level::Warning, description.number, description.message);
+                state.note(exec::Level::Warning, error.to_warning());
             }
             made.rows.push(row);
             continue;

@@ -85,8 +85,7 @@ pub fn create_view(state: &mut State, name: &ObjectName<'_>) -> Result<ResultSet
         return Err(Error::Table(table::Error::NotView { database, table }));
     };
     if let Some(error) = problem(&def, &state.schema()) {
-        let description = error.describe();
-        state.warn(Level::Warning, description.number, description.message);
+        state.note(Level::Warning, error.to_warning());
     }
     let current = state.vars.database.as_deref();
     let mut statement = format!(

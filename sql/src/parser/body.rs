@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 use crate::keyword::Keyword as K;
 use crate::lexer::Token;
 use crate::routine::{
-    Block, Code, Condition, ExprCode, Field, Handler, Instr, ParamMode, Program, ProgramKind, RoutineError, Slot, SlotType,
-    StatementCode,
+    Block, Code, ExprCode, Field, Handler, HandlerCondition, Instr, ParamMode, Program, ProgramKind, RoutineError, Slot,
+    SlotType, StatementCode,
 };
 use types::schema::TriggerEvent;
 
@@ -77,7 +77,7 @@ pub(super) struct Builder<'a> {
     outer: usize,
     block: u32,
     labels: Vec<Label<'a>>,
-    conditions: Vec<(&'a str, Condition)>,
+    conditions: Vec<(&'a str, HandlerCondition)>,
     cursors: Vec<(&'a str, u32)>,
 }
 
@@ -498,22 +498,22 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn handled_condition(&mut self) -> Result<Condition> {
+    fn handled_condition(&mut self) -> Result<HandlerCondition> {
         if self.accept_kw(K::SqlWarning) {
-            return Ok(Condition::Warning);
+            return Ok(HandlerCondition::Warning);
         }
         if self.accept_kw(K::SqlException) {
-            return Ok(Condition::Exception);
+            return Ok(HandlerCondition::Exception);
         }
         if self.accept_kw(K::Not) {
             self.expect_word("FOUND")?;
-            return Ok(Condition::NotFound);
+            return Ok(HandlerCondition::NotFound);
         }
         self.named_condition()
     }
 
     /// A condition by its name or its value.
-    fn named_condition(&mut self) -> Result<Condition> {
+    fn named_condition(&mut self) -> Result<HandlerCondition> {
         if !self.at_ident() {
             return self.condition_value();
         }
@@ -522,19 +522,19 @@ impl<'a> Parser<'a> {
         found.ok_or_else(|| RoutineError::NoCondition(name.to_owned()).into())
     }
 
-    fn condition_value(&mut self) -> Result<Condition> {
+    fn condition_value(&mut self) -> Result<HandlerCondition> {
         if self.accept_kw(K::SqlState) {
             self.accept_word("VALUE");
             let text = self.string()?;
             let is_state = |b: &u8| b.is_ascii_digit() || b.is_ascii_uppercase();
             return match <[u8; 5]>::try_from(text) {
-                Ok(state) if state.iter().all(is_state) && !state.starts_with(b"00") => Ok(Condition::State(state)),
+                Ok(state) if state.iter().all(is_state) && !state.starts_with(b"00") => Ok(HandlerCondition::State(state)),
                 _ => Err(RoutineError::BadState(self.utf8(text)?.to_owned()).into()),
             };
         }
         match u16::try_from(self.number()?) {
             Ok(0) => Err(Error::WrongLiteral { kind: "CONDITION", value: "0".to_owned() }),
-            Ok(number) => Ok(Condition::Number(number)),
+            Ok(number) => Ok(HandlerCondition::Number(number)),
             Err(_) => Err(self.error()),
         }
     }

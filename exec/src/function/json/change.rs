@@ -3,6 +3,7 @@
 use super::{answer, document, json_value, single_path};
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Step};
+use conditions::Condition;
 use sql::expr::Expr;
 use sql::func::Function;
 use types::Value;
@@ -23,9 +24,8 @@ pub(super) fn call<'a>(env: &Env<'a>, function: Function, args: &'a [Expr]) -> E
         Function::JsonMergePatch => merge_patch(env, args),
         Function::JsonMergePreserve => merge_preserve(env, args, "json_merge_preserve"),
         Function::JsonMerge => {
-            let message = "'JSON_MERGE' is deprecated and will be removed in a future release. \
-                           Please use JSON_MERGE_PRESERVE/JSON_MERGE_PATCH instead";
-            env.session().warn(Error::Other { number: 1287, message: message.into() });
+            let instead = "JSON_MERGE_PRESERVE/JSON_MERGE_PATCH";
+            env.session().warn(Condition::WarnDeprecatedSyntax { what: "JSON_MERGE".into(), instead: instead.into() }.into());
             merge_preserve(env, args, "json_merge")
         }
         _ => unreachable!("{function:?} is not a JSON function"),
@@ -40,8 +40,7 @@ fn each_pair<'a>(
     change: impl Fn(&mut Json, &Path, Json) -> Result<(), Error>,
 ) -> Evaluated<'a> {
     if args.len().is_multiple_of(2) {
-        let message = format!("Incorrect parameter count in the call to native function '{function}'");
-        return Err(Error::Other { number: 1582, message }.into());
+        return Err(Error::from(Condition::WrongParamCountToNativeFct { function: function.into() }).into());
     }
     let target = document(env, args, 0, function)?;
     let mut null = target.is_none();
@@ -99,8 +98,7 @@ fn append(target: &mut Json, path: &Path, value: Json) -> Result<(), Error> {
 
 fn insert_item(target: &mut Json, path: &Path, value: Json) -> Result<(), Error> {
     let Some((parent, Leg::Item(place))) = path.split_last() else {
-        let message = "A path expression is not a path to a cell in an array.".into();
-        return Err(Error::Other { number: 3165, message });
+        return Err(Error::from(Condition::InvalidJsonPathArrayCell));
     };
     if let Some(Json::Array(items)) = parent.find_mut(target) {
         let at = place.index(items.len()).unwrap_or(0).min(items.len());
@@ -118,8 +116,7 @@ fn remove<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
             Some(path) => match path.split_last().map(|(parent, last)| (parent, last.clone())) {
                 Some(split) => paths.push(split),
                 None => {
-                    let message = "The path expression '$' is not allowed in this context.".into();
-                    return Err(Error::Other { number: 3153, message }.into());
+                    return Err(Error::from(Condition::JsonVacuousPath).into());
                 }
             },
         }

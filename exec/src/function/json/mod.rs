@@ -10,6 +10,7 @@ mod search;
 use crate::coerce;
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Step};
+use conditions::Condition;
 pub(crate) use search::scalar_of;
 use sql::expr::{Expr, ExprKind};
 use sql::func::Function;
@@ -69,29 +70,28 @@ fn answer<'a>(env: &Env<'a>, document: Json) -> Evaluated<'a> {
     }
     let binary = document.to_binary();
     if binary.len() > env.session().packet_bytes_max {
-        let message = format!(
-            "Result of json_binary::serialize() was larger than max_allowed_packet ({}) - truncated",
-            env.session().packet_bytes_max
-        );
-        return Err(Error::Other { number: 1301, message }.into());
+        return Err(Error::from(Condition::WarnAllowedPacketOverflowed {
+            function: "json_binary::serialize".into(),
+            limit: env.session().packet_bytes_max.into(),
+        })
+        .into());
     }
     Ok(Value::Bytes(Cow::Owned(binary)))
 }
 
 #[cold]
 pub(crate) fn deep_json() -> Error {
-    Error::Other { number: 3157, message: "The JSON document exceeds the maximum depth.".into() }
+    Error::from(Condition::JsonDocumentTooDeep)
 }
 
 #[cold]
 pub(crate) fn binary_json() -> Error {
-    let message = "Cannot create a JSON value from a string with CHARACTER SET 'binary'.".into();
-    Error::Other { number: 3144, message }
+    Error::from(Condition::InvalidJsonCharset)
 }
 
 #[cold]
 pub(crate) fn null_member_name() -> Error {
-    Error::Other { number: 3158, message: "JSON documents may not contain NULL member names.".into() }
+    Error::from(Condition::JsonDocumentNullKey)
 }
 
 /// Parses a text that a function got as argument `argument`.
@@ -155,13 +155,7 @@ pub(crate) fn read_document(value: &Value<'_>, ty: &ColumnType, n: usize, functi
         Value::Bytes(_) if coerce::is_document(ty) => Ok(Some(document_of(value, ty))),
         Value::Bytes(_) if ty.is_binary_string() => Err(binary_json().into()),
         Value::Bytes(text) => Ok(Some(parse_document(text, n + 1, function)?)),
-        _ => {
-            let message = format!(
-                "Invalid data type for JSON data in argument {} to function {function}; a JSON string or JSON type is required.",
-                n + 1
-            );
-            Err(Error::Other { number: 3146, message }.into())
-        }
+        _ => Err(Error::from(Condition::InvalidTypeForJson { argument: (n + 1).into(), function: function.into() }).into()),
     }
 }
 
@@ -174,10 +168,7 @@ fn path<'a>(env: &Env<'a>, arg: &'a Expr) -> Step<Option<Path>> {
 /// A path that means one value at most.
 fn single_path<'a>(env: &Env<'a>, arg: &'a Expr) -> Step<Option<Path>> {
     match path(env, arg)? {
-        Some(path) if path.is_many() => {
-            let message = "In this situation, path expressions may not contain the * and ** tokens or an array range.".into();
-            Err(Error::Other { number: 3149, message }.into())
-        }
+        Some(path) if path.is_many() => Err(Error::from(Condition::InvalidJsonPathWildcard).into()),
         path => Ok(path),
     }
 }
@@ -239,8 +230,7 @@ fn unquote<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
 
 #[cold]
 fn wrong_type(argument: usize, function: &str) -> crate::eval::Pause {
-    let message = format!("Incorrect type for argument {argument} in function {function}.");
-    Error::Other { number: 3064, message }.into()
+    Error::from(Condition::IncorrectType { argument: argument.into(), function: function.into() }).into()
 }
 
 fn quote<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
@@ -276,8 +266,7 @@ fn valid<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
 
 fn object<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     if !args.len().is_multiple_of(2) {
-        let message = "Incorrect parameter count in the call to native function 'json_object'".into();
-        return Err(Error::Other { number: 1582, message }.into());
+        return Err(Error::from(Condition::WrongParamCountToNativeFct { function: "json_object".into() }).into());
     }
     let mut members = Vec::with_capacity(args.len() / 2);
     for pair in args.chunks_exact(2) {

@@ -5,6 +5,7 @@ use crate::coerce::{self, Kind};
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Step};
 use crate::session::SessionVars;
+use conditions::Condition;
 use sql::expr::Expr;
 use std::collections::HashSet;
 use types::convert::{self, Warnings};
@@ -20,10 +21,7 @@ fn all_or_one<'a>(env: &Env<'a>, arg: &'a Expr, function: &str) -> Step<Option<b
     match &*word {
         word if word.eq_ignore_ascii_case(b"all") => Ok(Some(true)),
         word if word.eq_ignore_ascii_case(b"one") => Ok(Some(false)),
-        _ => {
-            let message = format!("The oneOrAll argument to {function} may take these values: 'one' or 'all'.");
-            Err(Error::Other { number: 3154, message }.into())
-        }
+        _ => Err(Error::from(Condition::JsonBadOneOrAllArg { function: function.into() }).into()),
     }
 }
 
@@ -178,10 +176,7 @@ pub(super) fn value<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr]) -> Eval
     };
     let (error, on) = match met {
         Met::Value(value) => return Ok(value),
-        Met::Empty => {
-            let message = "No value was found by 'json_value' on the specified path.".into();
-            (Error::Other { number: 3966, message }, &args[2..4])
-        }
+        Met::Empty => (Error::from(Condition::MissingJsonValue), &args[2..4]),
         Met::Error(error) => {
             if matches!(error, Error::InvalidJson { .. }) && matches!(env.integer(&args[4])?, Some(0)) {
                 env.session().warn(error);
@@ -204,8 +199,7 @@ fn find_value<'a>(env: &Env<'a>, node: &'a Expr, document: &Json, path: &Path) -
         [] => return Ok(Met::Empty),
         [one] => *one,
         _ => {
-            let message = "More than one value was found by 'json_value' on the specified path.".into();
-            return Ok(Met::Error(Error::Other { number: 3967, message }));
+            return Ok(Met::Error(Error::from(Condition::MultipleJsonValues)));
         }
     };
     if coerce::kind_of(&node.ty) == Kind::Json {
@@ -263,8 +257,7 @@ pub(super) fn schema<'a>(env: &Env<'a>, args: &'a [Expr], report: bool) -> Evalu
     let violation = match json::validate_schema(&schema, &document) {
         Ok(violation) => violation,
         Err(SchemaError::NotAnObject) => {
-            let message = format!("Invalid JSON type in argument 1 to function {name}; an object is required.");
-            return Err(Error::Other { number: 3853, message }.into());
+            return Err(Error::from(Condition::InvalidJsonType { name: name.into() }).into());
         }
         Err(SchemaError::TooDeep) => return Err(super::deep_json().into()),
         Err(SchemaError::RemoteReference) => {

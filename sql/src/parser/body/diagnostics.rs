@@ -1,7 +1,7 @@
 //! SIGNAL, RESIGNAL, GET DIAGNOSTICS.
 
 use super::super::Parser;
-use super::{Builder, Condition, Names, ProgramKind};
+use super::{Builder, HandlerCondition, Names, ProgramKind};
 use crate::ast::{IntoTarget, Statement};
 use crate::error::Result;
 use crate::keyword::Keyword as K;
@@ -26,7 +26,7 @@ impl<'a> Parser<'a> {
         self.bump();
         let state = match (self.at_kw(K::SqlState) || self.at_ident(), resignal) {
             (true, _) => match self.named_condition()? {
-                Condition::State(state) => Some(state),
+                HandlerCondition::State(state) => Some(state),
                 _ => return Err(RoutineError::SignalByNumber.into()),
             },
             (false, true) => None,
