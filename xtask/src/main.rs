@@ -26,6 +26,7 @@
 
 mod bench;
 mod ci;
+mod circles;
 mod clients;
 mod cross;
 mod fuzz;

@@ -10,6 +10,7 @@
 //! - **dependencies**: `docs/decisions/dependencies.md` names every library that a manifest names, and no manifest offers one that
 //!   nobody uses;
 //! - **byte order**: the machine's own byte order is used only in the files of [`NATIVE_ORDER_FILES`];
+//! - **circles**: no import circle among the files of a crate is larger than [`CIRCLES`] says;
 //! - **conditions**: MySQL's error numbers stand in the catalogue of the crate `conditions` alone;
 //! - **machines**: no path of one machine, no host of a package registry.
 
@@ -78,7 +79,8 @@ pub fn check(root: &Path) -> (bool, String) {
         Ok(sources) => sources,
         Err(why) => return (false, format!("FAIL tidy: {why}\n")),
     };
-    let rules: [(&str, Vec<String>); 11] = [
+    let (circle_rule, circle_breaches) = circles(&sources);
+    let rules: [(&str, Vec<String>); 12] = [
         ("architecture", architecture(root, &sources)),
         ("crate order", crate_order(&sources)),
         ("storage order", storage_order(&sources)),
@@ -88,6 +90,7 @@ pub fn check(root: &Path) -> (bool, String) {
         ("left behind", left_behind(&sources)),
         ("dependencies", dependencies(&sources)),
         ("byte order", byte_order(&sources)),
+        (&circle_rule, circle_breaches),
         ("conditions", conditions(&sources)),
         ("machines", machines(&sources)),
     ];
@@ -235,6 +238,43 @@ fn byte_order(sources: &[Source]) -> Vec<String> {
         }
     }
     breaches
+}
+
+/// The largest import circle that each crate may have, in files, with the reason. Other crates may have [`CIRCLE_MAX`].
+const CIRCLES: &[(&str, usize, &str)] = &[
+    ("exec", 64, "evaluation, operators and changes of rows share files yet; the crate `expr` is to part them"),
+    ("server", 81, "programs run statements, which run programs; sockets and accounts are to leave"),
+    ("sql", 55, "expressions hold queries and queries hold expressions, in the tree of syntax and in the binder"),
+    ("storage", 17, "the pool writes by the log and the log's damage is read by the pool's pages"),
+    ("table", 23, "definitions and rows share the catalog"),
+    ("types", 21, "values, documents and texts are converted into each other"),
+];
+
+const CIRCLE_MAX: usize = 10;
+
+/// Circles that have grown, and limits that are higher than needed.
+fn circles(sources: &[Source]) -> (String, Vec<String>) {
+    let mut crates: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
+    for source in rust(sources).filter(|source| !source.path.ends_with("tests.rs") && !source.path.contains("/tests/")) {
+        if let Some((name, _)) = source.path.split_once("/src/").filter(|(name, _)| !name.contains('/')) {
+            crates.entry(name).or_default().push((&source.path, &source.text));
+        }
+    }
+    let (mut breaches, mut sizes) = (Vec::new(), Vec::new());
+    for (name, files) in crates {
+        let largest = crate::circles::circles(&files).into_iter().next().unwrap_or_default();
+        if largest.len() > 1 {
+            sizes.push(format!("{name} {}", largest.len()));
+        }
+        let listed = CIRCLES.iter().find(|(listed, ..)| *listed == name);
+        let most = listed.map_or(CIRCLE_MAX, |(_, most, _)| *most);
+        if largest.len() > most {
+            breaches.push(format!("{name}: {} files import each other, more than {most}: {}", largest.len(), largest.join(" ")));
+        } else if listed.is_some() && largest.len() < most {
+            breaches.push(format!("{name}: the largest circle has {} files: lower its limit of {most}", largest.len()));
+        }
+    }
+    (format!("circles (files in the largest: {})", sizes.join(", ")), breaches)
 }
 
 const CATALOGUE: &str = "conditions/src/catalogue.rs";
