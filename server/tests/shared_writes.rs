@@ -2,7 +2,7 @@
 //!
 //! Two workers, one client each, run the same statement in turn, each on rows of its own. A line that both wrote, or one wrote and the other
 //! read, is shared. A read must have none, from the packet that comes in to the packet that goes out; what others may write, and share, is
-//! named here, object by object (`objects`), and anything else fails. The table that is printed stands in docs/decisions/shared-writes.md.
+//! named here, object by object (`objects`), and anything else fails. The table that is printed stands in docs/lab/shared-writes.md.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 mod objects;
@@ -106,7 +106,7 @@ fn told(lines: &BTreeMap<&str, usize>) -> String {
     }
 }
 
-/// Runs a statement on both workers, compares what they wrote and read, and prints a line of the table in docs/decisions/shared-writes.md.
+/// Runs a statement on both workers, compares what they wrote and read, and prints a line of the table in docs/lab/shared-writes.md.
 /// `before` comes ahead of each, unseen. What a statement always shares is there each time it is looked at; a line that two neighbours on
 /// the heap happened to get, or the turn of a background thread, is not.
 fn compare(

@@ -145,7 +145,7 @@ pub fn run(server: &Server, load: &Load) -> Result<Outcome, Error> {
 }
 
 /// Threads that run the users: one for each, as applications have, while there are processors for them. Which number suits a
-/// server best differs (docs/decisions/tpcc.md).
+/// server best differs (docs/lab/tpcc.md).
 fn threads(load: &Load) -> usize {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     load.threads.map_or(processors, |threads| threads as usize).clamp(1, load.users as usize)
