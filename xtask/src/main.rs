@@ -134,7 +134,7 @@ enum Word {
     },
     /// Runs the fuzz targets (all without arguments), each for some seconds; `differential` compares with a real MySQL
     Fuzz(fuzz::Options),
-    /// Measures Heddle beside its peers with sysbench and prints the table of the README
+    /// Measures Heddle beside its peers with sysbench and prints the tables of docs/PERFORMANCE.md
     Bench(Box<bench::Options>),
     /// Measures Heddle beside its peers with the transactions of TPC-C, and checks the consistency conditions
     Tpcc(Box<tpcc::Options>),
