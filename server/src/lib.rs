@@ -11,7 +11,6 @@
 
 mod accounts;
 mod charset;
-mod connection;
 mod counters;
 mod ddl;
 mod digests;
@@ -25,18 +24,18 @@ mod routine;
 mod session;
 mod shared;
 mod show;
-mod stack;
 mod user_lock;
 mod variables;
 mod worker;
 
 pub use event::EventScheduler;
+use reactor::{EventLoop, stack};
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use worker::{Acceptor, EventLoop, Listeners, Message, Worker};
+use worker::{Acceptor, Listeners, Message, Worker};
 
 /// What clients read as VERSION(): the dialect's version, then ours.
 pub const VERSION: &str = concat!("8.4.0-heddle-", env!("CARGO_PKG_VERSION"));

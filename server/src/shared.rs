@@ -2,7 +2,6 @@
 //! statement on rows writes to it.
 
 use crate::accounts::AccountStore;
-use crate::connection::configure_tls;
 use crate::ddl::DdlThreads;
 use crate::event::{EventScheduler, Events};
 use crate::handshakes::Handshakes;
@@ -15,6 +14,7 @@ use crate::worker::{Message, WorkerRemote};
 use crate::{Config, StartError, VERSION};
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
+use reactor::connection::configure_tls;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -197,7 +197,7 @@ impl Shared {
     pub fn sessions(&self) -> usize {
         // Those of administrators are beyond max_connections.
         let workers = &self.workers[..self.config.workers.max(1)];
-        workers.iter().map(|worker| worker.load.load(Ordering::Relaxed)).sum()
+        workers.iter().map(|worker| worker.load().load(Ordering::Relaxed)).sum()
     }
 
     /// How many clients may have logged in.

@@ -5,17 +5,20 @@
 //! - [`CachePadded`], and per-worker state built from it, keep one worker's writes off another's cache lines.
 //! - [`prefetch`]: a cache line is asked for ahead of need.
 //! - [`atomic`], [`Mutex`], [`Condvar`]: what the engine uses, so that the simulator (`--cfg sim`) can take the turn at each use.
+//! - [`Company`]: who else is busy, as a thread knows.
 //! - [`spin`]: bounded spinning in nanoseconds, calibrated once.
 //!
 //! Nothing here knows of pages, transactions or sessions.
 
 pub mod atomic;
+mod company;
 mod latch;
 mod lock;
 mod prefetch;
 mod racy;
 pub mod spin;
 
+pub use company::Company;
 pub use crossbeam_utils::CachePadded;
 pub use latch::{LatchGuard, SPIN_US_MAX, Version, VersionLatch};
 pub use lock::{Condvar, Mutex, MutexGuard};

@@ -15,8 +15,8 @@ use storage::recovery::{Recovered, tolerate};
 use storage::wal::record::{RowChange, RowOp, write_aborted};
 use storage::wal::{OwnFlush, Purpose};
 use storage::{Durability, Store, StoreConfig, blocking};
-use sync::Mutex;
 use sync::atomic::{AtomicU64, Ordering};
+use sync::{Company, Mutex};
 
 /// Workers beyond the configured ones: DDL threads, the worker of administrators, tools, tests.
 const SPARE_WORKERS: usize = 18;
@@ -384,18 +384,6 @@ pub struct Worker {
     turns: Cell<u32>,
     /// Turns between two commits, on average over some.
     commit_turns: Cell<u32>,
-}
-
-/// Which sessions are busy, besides one of a thread: who flushes its commits depends on that.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Company {
-    /// None: the thread flushes its commits itself, and nobody is woken for it.
-    Nobody,
-    /// Sessions of other threads, and none of this one: the thread flushes itself where commits are rare.
-    OtherThreads,
-    /// Another session of the same thread, for all it knows: it goes on with that.
-    #[default]
-    ThisThread,
 }
 
 /// Turns from commit to commit, on average and rounded down at each, from which on commits are rare. A command and the sleep after it are two

@@ -27,7 +27,7 @@ mod txn;
 mod undo;
 mod write;
 
-pub use engine::{Company, Config, Engine, EngineStatus, RECOVERY_TARGET, Worker};
+pub use engine::{Config, Engine, EngineStatus, RECOVERY_TARGET, Worker};
 pub use error::{Error, Interrupt, Result, Stall};
 pub use locks::{LockLine, LockOwner, LockReport, Locked};
 pub use read::{LockMode, Seen, WaitPolicy};
@@ -35,6 +35,7 @@ pub use scan::{ReadMode, Scan, ScanRow};
 pub use storage::btree::{KeyList, Place};
 pub use storage::buffer::{page_requests, page_write_requests};
 pub use storage::{Durability, KEY_BYTES_MAX, RECORD_BYTES_MAX, TreeRef, block_on};
+pub use sync::Company;
 pub use txn::{Isolation, Savepoint, Txn};
 pub use write::{InsertOutcome, WriteOutcome};
 

@@ -7,8 +7,8 @@
 //! J3: a host's queue is bounded; beyond that its clients are turned away.
 //! J4: no piece of work takes longer than to hash one password of `PASSWORD_BYTES_MAX` with the rounds that its account names.
 
-use crate::worker::{OneShot, Reply, one_shot};
 use parking_lot::{Condvar, Mutex};
+use reactor::{OneShot, Reply, one_shot};
 use std::collections::VecDeque;
 use std::sync::Arc;
 

@@ -9,8 +9,8 @@
 //! threads may be waiting.
 
 use crate::StartError;
-use crate::worker::{OneShot, one_shot};
 use parking_lot::{Condvar, Mutex};
+use reactor::{OneShot, one_shot};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -167,7 +167,7 @@ enum Does {
 
 fn spawn(pool: &Arc<Pool>, name: String, does: Does, worker: txn::Worker) -> std::io::Result<JoinHandle<()>> {
     let pool = Arc::clone(pool);
-    std::thread::Builder::new().name(name).stack_size(crate::stack::BYTES).spawn(move || match does {
+    std::thread::Builder::new().name(name).stack_size(reactor::stack::BYTES).spawn(move || match does {
         Does::ShortJobs => serve_short(&pool, &worker),
         _ => serve(&pool, does == Does::HouseAndAll, worker),
     })

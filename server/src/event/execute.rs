@@ -3,7 +3,6 @@
 use super::scheduler::{Running, conclude};
 use crate::accounts::privilege::Privileges;
 use crate::accounts::{Access, Identity, Name};
-use crate::connection::Stream;
 use crate::error::{Error, Result};
 use crate::routine;
 use crate::session::{Client, IDS, Listed, LoggedIn, SessionInfo, State};
@@ -12,6 +11,7 @@ use crate::worker::Worker;
 use conditions::Condition;
 use exec::Level;
 use protocol::Capabilities;
+use reactor::connection::Stream;
 use std::rc::Rc;
 use std::sync::Arc;
 use types::event::EventDef;

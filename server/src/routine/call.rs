@@ -311,8 +311,8 @@ pub fn check_depth(state: &State, routine: &Rc<Routine>) -> Result<u32> {
             why: format!(" procedures call each other more than {DEPTH_MAX} levels deep").into(),
         }));
     }
-    let used = crate::stack::used();
-    let (whole, needed) = (crate::stack::BYTES, crate::stack::RESERVED);
+    let used = reactor::stack::used();
+    let (whole, needed) = (reactor::stack::BYTES, reactor::stack::RESERVED);
     if used > whole - needed {
         return Err(Error::from(Condition::StackOverrunNeedMore {
             why: format!(" {used} bytes used of a {whole} byte stack, and {needed} bytes needed.").into(),

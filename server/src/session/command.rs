@@ -7,12 +7,12 @@ use super::run::ResultSet;
 use super::state::{Answer, State};
 use super::{Client, Next, Session, write_error};
 use crate::accounts::SYSTEM_USER;
-use crate::connection::{Input, Lost};
 use crate::counters::{Command as Counted, count};
 use crate::error::{Error, Result};
 use crate::plan_cache::definition_of;
 use conditions::Condition;
 use protocol::{Command, RowFormat};
+use reactor::connection::{Input, Lost};
 use std::rc::Rc;
 use std::time::Duration;
 

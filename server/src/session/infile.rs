@@ -12,7 +12,6 @@
 use super::outfile::{beneath, not_allowed, reason};
 use super::{Client, SessionInfo, State};
 use crate::charset;
-use crate::connection::{FilePieces, Lost};
 use crate::counters::count;
 use crate::error::{Error, Result};
 use conditions::Condition;
@@ -20,6 +19,7 @@ use exec::LocalFuture;
 use exec::load::ByteSource;
 use parking_lot::Mutex;
 use protocol::Capabilities;
+use reactor::connection::{FilePieces, Lost};
 use sql::ast::LoadData;
 use sql::plan::{InsertPlan, InsertSource, Plan};
 use std::fs::File;

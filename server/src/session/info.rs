@@ -3,11 +3,11 @@
 
 use super::held::HeldTables;
 use crate::accounts::Access;
-use crate::connection::Interruptible;
 use crate::counters::Counters;
-use crate::worker::Readiness;
 use exec::kill;
 use protocol::Attributes;
+use reactor::Readiness;
+use reactor::connection::Interruptible;
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;

@@ -14,7 +14,6 @@ use super::Client;
 use super::info::SessionInfo;
 use crate::accounts::model::{Lifetime, Requirement};
 use crate::accounts::{Account, Identity, PASSWORD_BYTES_MAX, Plugin, Seat, native_hash};
-use crate::connection::{Input, Lost, Peer, TlsInfo};
 use crate::counters::count;
 use crate::error::Error;
 use crate::variables;
@@ -22,6 +21,7 @@ use crate::worker::Worker;
 use conditions::Condition;
 use protocol::auth;
 use protocol::{Capabilities, Greeting, Login, NONCE_BYTES, Status};
+use reactor::connection::{Input, Lost, Peer, TlsInfo};
 use std::sync::Arc;
 use std::time::Instant;
 

@@ -48,7 +48,6 @@ pub use run::{Destination, Ran, ResultSet, owned};
 pub use settings::IDS;
 pub use state::{Acting, Answer, State};
 
-use crate::connection::{Input, Lost, Output, Socket, Stream};
 use crate::counters::count;
 use crate::error::Error;
 use crate::handshakes::{Greeted, Handshakes};
@@ -57,6 +56,7 @@ use conditions::Condition;
 use login::Refused;
 use prepared::Statements;
 use protocol::Command;
+use reactor::connection::{Input, Lost, Output, Socket, Stream};
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};

@@ -7,7 +7,6 @@ use super::settings::{self, IDS, Settings};
 use super::transaction::Transaction;
 use crate::accounts::{Access, Identity, Name, SYSTEM_USER, Seat};
 use crate::charset;
-use crate::connection::{Peer, TlsInfo};
 use crate::counters::count;
 use crate::digests::{Execution, Statistics};
 use crate::error::{Error, Result};
@@ -16,6 +15,7 @@ use crate::worker::Worker;
 use conditions::Condition;
 use exec::{Level, SessionVars};
 use protocol::{Capabilities, OkPacket, StateChange, Status};
+use reactor::connection::{Peer, TlsInfo};
 use std::rc::Rc;
 
 /// The session behind a connection.
@@ -101,7 +101,8 @@ impl State {
         *info.access.borrow_mut() = Some(Rc::clone(&access));
         worker.shared.kills.name(info.id, &identity.name.plain(), access.has_dynamic(SYSTEM_USER));
         vars.killed = info.kill_flag();
-        worker.core.set_limits(vars.limits());
+        let limits = vars.limits();
+        worker.core.set_limit(Rc::new(move |now| limits.check(now)));
         vars.work = Rc::clone(&info.counters.work);
         vars.client_found_rows = login.capabilities.has(Capabilities::FOUND_ROWS);
         vars.version = crate::VERSION;

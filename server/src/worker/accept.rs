@@ -1,9 +1,9 @@
 //! Accepts clients on a thread of its own and hands each to the worker with the fewest sessions.
 
 use super::Message;
-use crate::connection::Stream;
 use crate::shared::Shared;
 use crate::{Config, StartError};
+use reactor::connection::Stream;
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
@@ -169,9 +169,9 @@ fn hand_over(shared: &Arc<Shared>, stream: Stream, admin: bool) {
     let (workers, admins) = shared.workers.split_at(shared.config.workers.max(1));
     let workers = if admin { admins } else { workers };
     // Relaxed: a rough figure is enough.
-    let fewest = workers.iter().min_by_key(|worker| worker.load.load(Ordering::Relaxed));
+    let fewest = workers.iter().min_by_key(|worker| worker.load().load(Ordering::Relaxed));
     let worker = fewest.expect("there is at least one worker");
-    worker.load.fetch_add(1, Ordering::Relaxed);
+    worker.load().fetch_add(1, Ordering::Relaxed);
     let id = shared.next_connection_id();
     worker.send(Message::Connection { stream, id, admin });
 }

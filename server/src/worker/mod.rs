@@ -4,23 +4,19 @@
 //! PROCESSLIST, SHOW STATUS, KILL), the order to stop.
 
 mod accept;
-mod core;
-mod event_loop;
 mod gather;
-mod watch;
 
 pub use accept::{Acceptor, Listeners};
-pub use core::{Core, Readiness, Remote};
-pub use event_loop::{EventLoop, Host};
-pub use gather::{OneShot, Reply, gather, one_shot};
+pub use gather::gather;
 
 use crate::accounts::{Access, Accesses, Identity, Name};
-use crate::connection::{Buffers, Stream};
 use crate::counters::Counters;
 use crate::digests::Digests;
 use crate::plan_cache::PlanCache;
 use crate::session::{self, ArenaGuard, SessionInfo};
 use crate::shared::Shared;
+use reactor::connection::{Buffers, Stream};
+use reactor::{Core, EventLoop, Host, Remote};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -46,7 +42,6 @@ pub enum Message {
     Stop,
 }
 
-pub type WorkerCore = Core<Message>;
 pub type WorkerRemote = Remote<Message>;
 
 /// How long running statements may go on when the server stops.
@@ -55,7 +50,7 @@ const STOP_GRACE: Duration = Duration::from_secs(2);
 /// The state of one worker thread, shared by its sessions.
 pub struct Worker {
     pub index: usize,
-    pub core: Rc<WorkerCore>,
+    pub core: Rc<Core>,
     pub engine: txn::Worker,
     pub shared: Arc<Shared>,
     pub buffers: Rc<Buffers>,
@@ -79,7 +74,7 @@ pub struct Worker {
 impl Worker {
     /// Runs a worker with its part of the engine until the server stops. Call it on a thread of its own.
     pub fn run(event_loop: EventLoop<Message>, engine: txn::Worker, shared: Arc<Shared>) -> std::io::Result<()> {
-        let core = event_loop.core()?;
+        let (core, remote) = (event_loop.core()?, Arc::clone(event_loop.remote()));
         let digests = shared.globals().get(crate::variables::known("performance_schema_digests_size")).as_u64() as usize;
         let worker = Rc::new(Worker {
             index: engine.index(),
@@ -100,7 +95,7 @@ impl Worker {
             stopping_since: Cell::new(None),
         });
         event_loop.run(&core, &worker);
-        core.remote().close();
+        remote.close();
         Ok(())
     }
 
@@ -205,14 +200,14 @@ struct LoadGuard(Rc<Worker>);
 impl Drop for LoadGuard {
     fn drop(&mut self) {
         // Relaxed: the acceptor only needs a rough figure.
-        self.0.core.remote().load.fetch_sub(1, Ordering::Relaxed);
+        self.0.core.load().fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-impl Host for Rc<Worker> {
+impl Host for Worker {
     type Message = Message;
 
-    fn message(&self, message: Message) {
+    fn message(self: &Rc<Self>, message: Message) {
         match message {
             Message::Connection { stream, id, admin } => self.start_session(stream, id, admin),
             Message::Call(call) => {

@@ -35,7 +35,7 @@ const OBJECTS: &[(&str, &str, &str)] = &[
     ("sync/src/latch.rs", "", "frame of the page"),
     ("txn/src/engine.rs", "_writer", "own open writers"),
     ("server/src/counters.rs", "", "own counters"),
-    ("server/src/worker/event_loop.rs", "end_period", BUSY),
+    ("reactor/src/event_loop.rs", "end_period", BUSY),
 ];
 
 /// The crates under test, in whose files a line's writer is looked for.

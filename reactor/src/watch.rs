@@ -12,11 +12,12 @@
 //! N3: a turn within another one does not tick the engine: A may be in the middle of a statement whose snapshot holds old versions back.
 //! N4: `spend` is called where A holds nothing that other sessions of the thread want (K1 in `types/src/work.rs`).
 
-use super::core::Core;
-use super::event_loop::{Host, WAKER_TOKEN, poll_now};
+use crate::core::{Core, Remote};
+use crate::event_loop::{Host, WAKER_TOKEN, poll_now};
 use crate::stack;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use types::work::{self, Stopped};
 
@@ -30,19 +31,20 @@ const EVENTS_MAX: usize = 64;
 
 /// Watches one worker's thread.
 pub struct Watch<H: Host> {
-    core: Rc<Core<H::Message>>,
-    host: H,
+    core: Rc<Core>,
+    remote: Arc<Remote<H::Message>>,
+    host: Rc<H>,
     poll: Rc<RefCell<mio::Poll>>,
     depth: Cell<u32>,
 }
 
 impl<H: Host> Watch<H> {
-    pub fn new(core: Rc<Core<H::Message>>, host: H, poll: Rc<RefCell<mio::Poll>>) -> Self {
-        Self { core, host, poll, depth: Cell::new(0) }
+    pub fn new(core: Rc<Core>, remote: Arc<Remote<H::Message>>, host: Rc<H>, poll: Rc<RefCell<mio::Poll>>) -> Self {
+        Self { core, remote, host, poll, depth: Cell::new(0) }
     }
 
     fn turn(&self) {
-        while let Some(message) = self.core.remote().next_message() {
+        while let Some(message) = self.remote.next_message() {
             self.host.message(message);
         }
         // N2
@@ -56,16 +58,12 @@ impl<H: Host> Watch<H> {
         self.core.within_task(|| _ = self.core.run_ready());
         self.depth.set(self.depth.get() - 1);
     }
-
-    fn check(&self, now: Instant) -> Result<(), Stopped> {
-        self.core.limits().map_or(Ok(()), |limits| limits.check(now))
-    }
 }
 
 impl<H: Host> work::Watch for Watch<H> {
     fn look(&self) -> Result<(), Stopped> {
         let now = Instant::now();
-        self.check(now)?;
+        self.core.check_limit(now)?;
         if now.saturating_duration_since(self.core.now()) < SLICE {
             return Ok(());
         }
@@ -74,6 +72,6 @@ impl<H: Host> work::Watch for Watch<H> {
         let now = Instant::now();
         // The slice of the one that goes on begins now.
         self.core.set_now(now);
-        self.check(now)
+        self.core.check_limit(now)
     }
 }

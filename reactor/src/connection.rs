@@ -14,7 +14,7 @@ mod bytes;
 mod compression;
 mod tls;
 
-use crate::worker::{Readiness, WorkerCore};
+use crate::{Core, Readiness};
 use bytes::Bytes;
 use compression::{Packing, Unpacking};
 use protocol::{CompressedWriter, PacketReader, PacketWriter};
@@ -185,7 +185,7 @@ pub trait Interruptible {
 
 /// The socket with its readiness.
 pub struct Socket {
-    core: Rc<WorkerCore>,
+    core: Rc<Core>,
     stream: Stream,
     readiness: Rc<Readiness>,
     /// Events tell when it takes bytes again.
@@ -200,7 +200,7 @@ impl Socket {
     }
 
     /// Registers the socket for the running task.
-    pub fn new(core: Rc<WorkerCore>, mut stream: Stream) -> io::Result<Self> {
+    pub fn new(core: Rc<Core>, mut stream: Stream) -> io::Result<Self> {
         let readiness = match &mut stream {
             Stream::Tcp(stream) => core.register(stream)?,
             Stream::Unix(stream) => core.register(stream)?,
@@ -314,14 +314,7 @@ impl Socket {
             if self.readiness.hung_up.get() {
                 return Poll::Ready(Err(Lost::Closed));
             }
-            if stop.is_interrupted() {
-                return Poll::Ready(Err(Lost::Interrupted));
-            }
-            if self.core.now() >= deadline {
-                return Poll::Ready(Err(Lost::Timeout));
-            }
-            self.core.wake_at(deadline);
-            Poll::Pending
+            self.poll_deadline(deadline, stop)
         })
         .await
     }
@@ -331,16 +324,23 @@ impl Socket {
             if self.readiness.readable.get() {
                 return Poll::Ready(Ok(()));
             }
-            if stop.is_interrupted() {
-                return Poll::Ready(Err(Lost::Interrupted));
-            }
-            if self.core.now() >= deadline {
-                return Poll::Ready(Err(Lost::Timeout));
-            }
-            self.core.wake_at(deadline);
-            Poll::Pending
+            self.poll_deadline(deadline, stop)
         })
         .await
+    }
+}
+
+impl Socket {
+    /// A wait for the client goes on until it is interrupted or its time is over.
+    fn poll_deadline<T>(&self, deadline: Instant, stop: &impl Interruptible) -> Poll<Result<T, Lost>> {
+        if stop.is_interrupted() {
+            return Poll::Ready(Err(Lost::Interrupted));
+        }
+        if self.core.now() >= deadline {
+            return Poll::Ready(Err(Lost::Timeout));
+        }
+        self.core.wake_at(deadline);
+        Poll::Pending
     }
 }
 
@@ -595,15 +595,7 @@ impl Output {
                 Sent::Failed(error) => return Poll::Ready(Err(Lost::Io(error))),
             }
         }
-        if !socket.finish_write()? {
-            return self.wait(socket, stop);
-        }
-        if socket.watches_writable.get() {
-            socket.watch_writable(false)?;
-        }
-        self.writer.clear();
-        self.sent = 0;
-        Poll::Ready(Ok(()))
+        self.poll_finish(socket, stop)
     }
 
     #[cold]
@@ -627,6 +619,12 @@ impl Output {
                 Sent::Failed(error) => return Poll::Ready(Err(Lost::Io(error))),
             }
         }
+        self.poll_finish(socket, stop)
+    }
+
+    /// The socket has taken everything: so has TLS, or it waits.
+    #[inline]
+    fn poll_finish(&mut self, socket: &Socket, stop: &impl Interruptible) -> Poll<Result<(), Lost>> {
         if !socket.finish_write()? {
             return self.wait(socket, stop);
         }
@@ -640,15 +638,8 @@ impl Output {
 
     #[cold]
     fn wait(&mut self, socket: &Socket, stop: &impl Interruptible) -> Poll<Result<(), Lost>> {
-        if stop.is_interrupted() {
-            return Poll::Ready(Err(Lost::Interrupted));
-        }
         let deadline = *self.deadline.get_or_insert_with(|| socket.core.now() + self.write_timeout);
-        if socket.core.now() >= deadline {
-            return Poll::Ready(Err(Lost::Timeout));
-        }
-        socket.core.wake_at(deadline);
-        Poll::Pending
+        socket.poll_deadline(deadline, stop)
     }
 
     /// Gives the buffer back: everything is sent and the session waits.

@@ -11,28 +11,28 @@
 //!     wait for a processor run meanwhile, and their next commands come together.
 //! L3: a worker that is asleep or polling costs nothing to others: they look at one flag before they wake it.
 
-use super::core::{Core, Remote};
-use super::watch::Watch;
+use crate::core::{Core, Remote};
+use crate::watch::Watch;
 use crossbeam_utils::CachePadded;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
-use txn::Company;
+use sync::Company;
 
 /// Events taken by one system call.
 const EVENTS_MAX: usize = 512;
 /// A sleep never lasts longer, so that the engine's `tick` is called now and then.
 const SLEEP_MAX: Duration = Duration::from_secs(1);
 /// The token of the waker; slots count from zero.
-pub(super) const WAKER_TOKEN: mio::Token = mio::Token(usize::MAX);
+pub(crate) const WAKER_TOKEN: mio::Token = mio::Token(usize::MAX);
 
 /// What the loop serves.
 pub trait Host {
     type Message: Send + 'static;
 
-    fn message(&self, message: Self::Message);
+    fn message(self: &Rc<Self>, message: Self::Message);
     /// Once per turn, after the tasks ran.
     fn turn(&self);
     /// Before the thread sleeps: nothing of it is inside the engine until the next `turn`.
@@ -71,14 +71,19 @@ impl<M: Send + 'static> EventLoop<M> {
     }
 
     /// Makes the executor; call it on the thread that will `run`.
-    pub fn core(&self) -> std::io::Result<Rc<Core<M>>> {
-        Ok(Core::new(Arc::clone(&self.remote), self.poll.registry().try_clone()?))
+    pub fn core(&self) -> std::io::Result<Rc<Core>> {
+        Ok(self.remote.core(self.poll.registry().try_clone()?))
     }
 
     /// Runs until the host is done.
-    pub fn run(self, core: &Rc<Core<M>>, host: &(impl Host<Message = M> + Clone + 'static)) {
+    pub fn run(self, core: &Rc<Core>, host: &Rc<impl Host<Message = M> + 'static>) {
         let poll = Rc::new(RefCell::new(self.poll));
-        types::work::set_watch(Some(Rc::new(Watch::new(Rc::clone(core), host.clone(), Rc::clone(&poll)))));
+        types::work::set_watch(Some(Rc::new(Watch::new(
+            Rc::clone(core),
+            Arc::clone(&self.remote),
+            host.clone(),
+            Rc::clone(&poll),
+        ))));
         Running { poll, remote: self.remote, spin_max: self.spin_max, index: self.index, crowds: self.crowds }.run(core, host);
         types::work::set_watch(None);
     }
@@ -94,7 +99,7 @@ struct Running<M> {
 }
 
 impl<M: Send + 'static> Running<M> {
-    fn run(self, core: &Core<M>, host: &impl Host<Message = M>) {
+    fn run(self, core: &Core, host: &Rc<impl Host<Message = M>>) {
         let mut events = mio::Events::with_capacity(EVENTS_MAX);
         let mut spin = Spin::new(self.spin_max);
         let crowds = Arc::clone(&self.crowds);
@@ -133,7 +138,7 @@ impl<M: Send + 'static> Running<M> {
     }
 
     /// Polls for a while, then sleeps.
-    fn wait(&self, core: &Core<M>, host: &impl Host<Message = M>, events: &mut mio::Events, spin: &mut Spin, polls_max: u32) {
+    fn wait(&self, core: &Core, host: &Rc<impl Host<Message = M>>, events: &mut mio::Events, spin: &mut Spin, polls_max: u32) {
         let timeout = core.until_next_timer().map_or(SLEEP_MAX, |next| next.min(SLEEP_MAX));
         for polls in 0..polls_max {
             poll_now(&self.poll, events);
@@ -155,7 +160,7 @@ impl<M: Send + 'static> Running<M> {
 }
 
 /// Takes the events that are there.
-pub(super) fn poll_now(poll: &RefCell<mio::Poll>, events: &mut mio::Events) {
+pub(crate) fn poll_now(poll: &RefCell<mio::Poll>, events: &mut mio::Events) {
     poll_for(poll, events, Duration::ZERO);
 }
 

@@ -18,7 +18,6 @@
 
 use crossbeam_queue::SegQueue;
 use crossbeam_utils::CachePadded;
-use exec::Limits;
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -30,6 +29,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
+use types::work::Stopped;
 
 /// The farthest a timer entry is armed ahead; later deadlines are armed again when it fires.
 const ARM_MAX: Duration = Duration::from_secs(60);
@@ -44,36 +44,56 @@ thread_local! {
     static WORKER: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
-/// What other threads may do to a worker. `M` is the message type of the host.
-pub struct Remote<M> {
+/// How other threads reach a worker: tasks that they woke, and whether the worker sleeps.
+struct Signal {
     index: usize,
     ready: SegQueue<u32>,
-    messages: SegQueue<M>,
     asleep: CachePadded<AtomicBool>,
     waker: mio::Waker,
+    /// Sessions that the worker serves or has been given; the acceptor chooses by it.
+    load: CachePadded<AtomicUsize>,
+}
+
+impl Signal {
+    fn notify(&self) {
+        // SeqCst: pairs with `prepare_sleep` (C3).
+        std::sync::atomic::fence(Ordering::SeqCst);
+        if self.asleep.load(Ordering::SeqCst) && self.asleep.swap(false, Ordering::SeqCst) {
+            // A failed wake-up can only mean that the descriptor is gone, that is, the worker has ended.
+            let _ = self.waker.wake();
+        }
+    }
+}
+
+/// What other threads may do to a worker. `M` is the message type of the host.
+pub struct Remote<M> {
+    signal: Arc<Signal>,
+    messages: SegQueue<M>,
     /// The worker has ended; messages are dropped unread, so that whoever waits for an answer learns it.
     closed: AtomicBool,
-    /// Sessions that the worker serves or has been given; the acceptor chooses by it.
-    pub load: CachePadded<AtomicUsize>,
 }
 
 impl<M> Remote<M> {
     pub fn new(index: usize, waker: mio::Waker) -> Arc<Self> {
-        Arc::new(Self {
+        let signal = Signal {
             index,
             ready: SegQueue::new(),
-            messages: SegQueue::new(),
             asleep: CachePadded::new(AtomicBool::new(false)),
             waker,
-            closed: AtomicBool::new(false),
             load: CachePadded::new(AtomicUsize::new(0)),
-        })
+        };
+        Arc::new(Self { signal: Arc::new(signal), messages: SegQueue::new(), closed: AtomicBool::new(false) })
+    }
+
+    /// Sessions that the worker serves or has been given; the acceptor chooses by it.
+    pub fn load(&self) -> &AtomicUsize {
+        &self.signal.load
     }
 
     /// Hands a message to the worker; it is taken in the worker's next turn.
     pub fn send(&self, message: M) {
         self.messages.push(message);
-        self.notify();
+        self.signal.notify();
         // SeqCst: pairs with `close`, as the fence in `notify` stands between the push and this load.
         if self.closed.load(Ordering::SeqCst) {
             while self.messages.pop().is_some() {}
@@ -90,59 +110,55 @@ impl<M> Remote<M> {
         self.messages.pop()
     }
 
-    fn notify(&self) {
-        // SeqCst: pairs with `prepare_sleep` (C3).
-        std::sync::atomic::fence(Ordering::SeqCst);
-        if self.asleep.load(Ordering::SeqCst) && self.asleep.swap(false, Ordering::SeqCst) {
-            // A failed wake-up can only mean that the descriptor is gone, that is, the worker has ended.
-            let _ = self.waker.wake();
-        }
-    }
-
     /// Announces that the worker is about to sleep; `false` when there is work to do first.
     pub fn prepare_sleep(&self) -> bool {
-        self.asleep.store(true, Ordering::SeqCst);
+        self.signal.asleep.store(true, Ordering::SeqCst);
         std::sync::atomic::fence(Ordering::SeqCst);
         if self.has_work() {
-            self.asleep.store(false, Ordering::SeqCst);
+            self.signal.asleep.store(false, Ordering::SeqCst);
             return false;
         }
         true
     }
 
     pub fn woke_up(&self) {
-        self.asleep.store(false, Ordering::SeqCst);
+        self.signal.asleep.store(false, Ordering::SeqCst);
     }
 
     pub fn has_work(&self) -> bool {
-        !self.ready.is_empty() || !self.messages.is_empty()
+        !self.signal.ready.is_empty() || !self.messages.is_empty()
+    }
+
+    /// Makes this thread the worker; its tasks register their sockets with `registry`.
+    pub fn core(&self, registry: mio::Registry) -> Rc<Core> {
+        Core::new(Arc::clone(&self.signal), registry)
     }
 }
 
 /// The waker of one slot.
-struct SlotWaker<M> {
+struct SlotWaker {
     slot: u32,
     queued: AtomicBool,
-    remote: Arc<Remote<M>>,
+    signal: Arc<Signal>,
 }
 
-impl<M: Send + 'static> SlotWaker<M> {
+impl SlotWaker {
     fn schedule(&self) {
         // AcqRel: pairs with the swap in `Core::run_slot`, so that what happened before a wake that finds `queued` set is
         // seen by the poll that clears it.
         if self.queued.swap(true, Ordering::AcqRel) {
             return;
         }
-        if WORKER.get() == self.remote.index {
+        if WORKER.get() == self.signal.index {
             READY.with_borrow_mut(|ready| ready.push_back(self.slot));
         } else {
-            self.remote.ready.push(self.slot);
-            self.remote.notify();
+            self.signal.ready.push(self.slot);
+            self.signal.notify();
         }
     }
 }
 
-impl<M: Send + 'static> Wake for SlotWaker<M> {
+impl Wake for SlotWaker {
     fn wake(self: Arc<Self>) {
         self.schedule();
     }
@@ -151,6 +167,9 @@ impl<M: Send + 'static> Wake for SlotWaker<M> {
         self.schedule();
     }
 }
+
+/// Tells at a moment whether a computation has to end, and why.
+pub type Limit = Rc<dyn Fn(Instant) -> Result<(), Stopped>>;
 
 /// Whether the socket of a task may be read or written without `WouldBlock`, as far as the events tell.
 #[derive(Debug, Default)]
@@ -161,25 +180,25 @@ pub struct Readiness {
     pub hung_up: Cell<bool>,
 }
 
-struct Slot<M> {
+struct Slot {
     future: Option<LocalFuture>,
     alive: bool,
-    wake: Arc<SlotWaker<M>>,
+    wake: Arc<SlotWaker>,
     waker: Rc<Waker>,
     readiness: Rc<Readiness>,
     /// What the last poll asked for.
     deadline: Option<Instant>,
     /// The heap entry that stands for this slot; others with its number are stale.
     armed: Option<Instant>,
-    /// What ends the statements of the task, where it is a session.
-    limits: Option<Rc<Limits>>,
+    /// What ends the computations of the task before they are done.
+    limit: Option<Limit>,
     /// It was woken while it ran, in a turn within its own.
     woken_within: bool,
 }
 
 /// The executor of this thread. Shared by `Rc` with the tasks.
-pub struct Core<M> {
-    slots: RefCell<Vec<Slot<M>>>,
+pub struct Core {
+    slots: RefCell<Vec<Slot>>,
     free: RefCell<Vec<u32>>,
     live: Cell<usize>,
     current: Cell<u32>,
@@ -189,14 +208,13 @@ pub struct Core<M> {
     wanted: Cell<Option<Instant>>,
     now: Cell<Instant>,
     timers: RefCell<BinaryHeap<Reverse<(Instant, u32)>>>,
-    remote: Arc<Remote<M>>,
+    signal: Arc<Signal>,
     registry: mio::Registry,
 }
 
-impl<M: Send + 'static> Core<M> {
-    /// Makes this thread the worker `remote` belongs to.
-    pub fn new(remote: Arc<Remote<M>>, registry: mio::Registry) -> Rc<Self> {
-        WORKER.set(remote.index);
+impl Core {
+    fn new(signal: Arc<Signal>, registry: mio::Registry) -> Rc<Self> {
+        WORKER.set(signal.index);
         READY.with_borrow_mut(VecDeque::clear);
         Rc::new(Self {
             slots: RefCell::default(),
@@ -207,13 +225,14 @@ impl<M: Send + 'static> Core<M> {
             wanted: Cell::new(None),
             now: Cell::new(Instant::now()),
             timers: RefCell::default(),
-            remote,
+            signal,
             registry,
         })
     }
 
-    pub fn remote(&self) -> &Arc<Remote<M>> {
-        &self.remote
+    /// See [`Remote::load`].
+    pub fn load(&self) -> &AtomicUsize {
+        &self.signal.load
     }
 
     /// The clock as of the beginning of this turn.
@@ -238,7 +257,7 @@ impl<M: Send + 'static> Core<M> {
             Some(number) => number,
             None => {
                 let number = u32::try_from(slots.len()).expect("connections are limited far below 2^32");
-                let wake = Arc::new(SlotWaker { slot: number, queued: AtomicBool::new(false), remote: Arc::clone(&self.remote) });
+                let wake = Arc::new(SlotWaker { slot: number, queued: AtomicBool::new(false), signal: Arc::clone(&self.signal) });
                 slots.push(Slot {
                     future: None,
                     alive: false,
@@ -247,7 +266,7 @@ impl<M: Send + 'static> Core<M> {
                     readiness: Rc::default(),
                     deadline: None,
                     armed: None,
-                    limits: None,
+                    limit: None,
                     woken_within: false,
                 });
                 number
@@ -258,7 +277,7 @@ impl<M: Send + 'static> Core<M> {
         slot.alive = true;
         slot.readiness = Rc::default();
         slot.deadline = None;
-        slot.limits = None;
+        slot.limit = None;
         slot.woken_within = false;
         self.live.set(self.live.get() + 1);
         slot.wake.schedule();
@@ -269,14 +288,15 @@ impl<M: Send + 'static> Core<M> {
         self.slots.borrow()[self.current.get() as usize].waker.as_ref().clone()
     }
 
-    /// What ends the statements of the running task, which is a session.
-    pub fn set_limits(&self, limits: Limits) {
-        self.slots.borrow_mut()[self.current.get() as usize].limits = Some(Rc::new(limits));
+    /// Sets what ends the computations of the running task before they are done.
+    pub fn set_limit(&self, limit: Limit) {
+        self.slots.borrow_mut()[self.current.get() as usize].limit = Some(limit);
     }
 
-    /// What ends the statements of the running task.
-    pub fn limits(&self) -> Option<Rc<Limits>> {
-        self.slots.borrow().get(self.current.get() as usize)?.limits.clone()
+    /// Must the running task end what it computes?
+    pub(crate) fn check_limit(&self, now: Instant) -> Result<(), Stopped> {
+        let limit = self.slots.borrow().get(self.current.get() as usize).and_then(|slot| slot.limit.clone());
+        limit.map_or(Ok(()), |limit| limit(now))
     }
 
     /// Runs other tasks in the middle of the running one, which is the running one again afterwards.
@@ -339,7 +359,7 @@ impl<M: Send + 'static> Core<M> {
 
     /// Takes what other threads woke, fires timers, and polls each task that is ready once. Returns how many ran.
     pub fn run_ready(&self) -> usize {
-        while let Some(slot) = self.remote.ready.pop() {
+        while let Some(slot) = self.signal.ready.pop() {
             READY.with_borrow_mut(|ready| ready.push_back(slot));
         }
         self.fire_timers();
@@ -420,7 +440,7 @@ impl<M: Send + 'static> Core<M> {
         self.live.set(self.live.get() - 1);
     }
 
-    fn arm(&self, number: u32, slot: &mut Slot<M>, deadline: Instant) {
+    fn arm(&self, number: u32, slot: &mut Slot, deadline: Instant) {
         let at = deadline.min(self.now.get() + ARM_MAX);
         if slot.armed.is_some_and(|armed| armed <= at) {
             return;
@@ -467,7 +487,7 @@ impl<M: Send + 'static> Core<M> {
     }
 
     /// Completes at `deadline` (with the resolution of a turn).
-    pub fn sleep_until(&self, deadline: Instant) -> Sleep<'_, M> {
+    pub fn sleep_until(&self, deadline: Instant) -> Sleep<'_> {
         Sleep { core: self, deadline }
     }
 
@@ -497,12 +517,12 @@ impl<M: Send + 'static> Core<M> {
 
 /// See [`Core::sleep_until`].
 #[must_use]
-pub struct Sleep<'a, M> {
-    core: &'a Core<M>,
+pub struct Sleep<'a> {
+    core: &'a Core,
     deadline: Instant,
 }
 
-impl<M: Send + 'static> Future for Sleep<'_, M> {
+impl Future for Sleep<'_> {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
@@ -537,17 +557,18 @@ impl Future for YieldNow {
 mod tests {
     use super::*;
 
-    fn core() -> (mio::Poll, Rc<Core<()>>) {
+    fn core() -> (mio::Poll, Arc<Remote<()>>, Rc<Core>) {
         let poll = mio::Poll::new().unwrap();
         let waker = mio::Waker::new(poll.registry(), mio::Token(usize::MAX)).unwrap();
         let registry = poll.registry().try_clone().unwrap();
-        let core = Core::new(Remote::new(0, waker), registry);
-        (poll, core)
+        let remote = Remote::new(0, waker);
+        let core = remote.core(registry);
+        (poll, remote, core)
     }
 
     #[test]
     fn a_task_runs_until_it_ends() {
-        let (_poll, core) = core();
+        let (_poll, _remote, core) = core();
         let steps = Rc::new(Cell::new(0));
         let (task_core, task_steps) = (Rc::clone(&core), Rc::clone(&steps));
         core.spawn(async move {
@@ -565,7 +586,7 @@ mod tests {
 
     #[test]
     fn timers_fire_in_order_and_can_be_moved() {
-        let (_poll, core) = core();
+        let (_poll, _remote, core) = core();
         let start = core.now();
         let log = Rc::new(RefCell::new(Vec::new()));
         for ms in [30u64, 10, 20] {
@@ -585,7 +606,7 @@ mod tests {
 
     /// What tasks do, in order, of which each works and then answers: that many, the one of this number working on for another turn.
     fn works_and_answers(tasks: usize, busy: Option<usize>) -> String {
-        let (_poll, core) = core();
+        let (_poll, _remote, core) = core();
         let log = Rc::new(RefCell::new(String::new()));
         for number in 0..tasks {
             let (task_core, log) = (Rc::clone(&core), Rc::clone(&log));
@@ -615,7 +636,7 @@ mod tests {
 
     #[test]
     fn far_deadlines_are_armed_in_steps() {
-        let (_poll, core) = core();
+        let (_poll, _remote, core) = core();
         let start = core.now();
         let task_core = Rc::clone(&core);
         core.spawn(async move { task_core.sleep_until(start + Duration::from_secs(150)).await });
@@ -633,7 +654,7 @@ mod tests {
 
     #[test]
     fn a_panic_ends_one_task_only() {
-        let (_poll, core) = core();
+        let (_poll, _remote, core) = core();
         core.spawn(async { panic!("in a session") });
         let task_core = Rc::clone(&core);
         core.spawn(async move { task_core.yield_now().await });
@@ -645,7 +666,7 @@ mod tests {
 
     #[test]
     fn another_thread_wakes_a_sleeping_worker() {
-        let (mut poll, core) = core();
+        let (mut poll, remote, core) = core();
         let slot_waker: Rc<RefCell<Option<Waker>>> = Rc::default();
         let (task_core, given) = (Rc::clone(&core), Rc::clone(&slot_waker));
         core.spawn(async move {
@@ -655,11 +676,11 @@ mod tests {
         });
         core.run_ready();
         let waker = slot_waker.borrow_mut().take().unwrap();
-        assert!(core.remote().prepare_sleep());
+        assert!(remote.prepare_sleep());
         std::thread::spawn(move || waker.wake()).join().unwrap();
         let mut events = mio::Events::with_capacity(4);
         poll.poll(&mut events, Some(Duration::from_secs(5))).unwrap();
-        core.remote().woke_up();
+        remote.woke_up();
         core.run_ready();
         assert_eq!(core.live(), 0);
     }

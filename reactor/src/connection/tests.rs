@@ -1,7 +1,7 @@
 //! An echo server on the event loop, with clients that behave well and badly.
 
 use super::*;
-use crate::worker::{EventLoop, Host, Message};
+use crate::{Core, EventLoop, Host};
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::thread::JoinHandle;
@@ -16,18 +16,19 @@ impl Interruptible for Never {
 
 /// Answers each payload with a packet of the same bytes, several times over.
 struct Echo {
-    core: Rc<WorkerCore>,
+    core: Rc<Core>,
     buffers: Rc<Buffers>,
     copies: usize,
     compressed: bool,
     done: std::cell::Cell<bool>,
 }
 
-impl Host for Rc<Echo> {
-    type Message = Message;
+/// A client, or the order to stop.
+impl Host for Echo {
+    type Message = Option<Stream>;
 
-    fn message(&self, message: Message) {
-        let Message::Connection { stream, .. } = message else {
+    fn message(self: &Rc<Self>, message: Option<Stream>) {
+        let Some(stream) = message else {
             self.done.set(true);
             return;
         };
@@ -60,7 +61,7 @@ impl Host for Rc<Echo> {
         });
     }
 
-    fn company(&self, _company: txn::Company) {}
+    fn company(&self, _company: sync::Company) {}
 
     fn sleeps(&self) {}
 
@@ -80,15 +81,11 @@ fn start_with(copies: usize, compressed: bool) -> (UnixStream, JoinHandle<()>) {
     let (server, client) = UnixStream::pair().unwrap();
     server.set_nonblocking(true).unwrap();
     let thread = std::thread::spawn(move || {
-        let event_loop = EventLoop::<Message>::group(1, 50).unwrap().remove(0);
+        let event_loop = EventLoop::<Option<Stream>>::group(1, 50).unwrap().remove(0);
         let core = event_loop.core().unwrap();
         let host = Rc::new(Echo { core: Rc::clone(&core), buffers: Rc::default(), copies, compressed, done: false.into() });
-        event_loop.remote().send(Message::Connection {
-            stream: Stream::Unix(mio::net::UnixStream::from_std(server)),
-            id: 1,
-            admin: false,
-        });
-        event_loop.remote().send(Message::Stop);
+        event_loop.remote().send(Some(Stream::Unix(mio::net::UnixStream::from_std(server))));
+        event_loop.remote().send(None);
         event_loop.run(&core, &host);
     });
     (client, thread)
@@ -204,7 +201,7 @@ fn a_large_compressed_answer_waits_for_its_reader() {
     let mut reader = protocol::CompressedReader::new();
     reader.set_sequence(1);
     let (mut at, mut plain, mut room) = (0, Vec::new(), vec![0; 100_000]);
-    while at < raw.len() {
+    while at < raw.len() || !reader.is_between_frames() {
         let read = reader.read(&raw[at..], &mut room).unwrap();
         at += read.consumed;
         plain.extend_from_slice(&room[..read.written]);
