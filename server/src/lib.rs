@@ -9,7 +9,7 @@
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![forbid(unsafe_code)]
 
-mod accounts;
+mod account;
 mod charset;
 mod counters;
 mod ddl;

@@ -3,7 +3,7 @@
 //! A plan belongs to one worker, so its reference counts are plain numbers. It is valid for one schema version; a statement that
 //! finds another version in the database plans again.
 
-use crate::accounts::Needs;
+use crate::account::Needs;
 use crate::counters::Command;
 use crate::digests::{Statistics, Ways};
 use crate::session::{FileTarget, KeptPlan, State};

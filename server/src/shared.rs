@@ -1,7 +1,6 @@
 //! What all threads of the server share. Written when clients come and go, when a global variable is set, and by DDL; no
 //! statement on rows writes to it.
 
-use crate::accounts::AccountStore;
 use crate::ddl::DdlThreads;
 use crate::event::{EventScheduler, Events};
 use crate::handshakes::Handshakes;
@@ -12,6 +11,7 @@ use crate::variables::persisted::Persisted;
 use crate::variables::{Globals, Setting, known};
 use crate::worker::{Message, WorkerRemote};
 use crate::{Config, StartError, VERSION};
+use accounts::AccountStore;
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use reactor::connection::configure_tls;
@@ -87,7 +87,7 @@ impl Shared {
         workers: Vec<Arc<WorkerRemote>>,
     ) -> Result<Self, StartError> {
         let accounts = AccountStore::open(&database).map_err(StartError::Accounts)?;
-        accounts.refuse_open_root(tcp_address)?;
+        accounts.refuse_open_root(tcp_address).map_err(StartError::Accounts)?;
         let tls = match config.tls {
             true => Some(configure_tls(&config.data_dir).map_err(StartError::Tls)?),
             false => None,

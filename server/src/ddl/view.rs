@@ -4,10 +4,10 @@
 
 use super::from_query::column_of_query;
 use super::{Done, job, note, qualify, refuse_virtual};
-use crate::accounts::Name;
 use crate::error::{Error, Result};
 use crate::session::{Binder, State};
 use crate::variables;
+use accounts::Name;
 use conditions::Condition;
 use exec::Level;
 use sql::ast::{CreateView, ObjectName, ViewForm};

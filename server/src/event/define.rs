@@ -1,11 +1,11 @@
 //! CREATE, ALTER and DROP EVENT.
 
 use super::schedule;
-use crate::accounts::Name;
 use crate::ddl::{self, Done};
 use crate::error::{Error, Result};
 use crate::routine;
 use crate::session::{IDS, State};
+use accounts::Name;
 use conditions::Condition;
 use exec::Level;
 use sql::ast::{AlterEvent, CreateEvent, EventClauses, ObjectName};

@@ -1,13 +1,13 @@
 //! One execution of an event: a session of the definer's without a client.
 
 use super::scheduler::{Running, conclude};
-use crate::accounts::privilege::Privileges;
-use crate::accounts::{Access, Identity, Name};
 use crate::error::{Error, Result};
 use crate::routine;
 use crate::session::{Client, IDS, Listed, LoggedIn, SessionInfo, State};
 use crate::variables::Setting;
 use crate::worker::Worker;
+use accounts::privilege::Privileges;
+use accounts::{Access, Identity, Name};
 use conditions::Condition;
 use exec::Level;
 use protocol::Capabilities;
@@ -89,7 +89,7 @@ fn session(worker: &Rc<Worker>, info: &Rc<SessionInfo>, definer: &Name, access: 
 async fn body(worker: &Rc<Worker>, state: &mut State, event: &EventDef) -> Result<()> {
     let database = &event.program.database;
     if !state.access.database(database).has(Privileges::EVENT) {
-        return Err(state.access.database_denied(database));
+        return Err(state.access.database_denied(database).into());
     }
     state.use_database(database)?;
     state.begin_statement();

@@ -1,13 +1,13 @@
 //! What SHOW and information_schema say of events.
 
 use super::zone_of;
-use crate::accounts::Access;
-use crate::accounts::privilege::Privileges;
 use crate::error::{Error, Result};
 use crate::routine::{Charsets, charset_values, quoted, quoted_definer};
 use crate::session::{ResultSet, State};
 use crate::show::{Columns, Source, datetime, number, optional, result, text};
 use crate::variables;
+use accounts::Access;
+use accounts::privilege::Privileges;
 use sql::ast::ObjectName;
 use std::sync::Arc;
 use types::event::{EventDef, Schedule};

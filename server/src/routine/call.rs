@@ -1,12 +1,12 @@
 //! CALL: arguments become a frame, the routine runs with its own settings, OUT values go where they were asked for.
 
 use super::{Frame, Routine, run};
-use crate::accounts::privilege::Privileges;
 use crate::error::{Error, Result};
 use crate::plan_cache::definition_of;
 use crate::session::{Acting, Answer, Binder, Client, IDS, State};
 use crate::show::{Columns, result};
 use crate::variables::Setting;
+use accounts::privilege::Privileges;
 use conditions::Condition;
 use exec::{Strictness, UserVariable, Warnings};
 use protocol::{RowEncoder, RowFormat, Status};

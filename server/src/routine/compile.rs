@@ -1,10 +1,10 @@
 //! From a routine's text to what can be run, and what an instruction needs: an expression or a plan, bound when it is first met.
 
 use super::{Frame, Routine};
-use crate::accounts::Name;
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
 use crate::session::{Binder, Bound, KeptPlan, Planned, State};
+use accounts::Name;
 use conditions::Condition;
 use exec::Strictness;
 use sql::ast::DataType;

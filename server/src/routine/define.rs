@@ -1,10 +1,11 @@
 //! CREATE, ALTER and DROP of procedures and functions.
 
 use super::Routine;
-use crate::accounts::{Name, forget_routine, grant_to_maker};
+use crate::account::{forget_routine, grant_to_maker};
 use crate::ddl::{self, Done};
 use crate::error::{Error, Result};
 use crate::session::{IDS, State};
+use accounts::Name;
 use conditions::Condition;
 use exec::Level;
 use sql::ast::{Characteristics, CreateRoutine, ObjectName};

@@ -32,9 +32,9 @@ pub use handler::raised;
 pub use show::{Charsets, charset_values, parameters, quoted, quoted_definer, routines, show_create, status};
 pub use trigger::{Fired, create_trigger, drop_trigger, fire, show_create_trigger, trigger_rows, triggers_status};
 
-use crate::accounts::Name;
 use crate::error::Result;
 use crate::session::State;
+use accounts::Name;
 use compile::Work;
 use exec::KeptRows;
 use sql::plan::StoredFunction;

@@ -1,12 +1,12 @@
 //! What SHOW and information_schema say of procedures and functions.
 
 use super::Routine;
-use crate::accounts::Access;
 use crate::charset;
 use crate::error::{Error, Result};
 use crate::session::{ResultSet, State};
 use crate::show::{Columns, datetime, optional, result, text};
 use crate::variables;
+use accounts::Access;
 use sql::ast::ObjectName;
 use std::sync::Arc;
 use types::schema::{RoutineDef, Schema, routine_kind};

@@ -6,13 +6,13 @@
 use super::call::{Entry, check_depth, run_framed};
 use super::show::{Charsets, quoted_definer};
 use super::{Routine, define};
-use crate::accounts::privilege::Privileges;
-use crate::accounts::{Access, Name};
 use crate::ddl::{self, Done};
 use crate::error::{Error, Result};
 use crate::session::{Client, ResultSet, State};
 use crate::show::{Columns, number, optional, result, text};
 use crate::variables;
+use accounts::privilege::Privileges;
+use accounts::{Access, Name};
 use conditions::Condition;
 use exec::{Level, TriggerRow};
 use protocol::RowFormat;

@@ -1,9 +1,9 @@
 //! What execution needs of the server: sleeping, named locks, the rows of virtual tables.
 
-use crate::accounts::Access;
 use crate::show::Gathered;
 use crate::user_lock::Attempt;
 use crate::worker::Worker;
+use accounts::Access;
 use exec::{LocalFuture, VirtualRows};
 use std::task::Poll;
 use std::time::Duration;

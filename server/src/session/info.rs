@@ -2,8 +2,8 @@
 //! other threads ask by message.
 
 use super::held::HeldTables;
-use crate::accounts::Access;
 use crate::counters::Counters;
+use accounts::Access;
 use exec::kill;
 use protocol::Attributes;
 use reactor::Readiness;

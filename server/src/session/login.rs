@@ -12,12 +12,12 @@
 
 use super::Client;
 use super::info::SessionInfo;
-use crate::accounts::model::{Lifetime, Requirement};
-use crate::accounts::{Account, Identity, PASSWORD_BYTES_MAX, Plugin, Seat, native_hash};
 use crate::counters::count;
 use crate::error::Error;
 use crate::variables;
 use crate::worker::Worker;
+use accounts::model::{Lifetime, Requirement};
+use accounts::{Account, Identity, PASSWORD_BYTES_MAX, Plugin, Seat, native_hash};
 use conditions::Condition;
 use protocol::auth;
 use protocol::{Capabilities, Greeting, Login, NONCE_BYTES, Status};
@@ -46,6 +46,12 @@ pub enum Refused {
     Lost(Lost),
     /// The client has been told, or is to be told, this.
     Error(Error),
+}
+
+impl From<Condition> for Refused {
+    fn from(condition: Condition) -> Self {
+        Refused::Error(condition.into())
+    }
 }
 
 impl From<Lost> for Refused {
@@ -179,13 +185,13 @@ pub async fn authenticate(
             worker.core.sleep_until((worker.core.now() + delay).min(deadline)).await;
         }
         if let Some(known) = known {
-            store.logins.refuse_blocked(known, &peer.host).map_err(Refused::Error)?;
+            store.logins.refuse_blocked(known, &peer.host)?;
         }
         return Err(Refused::Error(denied()));
     };
     let globals = worker.shared.globals();
     let global = |name| globals.get(variables::known(name));
-    store.logins.refuse_blocked(&account, &peer.host).map_err(Refused::Error)?;
+    store.logins.refuse_blocked(&account, &peer.host)?;
     if account.locked {
         return Err(Refused::Error(Error::from(Condition::AccountHasBeenLocked {
             user: user.into(),
@@ -199,7 +205,7 @@ pub async fn authenticate(
     if expired && !handles_expired && global("disconnect_on_expired_password").as_bool() {
         return Err(Refused::Error(Error::from(Condition::MustChangePasswordLogin)));
     }
-    let seat = store.logins.take_seat(&account, global("max_user_connections").as_u64()).map_err(Refused::Error)?;
+    let seat = store.logins.take_seat(&account, global("max_user_connections").as_u64())?;
     store.logins.succeeded(&account, &peer.host);
     let mandatory = worker.mandatory_roles();
     let roles = accounts.roles_at_login(&account, global("activate_all_roles_on_login").as_bool(), &mandatory);
@@ -237,7 +243,7 @@ fn is_expired(account: &Account, usual_days: u64) -> bool {
         Lifetime::Never => 0,
         Lifetime::Days(days) => days.into(),
     };
-    let age = crate::accounts::now_seconds() - account.password_changed;
+    let age = accounts::now_seconds() - account.password_changed;
     account.expired || days > 0 && account.password_changed > 0 && age > days as i64 * 24 * 3600
 }
 

@@ -136,7 +136,7 @@ pub async fn serve(worker: Rc<Worker>, stream: Stream, id: u32, admin: bool) {
     }
     let errors_max = worker.shared.globals().get(crate::variables::known("max_connect_errors")).as_u64();
     if let Err(error) = worker.shared.accounts.logins.refuse_host(&peer.host, errors_max) {
-        return turn_away(&mut client, &info, &error).await;
+        return turn_away(&mut client, &info, &error.into()).await;
     }
     let timeout = worker.shared.globals().get(crate::variables::known("connect_timeout")).as_u64();
     let deadline = worker.core.now() + Duration::from_secs(timeout);
@@ -158,7 +158,7 @@ pub async fn serve(worker: Rc<Worker>, stream: Stream, id: u32, admin: bool) {
     let is_extra = place.number > worker.shared.connections_max() && !admin && !session.state.access.administers_connections();
     let welcome = match () {
         () if admin && !session.state.access.has_dynamic("SERVICE_CONNECTION_ADMIN") => {
-            Err(crate::accounts::special("SERVICE_CONNECTION_ADMIN"))
+            Err(Error::from(accounts::special("SERVICE_CONNECTION_ADMIN")))
         }
         () if is_extra => Err(Error::TooManyConnections),
         () if session.state.is_kept_out() => Err(Error::from(Condition::ServerOfflineMode)),

@@ -5,12 +5,12 @@
 use super::settings::{IDS, ISOLATION_LEVELS};
 use super::state::{Change, State};
 use super::transaction::Characteristics;
-use crate::accounts::{Access, Identity, SYSTEM_USER, parse_roles};
 use crate::charset::{self, Charset, Collation};
 use crate::error::{Error, Result};
 use crate::variables::persisted::{Entries, Entry, Metadata};
 use crate::variables::{self, Scope, Setting, VariableId, companion};
 use crate::worker::{Message, Worker};
+use accounts::{Access, Identity, SYSTEM_USER, parse_roles};
 use conditions::Condition;
 use exec::{Level, Strictness, UserVariable};
 use sql::ast::{Expr, Isolation, SetItem, SetValue, VariableScope};
@@ -238,7 +238,7 @@ impl State {
             let (name, value) = ("mandatory_roles".to_owned(), text.to_owned());
             return Err(variables::Error::WrongValue { name, value }.into());
         }
-        self.worker.shared.accounts.snapshot().check_mandatory(&roles)
+        self.worker.shared.accounts.snapshot().check_mandatory(&roles).map_err(Error::from)
     }
 
     fn check_transaction(

@@ -207,7 +207,7 @@ impl State {
 
             Statement::Account(account) => {
                 let _share = self.enter_definition(statement).await?;
-                if let Some(result) = Box::pin(crate::accounts::run(self, account)).await? {
+                if let Some(result) = Box::pin(crate::account::run(self, account)).await? {
                     return self.write_result(client, &result, format).await;
                 }
             }

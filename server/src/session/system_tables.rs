@@ -5,10 +5,10 @@
 //! others are left out with a warning that names the table. The privileges are those that MySQL wants.
 
 use super::{Client, State};
-use crate::accounts::privilege::Privileges;
-use crate::accounts::restore::{self, GrantRow, GrantTable};
 use crate::error::{Error, Result};
 use crate::session::Answer;
+use accounts::privilege::Privileges;
+use accounts::restore::{self, GrantRow, GrantTable};
 use conditions::Condition;
 use exec::Level;
 use sql::ast::{AlterAction, Expr, Insert, InsertSource, Literal, LockTable, ObjectName, Statement};
@@ -156,10 +156,12 @@ impl State {
         let names = restore::named(table, &rows);
         self.access.guard(&store.snapshot(), &names)?;
         if table != GrantTable::Users {
-            return store.staged.lock().add(table, &rows, &zone);
+            return store.staged.lock().add(table, &rows, &zone).map_err(Error::from);
         }
         let replaces = insert.replace;
-        let notes = crate::accounts::change(self, move |accounts| store.staged.lock().make(accounts, &rows, replaces, &zone));
+        let notes = crate::account::change(self, move |accounts| {
+            store.staged.lock().make(accounts, &rows, replaces, &zone).map_err(Error::from)
+        });
         for condition in notes.await? {
             self.warn(Level::Warning, condition);
         }
@@ -212,7 +214,7 @@ impl State {
         if store.staged.lock().is_empty() {
             return Ok(());
         }
-        let notes = crate::accounts::change(self, move |accounts| {
+        let notes = crate::account::change(self, move |accounts| {
             let mut staged = store.staged.lock();
             let notes = staged.flush(accounts);
             *staged = Default::default();

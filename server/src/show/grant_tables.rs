@@ -5,8 +5,8 @@
 use super::build::{number, optional, text};
 use super::tables::datetime;
 use super::virtual_tables::{Maker, Row, Source};
-use crate::accounts::model::{Account, DatabaseGrant, Lifetime, Name, ProxyGrant, RoleGrant, RoutineGrant, TableGrant};
-use crate::accounts::privilege::Privileges;
+use accounts::model::{Account, DatabaseGrant, Lifetime, Name, ProxyGrant, RoleGrant, RoutineGrant, TableGrant};
+use accounts::privilege::Privileges;
 use std::sync::Arc;
 use types::Value;
 

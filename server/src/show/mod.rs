@@ -77,7 +77,7 @@ pub async fn show(state: &mut State, what: &Show<'_>) -> Result<ResultSet> {
         Show::CreateOther { kind: "EVENT", name } => crate::event::show_create(state, &name),
         Show::CreateOther { kind: "VIEW", name } => views::create_view(state, &name),
         Show::CreateOther { kind, name } => Err(Error::DoesNotExist { kind, name: name.name.to_owned() }),
-        Show::CreateUser(user) => crate::accounts::create_user(state, &user),
+        Show::CreateUser(user) => crate::account::create_user(state, &user),
         Show::Variables { global, filter } => {
             let made = server::variables(state, global);
             filter::apply(state, made, filter, 0).await
@@ -93,7 +93,7 @@ pub async fn show(state: &mut State, what: &Show<'_>) -> Result<ResultSet> {
         Show::EngineStatus { engine, what } => server::engine_status(state, engine, what).await,
         Show::Charsets(filter) => filter::apply(state, server::charsets(), filter, 0).await,
         Show::Collations(filter) => filter::apply(state, server::collations(), filter, 0).await,
-        Show::Grants { user, roles } => crate::accounts::grants(state, user.as_ref(), roles),
+        Show::Grants { user, roles } => crate::account::grants(state, user.as_ref(), roles),
         Show::Privileges => Ok(server::privileges()),
         Show::Plugins => Ok(server::plugins()),
         Show::Triggers { database, filter, .. } => {

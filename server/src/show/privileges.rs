@@ -6,9 +6,10 @@
 use super::build::{optional, text};
 use super::grant_tables::set;
 use super::virtual_tables::{Maker, Row, Source};
-use crate::accounts::model::{Account, Name, RoutineGrant, TableGrant};
-use crate::accounts::privilege::Privileges;
-use crate::accounts::{Access, Accounts, json_text};
+use crate::account::json_text;
+use accounts::model::{Account, Name, RoutineGrant, TableGrant};
+use accounts::privilege::Privileges;
+use accounts::{Access, Accounts};
 use std::sync::Arc;
 use types::Value;
 

@@ -3,8 +3,6 @@
 use super::build::{Columns, number, optional, result, text, texts};
 use super::schema::VirtualReads;
 use super::status;
-use crate::accounts::Access;
-use crate::accounts::privilege::{self, Privileges};
 use crate::charset;
 use crate::digests::{self, Summary};
 use crate::error::{Error, Result};
@@ -12,6 +10,8 @@ use crate::session::{IDS, ProcessLine, ResultSet, State, UseLine};
 use crate::shared::Shared;
 use crate::variables::{self, Scope, VariableId};
 use crate::worker::{Worker, gather};
+use accounts::Access;
+use accounts::privilege::{self, Privileges};
 use exec::Level;
 use std::rc::Rc;
 use std::sync::Arc;

@@ -3,10 +3,10 @@
 use super::build::{Columns, is_text, number, optional, result, text, texts};
 use super::schema::is_virtual_database;
 use super::views;
-use crate::accounts::Access;
-use crate::accounts::privilege::Privileges;
 use crate::error::{Error, Result};
 use crate::session::{ResultSet, State};
+use accounts::Access;
+use accounts::privilege::Privileges;
 use sql::ast::ObjectName;
 use std::sync::Arc;
 use table::offline::PAGE_BYTES;

@@ -9,12 +9,12 @@ mod gather;
 pub use accept::{Acceptor, Listeners};
 pub use gather::gather;
 
-use crate::accounts::{Access, Accesses, Identity, Name};
 use crate::counters::Counters;
 use crate::digests::Digests;
 use crate::plan_cache::PlanCache;
 use crate::session::{self, ArenaGuard, SessionInfo};
 use crate::shared::Shared;
+use accounts::{Access, Accesses, Identity, Name};
 use reactor::connection::{Buffers, Stream};
 use reactor::{Core, EventLoop, Host, Remote};
 use std::cell::{Cell, RefCell};
@@ -118,8 +118,7 @@ impl Worker {
 
     /// The roles that every account has. One that has got SYSTEM_USER on some way does not count: nobody becomes a system account by it.
     pub fn mandatory_roles(&self) -> Vec<Name> {
-        let mut roles =
-            crate::accounts::parse_roles(self.shared.globals().get(crate::variables::known("mandatory_roles")).as_text());
+        let mut roles = accounts::parse_roles(self.shared.globals().get(crate::variables::known("mandatory_roles")).as_text());
         if !roles.is_empty() {
             let accounts = self.shared.accounts.snapshot();
             roles.retain(|role| !role.user.is_empty() && !accounts.is_system(role));

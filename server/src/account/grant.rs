@@ -2,13 +2,13 @@
 //!
 //! Who grants must have what is granted, at that level or above, with GRANT OPTION.
 
-use super::access::Access;
-use super::model::{Account, DatabaseGrant, Name, ProxyGrant, RoleGrant, RoutineGrant, TableGrant};
-use super::privilege::{DYNAMIC, Privileges};
-use super::statement::{Choice, Notes, change, guard, keep_mandatory, manage, named, not_granted};
-use super::{Accounts, SYSTEM_USER, special};
+use super::statement::{Choice, change, guard, keep_mandatory, manage, named, not_granted};
 use crate::error::{Error, Result};
 use crate::session::State;
+use accounts::Access;
+use accounts::model::{Account, DatabaseGrant, Name, ProxyGrant, RoleGrant, RoutineGrant, TableGrant};
+use accounts::privilege::{DYNAMIC, Privileges};
+use accounts::{Accounts, Notes, SYSTEM_USER, special};
 use conditions::Condition;
 use sql::ast::{AccountName, AccountStatement, GrantLevel, ObjectName, PrivilegeSpec, RevokeFrom};
 use std::sync::Arc;
@@ -321,19 +321,19 @@ fn may_grant(access: &Access, level: &Level, set: &Set) -> Result<()> {
     match level {
         Level::Global => {
             if (!set.whole.is_empty() || set.dynamic.is_empty()) && !access.has(needed) {
-                return Err(access.access_denied());
+                return Err(access.access_denied().into());
             }
             // Who may write to the tables of `mysql` could do so by hand in MySQL.
             let by_hand = access.database("mysql").has(Privileges::UPDATE);
             match set.dynamic.iter().find(|name| !by_hand && !access.may_grant_dynamic(name)) {
-                Some(_) if set.all => Err(access.access_denied()),
-                Some(_) => Err(special("GRANT OPTION")),
+                Some(_) if set.all => Err(access.access_denied().into()),
+                Some(_) => Err(special("GRANT OPTION").into()),
                 None => Ok(()),
             }
         }
         Level::Database(database) => match pattern_privileges(access, database).has(needed) {
             true => Ok(()),
-            false => Err(access.database_denied(database)),
+            false => Err(access.database_denied(database).into()),
         },
         Level::Table { database, table } => {
             let (whole, some) = access.table(database, table);
@@ -344,11 +344,11 @@ fn may_grant(access: &Access, level: &Level, set: &Set) -> Result<()> {
             }
             let missing = set.everything().with(wanted).without(some);
             let missing = if missing.is_empty() { Privileges::GRANT } else { missing };
-            Err(access.table_denied(missing, table))
+            Err(access.table_denied(missing, table).into())
         }
         Level::Routine { database, name, function } => match access.routine(database, name, *function).has(needed) {
             true => Ok(()),
-            false => Err(access.routine_denied("grant", database, name)),
+            false => Err(access.routine_denied("grant", database, name).into()),
         },
     }
 }
@@ -436,19 +436,6 @@ fn grant(accounts: &mut Accounts, name: &Name, level: &Level, set: &Set) -> Resu
     tidy(&mut account);
     accounts.put(account);
     Ok(())
-}
-
-impl Account {
-    pub fn grant_routine(&mut self, database: &str, name: &str, function: bool, privileges: Privileges) {
-        let is = |grant: &&mut RoutineGrant| grant.database == database && grant.is_of(name, function);
-        match self.routines.iter_mut().find(is) {
-            Some(present) => present.privileges = present.privileges.with(privileges),
-            None => {
-                let (database, name) = (database.to_owned(), name.to_lowercase());
-                self.routines.push(RoutineGrant { database, name, function, privileges });
-            }
-        }
-    }
 }
 
 /// Who makes a routine may run, change and drop it (`automatic_sp_privileges`).
@@ -621,7 +608,7 @@ pub fn may_grant_roles(state: &State, access: &Access, roles: &[Name]) -> Result
     if roles.iter().all(admin) {
         return Ok(());
     }
-    Err(special("WITH ADMIN, ROLE_ADMIN, SUPER"))
+    Err(special("WITH ADMIN, ROLE_ADMIN, SUPER").into())
 }
 
 /// 3897: what everybody has is never a system account.

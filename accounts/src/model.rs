@@ -174,6 +174,18 @@ pub struct Account {
 }
 
 impl Account {
+    /// Adds privileges on a routine.
+    pub fn grant_routine(&mut self, database: &str, name: &str, function: bool, privileges: Privileges) {
+        let is = |grant: &&mut RoutineGrant| grant.database == database && grant.is_of(name, function);
+        match self.routines.iter_mut().find(is) {
+            Some(present) => present.privileges = present.privileges.with(privileges),
+            None => {
+                let (database, name) = (database.to_owned(), name.to_lowercase());
+                self.routines.push(RoutineGrant { database, name, function, privileges });
+            }
+        }
+    }
+
     /// May everything, and give everything on.
     pub fn superuser(name: Name) -> Self {
         let dynamic = super::privilege::DYNAMIC.iter().map(|name| ((*name).to_owned(), true)).collect();

@@ -8,7 +8,7 @@ use super::Accounts;
 use super::login_jobs::LoginJobs;
 use super::model::{Account, Limits, Name};
 use super::password::Plugin;
-use crate::error::{Error, Result};
+use crate::Result;
 use aws_lc_rs::rsa::{KeySize, OAEP_SHA1_MGF1SHA1, OaepPrivateDecryptingKey, PrivateDecryptingKey};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -186,13 +186,13 @@ impl Logins {
             true => ("unlimited".to_owned(), "unlimited".to_owned()),
             false => (days.to_string(), left.to_string()),
         };
-        Err(Error::from(Condition::UserAccessDeniedForUserAccountBlockedByPasswordLock {
+        Err(Condition::UserAccessDeniedForUserAccountBlockedByPasswordLock {
             user: (&account.name.user).into(),
             host: host.into(),
             days: days.into(),
             left: left.into(),
             failures: account.failed_logins.into(),
-        }))
+        })
     }
 
     /// A login failed.
@@ -248,7 +248,7 @@ impl Logins {
     /// 1129
     pub fn refuse_host(&self, host: &str, errors_max: u64) -> Result<()> {
         match self.broken.lock().get(host) {
-            Some(count) if *count >= errors_max => Err(Error::from(Condition::HostIsBlocked { host: host.into() })),
+            Some(count) if *count >= errors_max => Err(Condition::HostIsBlocked { host: host.into() }),
             _ => Ok(()),
         }
     }
@@ -265,18 +265,16 @@ impl Logins {
         let mut usage = self.usage.lock();
         let present = usage.entry(account.name.clone()).or_insert_with(Usage::new);
         present.turn();
-        let exceeded = |resource: &str, limit: u32| {
-            Error::from(Condition::UserLimitReached {
-                user: (&account.name.user).into(),
-                resource: resource.into(),
-                limit: limit.into(),
-            })
+        let exceeded = |resource: &str, limit: u32| Condition::UserLimitReached {
+            user: (&account.name.user).into(),
+            resource: resource.into(),
+            limit: limit.into(),
         };
         if limits.user_connections > 0 && present.open >= limits.user_connections {
             return Err(exceeded("max_user_connections", limits.user_connections));
         }
         if limits.user_connections == 0 && user_connections_max > 0 && u64::from(present.open) >= user_connections_max {
-            return Err(Error::from(Condition::TooManyUserConnections { user: (&account.name.user).into() }));
+            return Err(Condition::TooManyUserConnections { user: (&account.name.user).into() });
         }
         if limits.connections > 0 && present.connections >= limits.connections {
             return Err(exceeded("max_connections_per_hour", limits.connections));
@@ -333,11 +331,7 @@ impl Seat {
             () if writes && over(present.updates, self.limits.updates) => ("max_updates", self.limits.updates),
             () => return Ok(()),
         };
-        Err(Error::from(Condition::UserLimitReached {
-            user: (&self.name.user).into(),
-            resource: resource.into(),
-            limit: limit.into(),
-        }))
+        Err(Condition::UserLimitReached { user: (&self.name.user).into(), resource: resource.into(), limit: limit.into() })
     }
 }
 
@@ -412,12 +406,12 @@ mod tests {
         let logins = Logins::start();
         let mut account = Account { name: Name::new("u", "%"), ..Account::default() };
         let first = logins.take_seat(&account, 1).expect("the first");
-        assert!(matches!(logins.take_seat(&account, 1), Err(error) if error.describe().number == 1203));
+        assert!(matches!(logins.take_seat(&account, 1), Err(Condition::TooManyUserConnections { .. })));
         drop(first);
         account.limits = Limits { user_connections: 1, queries: 1, ..Limits::default() };
         let first = logins.take_seat(&account, 0).expect("the first is gone");
-        assert!(matches!(logins.take_seat(&account, 0), Err(error) if error.describe().number == 1226));
+        assert!(matches!(logins.take_seat(&account, 0), Err(Condition::UserLimitReached { .. })));
         assert!(first.count(false).is_ok());
-        assert!(matches!(first.count(false), Err(error) if error.describe().number == 1226));
+        assert!(matches!(first.count(false), Err(Condition::UserLimitReached { .. })));
     }
 }

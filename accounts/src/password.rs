@@ -93,7 +93,7 @@ impl Plugin {
 }
 
 /// A password that nobody knows yet.
-pub fn random(length: usize) -> String {
+pub fn random_password(length: usize) -> String {
     const CHARACTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$%&()*+,-./:;<=>?@[]^_{|}~";
     (0..length).map(|_| char::from(CHARACTERS[rand::random_range(0..CHARACTERS.len())])).collect()
 }

@@ -7,12 +7,12 @@
 //! N2: whose rights were enough is remembered by the stamp of who runs the plan. A change of accounts gives everybody another stamp, so it
 //!     also stands for the rights of definers as they were then.
 
-use super::access::Access;
-use super::model::Name;
-use super::privilege::Privileges;
-use super::special;
 use crate::error::Error;
 use crate::worker::Worker;
+use accounts::Access;
+use accounts::model::Name;
+use accounts::privilege::Privileges;
+use accounts::special;
 use sql::Denied;
 use sql::plan::{Action, Part, Rights};
 use std::cell::{Cell, RefCell};
@@ -79,7 +79,7 @@ impl Needs {
     fn check_all(&self, access: &Rc<Access>, worker: &Worker) -> Result<(), Error> {
         access.refuse_expired()?;
         if !access.global.has(self.global) {
-            return Err(special(&self.global.list()));
+            return Err(special(&self.global.list()).into());
         }
         let accesses: Vec<Rc<Access>> =
             self.entered.iter().map(|entered| entered.access(access, worker)).collect::<sql::Result<_>>()?;
@@ -95,7 +95,7 @@ impl Needs {
             let place = function.rights.0.checked_sub(1).map(|place| place as usize);
             let access = place.map_or(access, |place| &accesses[place]);
             let outcome = access.calls_function(&function.database, &function.name);
-            outcome.map_err(|denied| place.map_or(denied, |place| self.entered[place].invalid()))?;
+            outcome.map_err(|denied| place.map_or_else(|| denied.into(), |place| self.entered[place].invalid()))?;
         }
         self.passed.set(access.stamp);
         Ok(())
@@ -280,7 +280,7 @@ impl<'a> Gathering<'a> {
         let outcome = self.access(rights).calls_function(database, name);
         outcome.map_err(|denied| match rights.0.checked_sub(1) {
             Some(place) => self.entered.borrow()[place as usize].0.invalid(),
-            None => denied,
+            None => denied.into(),
         })?;
         let called = Called { database: database.into(), name: name.into(), rights };
         let mut functions = self.functions.borrow_mut();

@@ -3,13 +3,13 @@
 //!
 //! The match over statements has no arm for all others, on purpose: a new statement must say what it needs.
 
-use super::access::Access;
-use super::model::Name;
 use super::needs::is_free;
-use super::privilege::Privileges;
-use super::special;
 use crate::error::{Error, Result};
 use crate::session::State;
+use accounts::Access;
+use accounts::model::Name;
+use accounts::privilege::Privileges;
+use accounts::special;
 use conditions::Condition;
 use exec::Level;
 use sql::ast::{
@@ -24,7 +24,7 @@ impl State {
     pub fn check_statement(&self, statement: &Statement<'_>) -> Result<()> {
         let access = &*self.access;
         if access.expired && !may_follow_expiry(statement) {
-            return access.refuse_expired();
+            return access.refuse_expired().map_err(Error::from);
         }
         let database = |name: &str, wanted| of_database(access, name, wanted);
         let table = |name: &ObjectName<'_>, wanted| self.of_table(name, wanted);
@@ -120,12 +120,12 @@ impl State {
             }),
             Statement::LockInstance { .. } => match access.has_dynamic("BACKUP_ADMIN") {
                 true => Ok(()),
-                false => Err(special("BACKUP_ADMIN")),
+                false => Err(special("BACKUP_ADMIN").into()),
             },
             Statement::Shutdown => self.check_shutdown(),
             Statement::LoadData(load) if !load.local && !access.has(Privileges::FILE) => {
                 self.database_of(&load.table)?;
-                Err(access.access_denied())
+                Err(access.access_denied().into())
             }
             Statement::ExplainConnection { .. } => process(access),
             // Judged where they know what they are about.
@@ -169,7 +169,7 @@ impl State {
         let (whole, _) = self.access.table(database, name.name);
         match whole.has(wanted) {
             true => Ok(()),
-            false => Err(self.access.table_denied(wanted.without(whole), name.name)),
+            false => Err(self.access.table_denied(wanted.without(whole), name.name).into()),
         }
     }
 
@@ -191,7 +191,7 @@ impl State {
         let command = if wanted == Privileges::EXECUTE { "execute" } else { "alter routine" };
         match self.access.routine(database, name, function).has(wanted) {
             true => Ok(()),
-            false => Err(self.access.routine_denied(command, database, name)),
+            false => Err(self.access.routine_denied(command, database, name).into()),
         }
     }
 
@@ -204,7 +204,7 @@ impl State {
         let (_, some) = self.access.table(database, name.name);
         match some.has(wanted) {
             true => Ok(()),
-            false => Err(self.access.table_denied(wanted, name.name)),
+            false => Err(self.access.table_denied(wanted, name.name).into()),
         }
     }
 
@@ -215,7 +215,7 @@ impl State {
         let is_own = || self.temporary_table(database, name.name).is_some();
         match self.access.shows_columns(database, name.name) || is_own() || is_missing() {
             true => Ok(()),
-            false => Err(self.access.table_denied(Privileges::SELECT, name.name)),
+            false => Err(self.access.table_denied(Privileges::SELECT, name.name).into()),
         }
     }
 
@@ -224,7 +224,9 @@ impl State {
         let Some(definer) = definer.filter(|name| *name != self.access.name) else { return Ok(()) };
         self.access.needs_admin("SET_ANY_DEFINER", "SUPER or SET_ANY_DEFINER")?;
         match self.worker.definer(&definer) {
-            None => self.access.needs_admin("ALLOW_NONEXISTENT_DEFINER", "SUPER or ALLOW_NONEXISTENT_DEFINER"),
+            None => {
+                self.access.needs_admin("ALLOW_NONEXISTENT_DEFINER", "SUPER or ALLOW_NONEXISTENT_DEFINER").map_err(Error::from)
+            }
             Some(_) => self.guard_definer(&definer),
         }
     }
@@ -233,7 +235,7 @@ impl State {
     fn guard_definer(&self, definer: &Name) -> Result<()> {
         let is_guarded = || self.worker.definer(definer).is_some_and(|definer| definer.has_dynamic("SYSTEM_USER"));
         match !self.access.has_dynamic("SYSTEM_USER") && is_guarded() {
-            true => Err(special("SYSTEM_USER")),
+            true => Err(special("SYSTEM_USER").into()),
             false => Ok(()),
         }
     }
@@ -258,7 +260,7 @@ impl State {
     }
 
     pub fn check_shutdown(&self) -> Result<()> {
-        if self.access.has(Privileges::SHUTDOWN) { Ok(()) } else { Err(special("SHUTDOWN")) }
+        if self.access.has(Privileges::SHUTDOWN) { Ok(()) } else { Err(special("SHUTDOWN").into()) }
     }
 
     pub fn check_reload(&self) -> Result<()> {
@@ -267,7 +269,7 @@ impl State {
 
     /// 1044, whether the database is there or not.
     pub fn check_use(&self, name: &str) -> Result<()> {
-        if self.access.enters_database(name) { Ok(()) } else { Err(self.access.database_denied(name)) }
+        if self.access.enters_database(name) { Ok(()) } else { Err(self.access.database_denied(name).into()) }
     }
 
     fn check_create_table(&self, create: &CreateTable<'_>) -> Result<()> {
@@ -293,7 +295,9 @@ impl State {
         if whole.is_err() && !key.references.columns.is_empty() && key.references.columns.iter().all(column) {
             return Ok(());
         }
-        whole.map_err(|_| self.access.table_denied(Privileges::REFERENCES, &format!("{database}.{}", parent.name)))
+        whole
+            .map_err(|_| self.access.table_denied(Privileges::REFERENCES, &format!("{database}.{}", parent.name)))
+            .map_err(Error::from)
     }
 
     fn check_alter_table(&self, alter: &AlterTable<'_>) -> Result<()> {
@@ -355,7 +359,7 @@ impl State {
                 }
                 let (whole, _) = access.table(database, name.name);
                 if !whole.has_any(Privileges::TABLE.without(Privileges::GRANT)) {
-                    return Err(access.command_denied("SHOW", name.name));
+                    return Err(access.command_denied("SHOW", name.name).into());
                 }
                 match self.schema().table(database, name.name) {
                     Some(def) if def.view.is_some() => {
@@ -380,16 +384,16 @@ impl State {
             Show::CreateOther { kind: "PROCEDURE", .. } => Ok(()),
             Show::CreateOther { name, .. } => self.sees_table(name),
             Show::LogEvents if access.has(Privileges::REPLICATION_SLAVE) => Ok(()),
-            Show::LogEvents => Err(special("REPLICATION SLAVE")),
+            Show::LogEvents => Err(special("REPLICATION SLAVE").into()),
             Show::EngineStatus { .. } => process(access),
             Show::Replicas => match access.has(Privileges::REPLICATION_SLAVE) {
                 true => Ok(()),
-                false => Err(special("REPLICATION SLAVE")),
+                false => Err(special("REPLICATION SLAVE").into()),
             },
             Show::BinaryLogStatus | Show::BinaryLogs | Show::ReplicaStatus { .. } => {
                 match access.has(Privileges::SUPER) || access.has(Privileges::REPLICATION_CLIENT) {
                     true => Ok(()),
-                    false => Err(special("SUPER, REPLICATION CLIENT")),
+                    false => Err(special("SUPER, REPLICATION CLIENT").into()),
                 }
             }
             // Judged where they know whom they are about.
@@ -418,12 +422,12 @@ impl State {
 fn of_database(access: &Access, name: &str, wanted: Privileges) -> Result<()> {
     match access.database(name).has(wanted) {
         true => Ok(()),
-        false => Err(access.database_denied(name)),
+        false => Err(access.database_denied(name).into()),
     }
 }
 
 fn process(access: &Access) -> Result<()> {
-    if access.has(Privileges::PROCESS) { Ok(()) } else { Err(special("PROCESS")) }
+    if access.has(Privileges::PROCESS) { Ok(()) } else { Err(special("PROCESS").into()) }
 }
 
 /// What is allowed before a new password is set.
@@ -444,8 +448,8 @@ fn check_flush(access: &Access, what: &str) -> Result<()> {
     match dynamic {
         _ if access.has(Privileges::RELOAD) => Ok(()),
         Some(dynamic) if access.has_dynamic(dynamic) => Ok(()),
-        Some(dynamic) => Err(special(&format!("RELOAD or {dynamic}"))),
-        None => Err(special("RELOAD")),
+        Some(dynamic) => Err(special(&format!("RELOAD or {dynamic}")).into()),
+        None => Err(special("RELOAD").into()),
     }
 }
 
@@ -475,10 +479,12 @@ const RESTRICTED: &[&str] = &[
 /// Global variables that need more than SYSTEM_VARIABLES_ADMIN.
 fn check_variable(access: &Access, name: &str) -> Result<()> {
     if name.eq_ignore_ascii_case("mandatory_roles") && !access.has_dynamic("ROLE_ADMIN") {
-        return Err(special("SYSTEM_VARIABLES_ADMIN or SUPER privileges, as well as the ROLE_ADMIN"));
+        return Err(special("SYSTEM_VARIABLES_ADMIN or SUPER privileges, as well as the ROLE_ADMIN").into());
     }
     if name.eq_ignore_ascii_case("offline_mode") {
-        return access.needs_admin("CONNECTION_ADMIN", "SYSTEM_VARIABLES_ADMIN plus CONNECTION_ADMIN or SUPER");
+        return access
+            .needs_admin("CONNECTION_ADMIN", "SYSTEM_VARIABLES_ADMIN plus CONNECTION_ADMIN or SUPER")
+            .map_err(Error::from);
     }
     Ok(())
 }
@@ -510,7 +516,9 @@ fn check_set(access: &Access, item: &SetItem<'_>) -> Result<()> {
             if access.has_dynamic("SESSION_VARIABLES_ADMIN") {
                 return Ok(());
             }
-            access.needs_admin("SYSTEM_VARIABLES_ADMIN", "SUPER, SYSTEM_VARIABLES_ADMIN or SESSION_VARIABLES_ADMIN")
+            access
+                .needs_admin("SYSTEM_VARIABLES_ADMIN", "SUPER, SYSTEM_VARIABLES_ADMIN or SESSION_VARIABLES_ADMIN")
+                .map_err(Error::from)
         }
         VariableScope::Any | VariableScope::Session => Ok(()),
     }

@@ -1,12 +1,12 @@
 //! SHOW GRANTS, SHOW CREATE USER: statements as MySQL prints them.
 
 use super::grant::check_using;
-use super::model::{Account, Lifetime, Name, ticked};
-use super::privilege::Privileges;
 use super::statement::named;
 use crate::error::{Error, Result};
 use crate::session::{ResultSet, State};
 use crate::show::{Columns, result, text};
+use accounts::model::{Account, Lifetime, Name, ticked};
+use accounts::privilege::Privileges;
 use conditions::Condition;
 use sql::ast::AccountName;
 
@@ -16,7 +16,7 @@ pub fn grants(state: &State, user: Option<&AccountName<'_>>, using: &[AccountNam
     let accounts = state.worker.shared.accounts.snapshot();
     let name = user.map_or_else(|| access.name.clone(), |user| named(access, user));
     if name != access.name && !access.database("mysql").has(Privileges::SELECT) && !access.roles.contains(&name) {
-        return Err(access.table_denied(Privileges::SELECT, "user"));
+        return Err(access.table_denied(Privileges::SELECT, "user").into());
     }
     let Some(account) = accounts.get(&name) else {
         let Name { user, host } = &name;
@@ -177,7 +177,7 @@ pub fn create_user(state: &State, user: &AccountName<'_>) -> Result<ResultSet> {
     let name = named(access, user);
     let sees_secrets = access.database("mysql").has(Privileges::SELECT);
     if name != access.name && !sees_secrets {
-        return Err(access.database_denied("mysql"));
+        return Err(access.database_denied("mysql").into());
     }
     let accounts = state.worker.shared.accounts.snapshot();
     let Some(account) = accounts.get(&name) else {

@@ -4,8 +4,8 @@
 
 use super::model::{Account, Name, RoutineGrant};
 use super::privilege::Privileges;
-use super::{Accounts, special};
-use crate::error::{Error, Result};
+use super::{Accounts, SYSTEM_USER, special};
+use crate::Result;
 use conditions::Condition;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -240,6 +240,20 @@ impl Access {
         if self.has(Privileges::SUPER) || self.has_dynamic(dynamic) { Ok(()) } else { Err(special(named)) }
     }
 
+    /// Accounts with SYSTEM_USER are changed by their kind alone.
+    pub fn guard<'n>(&self, accounts: &Accounts, names: impl IntoIterator<Item = &'n Name>) -> Result<()> {
+        if self.has_dynamic(SYSTEM_USER) {
+            return Ok(());
+        }
+        let is_system = |name: &Name| {
+            *name != self.name && accounts.get(name).is_some_and(|account| account.dynamic.contains_key(SYSTEM_USER))
+        };
+        match names.into_iter().any(is_system) {
+            true => Err(special(SYSTEM_USER)),
+            false => Ok(()),
+        }
+    }
+
     /// Manages accounts: CREATE USER, or for what would be done by hand in MySQL this privilege on the tables of `mysql`.
     pub fn manages_accounts(&self, by_hand: Privileges) -> bool {
         self.has(Privileges::CREATE_USER) || self.database("mysql").has(by_hand)
@@ -341,26 +355,26 @@ impl Access {
         if !self.expired {
             return Ok(());
         }
-        Err(Error::from(Condition::MustChangePassword))
+        Err(Condition::MustChangePassword)
     }
 
     /// 1142
-    pub fn table_denied(&self, privileges: Privileges, table: &str) -> Error {
+    pub fn table_denied(&self, privileges: Privileges, table: &str) -> Condition {
         self.command_denied(&privileges.list(), table)
     }
 
-    pub fn command_denied(&self, command: &str, table: &str) -> Error {
-        let (user, host) = (self.user.clone(), self.host.clone());
-        let denied = sql::Denied { command: command.to_owned(), user, host, table: table.to_owned(), column: None };
-        Error::Sql(sql::Error::Denied(Box::new(denied)))
+    /// 1142, for whatever command.
+    pub fn command_denied(&self, command: &str, table: &str) -> Condition {
+        Condition::TableAccessDeniedError {
+            command: command.into(),
+            user: (&self.user).into(),
+            host: (&self.host).into(),
+            table: table.into(),
+        }
     }
 
     /// 1370
-    pub fn routine_denied(&self, command: &str, database: &str, routine: &str) -> Error {
-        self.routine_refusal(command, database, routine).into()
-    }
-
-    fn routine_refusal(&self, command: &str, database: &str, routine: &str) -> Condition {
+    pub fn routine_denied(&self, command: &str, database: &str, routine: &str) -> Condition {
         Condition::ProcAccessDeniedError {
             command: command.into(),
             user: (&self.name.user).into(),
@@ -370,23 +384,24 @@ impl Access {
     }
 
     /// Refuses to call a stored function: 1370.
-    pub fn calls_function(&self, database: &str, name: &str) -> sql::Result<()> {
+    pub fn calls_function(&self, database: &str, name: &str) -> Result<()> {
         match self.routine(database, name, true).has(Privileges::EXECUTE) {
             true => Ok(()),
-            false => Err(self.routine_refusal("execute", database, name).into()),
+            false => Err(self.routine_denied("execute", database, name)),
         }
     }
 
     /// 1044
-    pub fn database_denied(&self, database: &str) -> Error {
-        let Name { user, host } = self.name.clone();
-        Error::DatabaseAccessDenied { user, host, database: database.to_owned() }
+    pub fn database_denied(&self, database: &str) -> Condition {
+        let Name { user, host } = &self.name;
+        Condition::DbAccessDeniedError { user: user.into(), host: host.into(), database: database.into() }
     }
 
     /// 1045
-    pub fn access_denied(&self) -> Error {
-        let Name { user, host } = self.name.clone();
-        Error::AccessDenied { user, host, using_password: self.using_password }
+    pub fn access_denied(&self) -> Condition {
+        let Name { user, host } = &self.name;
+        let using = if self.using_password { "YES" } else { "NO" };
+        Condition::AccessDeniedError { user: user.into(), host: host.into(), using: using.into() }
     }
 }
 

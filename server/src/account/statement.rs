@@ -3,23 +3,20 @@
 //! Syntax becomes owned data; a job on a thread for definitions hashes passwords, changes a copy of all accounts, and publishes it
 //! (`AccountStore::change`). A statement names all accounts that it fails for, and changes none then.
 
-use super::access::Access;
 use super::grant;
-use super::model::{Account, Lifetime, Limits, Name, Requirement};
-use super::password::{PASSWORD_BYTES_MAX, Plugin};
-use super::privilege::Privileges;
-use super::{Accounts, SYSTEM_USER, now_seconds, special};
 use crate::error::{Error, Result};
 use crate::session::{ResultSet, State};
 use crate::show::{Columns, number, result, text};
+use accounts::Access;
+use accounts::model::{Account, Lifetime, Limits, Name, Requirement};
+use accounts::privilege::Privileges;
+use accounts::{Accounts, Notes, now_seconds, special};
+use accounts::{PASSWORD_BYTES_MAX, Plugin};
 use conditions::Condition;
 use exec::Level;
 use sql::ast::{AccountName, AccountOption, AccountStatement, Authentication, Expiry, Resource, RoleChoice, UserSpec};
 use std::sync::Arc;
 use types::schema::{DatabaseDef, Schema, TableDef};
-
-/// Notes of a statement: number and message.
-pub type Notes = Vec<Condition>;
 
 /// Runs a statement about accounts; the caller answers OK, or the passwords that were made.
 pub async fn run(state: &mut State, statement: &AccountStatement<'_>) -> Result<Option<ResultSet>> {
@@ -70,7 +67,7 @@ pub async fn run(state: &mut State, statement: &AccountStatement<'_>) -> Result<
             let name = own(&user.name);
             // CREATE USER does not suffice here, unlike for ALTER USER.
             if name != access.name && !access.database("mysql").has(Privileges::UPDATE) {
-                return Err(access.database_denied("mysql"));
+                return Err(access.database_denied("mysql").into());
             }
             let administers = access.manages_accounts(Privileges::UPDATE);
             guard(state, &access, [&name])?;
@@ -179,7 +176,7 @@ fn may_keep_two(access: &Access, spec: &Spec) -> Result<()> {
     let is_asked = spec.retains || matches!(spec.secret, Some(Secret::DiscardOld));
     match !is_asked || access.manages_accounts(Privileges::UPDATE) || access.has_dynamic("APPLICATION_PASSWORD_ADMIN") {
         true => Ok(()),
-        false => Err(special("CREATE USER or APPLICATION_PASSWORD_ADMIN")),
+        false => Err(special("CREATE USER or APPLICATION_PASSWORD_ADMIN").into()),
     }
 }
 
@@ -193,32 +190,16 @@ pub fn named(access: &Access, name: &AccountName<'_>) -> Name {
 
 /// 1227
 pub fn manage(access: &Access, by_hand: Privileges) -> Result<()> {
-    if access.manages_accounts(by_hand) { Ok(()) } else { Err(special("CREATE USER")) }
+    if access.manages_accounts(by_hand) { Ok(()) } else { Err(special("CREATE USER").into()) }
 }
 
 /// 1227 where an account with SYSTEM_USER is among them that this one may not change.
 pub fn guard<'n>(state: &State, access: &Access, names: impl IntoIterator<Item = &'n Name>) -> Result<()> {
-    access.guard(&state.worker.shared.accounts.snapshot(), names)
+    access.guard(&state.worker.shared.accounts.snapshot(), names).map_err(Error::from)
 }
 
 fn require(access: &Access, privileges: Privileges, named: &str) -> Result<()> {
-    if access.has(privileges) { Ok(()) } else { Err(special(named)) }
-}
-
-impl Access {
-    /// Accounts with SYSTEM_USER are changed by their kind alone.
-    pub fn guard<'n>(&self, accounts: &Accounts, names: impl IntoIterator<Item = &'n Name>) -> Result<()> {
-        if self.has_dynamic(SYSTEM_USER) {
-            return Ok(());
-        }
-        let is_system = |name: &Name| {
-            *name != self.name && accounts.get(name).is_some_and(|account| account.dynamic.contains_key(SYSTEM_USER))
-        };
-        match names.into_iter().any(is_system) {
-            true => Err(special(SYSTEM_USER)),
-            false => Ok(()),
-        }
-    }
+    if access.has(privileges) { Ok(()) } else { Err(special(named).into()) }
 }
 
 /// Changes accounts on a thread for definitions.
@@ -300,7 +281,7 @@ fn specs(state: &State, users: &[UserSpec<'_>]) -> Result<(Vec<Spec>, Vec<Made>)
             }
             Authentication::Random { plugin } => {
                 let length = state.variables.get(crate::variables::known("generated_random_password_length")).as_u64();
-                let password = super::password::random(length as usize);
+                let password = accounts::random_password(length as usize);
                 made.push((name.clone(), password.clone()));
                 Some(Secret::Password { plugin: plugin.map(find).transpose()?, password: password.into_bytes() })
             }
@@ -559,7 +540,7 @@ fn create(accounts: &mut Accounts, new: New, if_not_exists: bool) -> Result<Note
         options.apply(&mut account);
         policy.record(&mut account);
         account.default_roles = roles.clone();
-        account.roles = roles.iter().map(|role| super::model::RoleGrant { role: role.clone(), admin: false }).collect();
+        account.roles = roles.iter().map(|role| accounts::model::RoleGrant { role: role.clone(), admin: false }).collect();
         accounts.put(account);
     }
     fail("CREATE USER", &failed, " (User account already exists)")?;
@@ -691,32 +672,6 @@ fn rename(accounts: &mut Accounts, pairs: &[(Name, Name)]) -> Result<()> {
         accounts.forget_role(from, Some(to));
     }
     fail("RENAME USER", &failed, "")
-}
-
-impl Accounts {
-    pub fn put(&mut self, account: Account) {
-        self.by_name.insert(account.name.clone(), Arc::new(account));
-    }
-
-    /// Takes a role away from everybody, or gives it another name.
-    fn forget_role(&mut self, role: &Name, renamed: Option<&Name>) {
-        for account in self.by_name.values_mut() {
-            if account.has_role(role).is_none() && !account.default_roles.contains(role) {
-                continue;
-            }
-            let account = Arc::make_mut(account);
-            match renamed {
-                Some(to) => {
-                    account.roles.iter_mut().filter(|grant| grant.role == *role).for_each(|grant| grant.role = to.clone());
-                    account.default_roles.iter_mut().filter(|name| *name == role).for_each(|name| *name = to.clone());
-                }
-                None => {
-                    account.roles.retain(|grant| grant.role != *role);
-                    account.default_roles.retain(|name| name != role);
-                }
-            }
-        }
-    }
 }
 
 /// Which roles are meant.

@@ -9,11 +9,11 @@
 //! R3: what waits is bounded ([`STAGED_MAX`]).
 
 use super::Accounts;
+use super::Notes;
 use super::model::*;
 use super::password::Plugin;
 use super::privilege::{DYNAMIC, Privileges};
-use super::statement::Notes;
-use crate::error::{Error, Result};
+use crate::Result;
 use conditions::Condition;
 use std::collections::{BTreeMap, BTreeSet};
 use types::temporal::{Moment, TimeZone, parse_datetime};
@@ -86,9 +86,9 @@ impl GrantRow {
     }
 
     /// 1265
-    fn truncated(&self, column: &str) -> Error {
+    fn truncated(&self, column: &str) -> Condition {
         let column = self.shown(column);
-        Error::from(Condition::WarnDataTruncated { column: column.into(), row: self.number.into() })
+        Condition::WarnDataTruncated { column: column.into(), row: self.number.into() }
     }
 
     /// 'Y' or 'N'; what is missing is 'N'.
@@ -104,13 +104,11 @@ impl GrantRow {
     /// 1366
     fn number<T: std::str::FromStr>(&self, column: &str) -> Result<Option<T>> {
         let Some(text) = self.get(column) else { return Ok(None) };
-        let wrong = || {
-            Error::from(Condition::TruncatedWrongValueForField {
-                kind: "integer".into(),
-                value: text.into(),
-                column: self.shown(column).into(),
-                row: self.number.into(),
-            })
+        let wrong = || Condition::TruncatedWrongValueForField {
+            kind: "integer".into(),
+            value: text.into(),
+            column: self.shown(column).into(),
+            row: self.number.into(),
         };
         text.parse().map(Some).map_err(|_| wrong())
     }
@@ -140,13 +138,11 @@ impl GrantRow {
     /// Seconds since the epoch. 1292
     fn moment(&self, column: &str, zone: &TimeZone) -> Result<i64> {
         let Some(text) = self.get(column).filter(|text| !text.starts_with("0000-00-00")) else { return Ok(0) };
-        let wrong = || {
-            Error::from(Condition::TruncatedWrongTemporalForField {
-                kind: "datetime".into(),
-                value: text.into(),
-                column: self.shown(column).into(),
-                row: self.number.into(),
-            })
+        let wrong = || Condition::TruncatedWrongTemporalForField {
+            kind: "datetime".into(),
+            value: text.into(),
+            column: self.shown(column).into(),
+            row: self.number.into(),
         };
         let read = parse_datetime(text.as_bytes()).filter(|read| !read.truncated).ok_or_else(wrong)?;
         match zone.to_utc(read.value) {
@@ -205,7 +201,7 @@ impl Staged {
     /// Takes rows of a table other than `user`: all or none.
     pub fn add(&mut self, table: GrantTable, rows: &[GrantRow], zone: &TimeZone) -> Result<()> {
         if self.rows + rows.len() > STAGED_MAX {
-            return Err(Error::from(Condition::TooManyStagedRows));
+            return Err(Condition::TooManyStagedRows);
         }
         let read = rows.iter().map(|row| read(table, row, zone)).collect::<Result<Vec<_>>>()?;
         self.rows += read.len();
@@ -235,10 +231,7 @@ impl Staged {
             if let Some(before) = accounts.get(&account.name) {
                 if !replaces && !self.dropped.contains(&GrantTable::Users) {
                     let Name { user, host } = &account.name;
-                    return Err(Error::from(Condition::DupEntry {
-                        value: format!("{host}-{user}").into(),
-                        key: "user.PRIMARY".into(),
-                    }));
+                    return Err(Condition::DupEntry { value: format!("{host}-{user}").into(), key: "user.PRIMARY".into() });
                 }
                 let mut kept = Account::clone(before);
                 self.clear_dropped(&mut kept);
@@ -344,7 +337,7 @@ fn read(table: GrantTable, row: &GrantRow, zone: &TimeZone) -> Result<Grants> {
         GrantTable::Dynamic => {
             let name = row.text("priv").to_ascii_uppercase();
             if !DYNAMIC.contains(&name.as_str()) {
-                return Err(Error::from(Condition::WarnDaPrivilegeNotRegistered { privilege: name.into() }));
+                return Err(Condition::WarnDaPrivilegeNotRegistered { privilege: name.into() });
             }
             grants.dynamic.insert(name, row.flag("with_grant_option")?);
         }
@@ -360,7 +353,7 @@ fn user(row: &GrantRow, plugin: Plugin, zone: &TimeZone) -> Result<Account> {
     // What MySQL puts into its own accounts can be no password of anybody.
     let is_none = stored.contains("THISISACOMBINATIONOFINVALIDSALTANDPASSWORD");
     if !is_none && !plugin.accepts(&stored) {
-        return Err(Error::from(Condition::PasswordFormat));
+        return Err(Condition::PasswordFormat);
     }
     let kind = row.text("ssl_type").to_ascii_uppercase();
     let own = |column| if kind == "SPECIFIED" { row.optional(column) } else { None };
@@ -404,9 +397,8 @@ fn user(row: &GrantRow, plugin: Plugin, zone: &TimeZone) -> Result<Account> {
         ..Account::default()
     };
     if let Some(json) = row.get("user_attributes") {
-        attributes(&mut account, json).ok_or_else(|| {
-            Error::from(Condition::SystemTableInvalidJson { column: "user.User_attributes".into(), row: row.number.into() })
-        })?;
+        attributes(&mut account, json)
+            .ok_or_else(|| Condition::SystemTableInvalidJson { column: "user.User_attributes".into(), row: row.number.into() })?;
     }
     Ok(account)
 }

@@ -29,7 +29,10 @@ pub fn matches(host: &str, name: &str, address: Option<IpAddr>) -> bool {
     if host.is_empty() || host == "%" {
         return true;
     }
-    let like = |text: &str| crate::show::like(host.to_ascii_lowercase().as_bytes(), text.to_ascii_lowercase().as_bytes());
+    let like = |text: &str| {
+        let (text, host) = (text.to_ascii_lowercase(), host.to_ascii_lowercase());
+        types::collation::like(text.as_bytes(), host.as_bytes(), Some(b'\\'), types::CollationId::UTF8MB4_GENERAL_CI)
+    };
     like(name) || address.is_some_and(|address| like(&address.to_string()))
 }
 

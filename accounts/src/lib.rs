@@ -1,4 +1,4 @@
-//! Accounts, roles and privileges.
+//! Accounts, roles and privileges: what is stored, who a client is, and what a session may do.
 //!
 //! All accounts are one immutable snapshot ([`Accounts`]) behind one pointer; a statement that changes them makes the next one on a thread
 //! for definitions, writes the changed records in one transaction, and publishes it with the next *epoch*. A session holds an [`Access`]:
@@ -7,38 +7,28 @@
 //! looks at nothing but the session's own memory.
 //!
 //! - `privilege`: the bits; `model`: what is stored; `host`: which clients an account is for; `password`: how passwords are stored.
-//! - `login_jobs`: the thread for slow work on passwords.
+//! - `logins`: what is remembered of logins; `login_jobs`: the thread for slow work on passwords.
 //! - `restore`: rows of the tables of `mysql` in a dump.
-//! - `access`: what a session may do; `check`: what each statement needs; `statement`, `grant`: the statements; `show`: SHOW GRANTS and
-//!   its kin; `logins`: what is remembered of logins.
+//! - `access`: what a session may do.
+//!
+//! The statements about accounts, and what each statement needs, are in `server/src/account`.
 //!
 //! A1: an epoch is published after its records are durable, and under the writers' mutex.
-//! A2: what is refused is refused before anything is read or written.
 
 mod access;
-mod check;
-mod grant;
 pub mod host;
 mod login_jobs;
 mod logins;
 pub mod model;
-mod needs;
 mod password;
 pub mod privilege;
 pub mod restore;
-mod show;
-mod statement;
 
-pub use access::{Access, Accesses, Identity};
-pub use grant::{forget_routine, grant_to_maker};
+pub use access::{Access, Accesses, Identity, matches_database};
 pub use logins::{Logins, Seat};
 pub use model::{Account, Name};
-pub use needs::{Gathering, Needs};
-pub use password::{PASSWORD_BYTES_MAX, Plugin, native_hash};
-pub use show::{create_user, grants, json_text};
-pub use statement::{change, run};
+pub use password::{PASSWORD_BYTES_MAX, Plugin, native_hash, random_password};
 
-use crate::error::{Error, Result};
 use arc_swap::ArcSwap;
 use conditions::Condition;
 use parking_lot::Mutex;
@@ -46,6 +36,12 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Everything that is refused here is told to a client as it is.
+pub type Result<T> = std::result::Result<T, Condition>;
+
+/// What a statement about accounts has to warn of.
+pub type Notes = Vec<Condition>;
 
 /// All accounts and roles as of one epoch.
 #[derive(Clone, Debug, Default)]
@@ -65,6 +61,31 @@ impl Accounts {
 
     pub fn get(&self, name: &Name) -> Option<&Arc<Account>> {
         self.by_name.get(name)
+    }
+
+    /// Adds an account, or replaces the one of its name.
+    pub fn put(&mut self, account: Account) {
+        self.by_name.insert(account.name.clone(), Arc::new(account));
+    }
+
+    /// Takes a role away from everybody, or gives it another name.
+    pub fn forget_role(&mut self, role: &Name, renamed: Option<&Name>) {
+        for account in self.by_name.values_mut() {
+            if account.has_role(role).is_none() && !account.default_roles.contains(role) {
+                continue;
+            }
+            let account = Arc::make_mut(account);
+            match renamed {
+                Some(to) => {
+                    account.roles.iter_mut().filter(|grant| grant.role == *role).for_each(|grant| grant.role = to.clone());
+                    account.default_roles.iter_mut().filter(|name| *name == role).for_each(|name| *name = to.clone());
+                }
+                None => {
+                    account.roles.retain(|grant| grant.role != *role);
+                    account.default_roles.retain(|name| name != role);
+                }
+            }
+        }
     }
 
     /// The account of a client.
@@ -105,7 +126,7 @@ impl Accounts {
     /// 3880: everybody has the mandatory roles, so none of them is a system account.
     pub fn check_mandatory(&self, roles: &[Name]) -> Result<()> {
         let Some(name) = roles.iter().find(|role| self.is_system(role)) else { return Ok(()) };
-        Err(Error::from(Condition::DaAuthIdWithSystemUserPrivInMandatoryRoles { account: name.ticked().into() }))
+        Err(Condition::DaAuthIdWithSystemUserPrivInMandatoryRoles { account: name.ticked().into() })
     }
 
     /// The roles that an account may make active: its own, and of the mandatory ones those that are there.
@@ -164,18 +185,21 @@ impl AccountStore {
     }
 
     /// A server that others than this machine's programs can reach wants a password of root.
-    pub fn refuse_open_root(&self, tcp: Option<std::net::SocketAddr>) -> std::result::Result<(), crate::StartError> {
+    ///
+    /// # Errors
+    /// A sentence for who starts the server.
+    pub fn refuse_open_root(&self, tcp: Option<std::net::SocketAddr>) -> std::result::Result<(), String> {
         let Some(address) = tcp.filter(|address| !address.ip().is_loopback()) else { return Ok(()) };
         let snapshot = self.snapshot();
         let is_open = |account: &&Arc<Account>| account.name.user == "root" && account.stored.is_empty() && !account.locked;
         match snapshot.by_name.values().find(is_open) {
-            Some(root) => Err(crate::StartError::Accounts(format!(
+            Some(root) => Err(format!(
                 "will not listen on {}, which other machines can reach, while {} has no password: start on 127.0.0.1 and run ALTER \
                  USER {} IDENTIFIED BY '...'",
                 address.ip(),
                 root.name.quoted(),
                 root.name.quoted()
-            ))),
+            )),
             None => Ok(()),
         }
     }
@@ -192,12 +216,15 @@ impl AccountStore {
     }
 
     /// Changes accounts: all of what `change` does, or nothing where it fails. Blocks.
-    pub fn change<T>(
+    ///
+    /// # Errors
+    /// Those of `change`, and of the catalog.
+    pub fn change<T, E: From<Condition> + From<table::Error>>(
         &self,
         database: &table::Database,
         worker: &txn::Worker,
-        change: impl FnOnce(&mut Accounts) -> Result<T>,
-    ) -> Result<T> {
+        change: impl FnOnce(&mut Accounts) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
         let mut is_stored = self.writer.lock();
         let present = self.snapshot();
         let mut next = Accounts::clone(&present);
@@ -206,7 +233,7 @@ impl AccountStore {
         for (name, account) in &next.by_name {
             let is_same = *is_stored && present.get(name).is_some_and(|before| Arc::ptr_eq(before, account) || before == account);
             if !is_same {
-                let json = serde_json::to_vec(&**account).map_err(|error| Error::Internal(error.to_string()))?;
+                let json = serde_json::to_vec(&**account).map_err(|error| Condition::UnknownError { message: error.into() })?;
                 records.push((name.record(), Some(json)));
             }
         }
@@ -238,8 +265,8 @@ impl AccountStore {
 pub const SYSTEM_USER: &str = "SYSTEM_USER";
 
 /// 1227
-pub fn special(privileges: &str) -> Error {
-    Error::from(Condition::SpecificAccessDeniedError { privileges: privileges.into() })
+pub fn special(privileges: &str) -> Condition {
+    Condition::SpecificAccessDeniedError { privileges: privileges.into() }
 }
 
 /// Seconds since the epoch.
