@@ -28,6 +28,7 @@ pub mod plan;
 mod planner;
 pub mod routine;
 mod row_expr;
+mod secret;
 #[cfg(test)]
 mod testing;
 mod view;
@@ -50,4 +51,5 @@ pub use parser::{DEPTH_MAX, HEIGHT_MAX, Parsed, Repeated, parse, parse_expressio
 pub use partition::{bind_partition, partition_expr};
 pub use planner::{estimated_cost, is_volatile};
 pub use row_expr::{RowExprUse, bind_row_expr, check_row_exprs, row_expr};
+pub use secret::{places_of_parameters, without_secrets};
 pub use view::{NewView, check_view, define_view, view_columns, view_definition};

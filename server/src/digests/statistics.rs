@@ -6,7 +6,7 @@
 //! executions are rare, at each.
 
 use super::Summary;
-use sql::plan::{Access, Node, Plan};
+use sql::plan::{Access, Node, Plan, SqlMode};
 use std::cell::{Cell, RefCell};
 
 /// Buckets for each power of two.
@@ -208,6 +208,7 @@ impl Statistics {
         if time <= self.sample_time.get() && age_ns < SAMPLE_AGE_NS && count > 0 {
             return;
         }
+        let text = sql::without_secrets(text, &SqlMode::DEFAULT);
         let mut sample = self.sample.borrow_mut();
         sample.clear();
         sample.extend_from_slice(&text[..text.len().min(SAMPLE_BYTES_MAX)]);

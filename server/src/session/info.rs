@@ -205,7 +205,10 @@ impl SessionInfo {
         let statement = self.statement.borrow();
         let info = match statement.is_empty() {
             true => None,
-            false => Some(String::from_utf8_lossy(&statement).into_owned()),
+            false => {
+                let text = sql::without_secrets(&statement, &sql::plan::SqlMode::DEFAULT);
+                Some(String::from_utf8_lossy(&text).into_owned())
+            }
         };
         let stage = self.definition.borrow().as_ref().and_then(|progress| progress.stage());
         ProcessLine {
