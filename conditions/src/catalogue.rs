@@ -5,6 +5,7 @@ rows! {
         "Can't create/write to file '{path}' (OS errno {errno} - {why})";
     FileNotFound { path, errno, why } = 2, "EE_READ", "HY000", "Error reading file '{path}' (OS errno {errno} - {why})";
     StatError { path, errno, why } = 13, "EE_STAT", "HY000", "Can't get stat of '{path}' (OS errno {errno} - {why})";
+    FileMissing { path, errno, why } = 29, "EE_FILENOTFOUND", "HY000", "File '{path}' not found (OS errno {errno} - {why})";
     DbCreateExists { database } = 1007, "ER_DB_CREATE_EXISTS", "HY000", "Can't create database '{database}'; database exists";
     DbDropExists { database } = 1008, "ER_DB_DROP_EXISTS", "HY000", "Can't drop database '{database}'; database doesn't exist";
     DiskFullNow { place } = 1021, "ER_DISK_FULL", "HY000",
@@ -92,6 +93,9 @@ rows! {
         "BLOB, TEXT, GEOMETRY or JSON column '{column}' can't have a default value";
     WrongDbName { name } = 1102, "ER_WRONG_DB_NAME", "42000", "Incorrect database name '{name}'";
     WrongTableName { name } = 1103, "ER_WRONG_TABLE_NAME", "42000", "Incorrect table name '{name}'";
+    TooBigSelect = 1104, "ER_TOO_BIG_SELECT", "42000",
+        "The SELECT would examine more than MAX_JOIN_SIZE rows; check your WHERE and use SET SQL_BIG_SELECTS=1 or SET MAX_JOIN_SIZE=# if \
+         the SELECT is okay";
     CastedNegativeInteger = 1105, "ER_UNKNOWN_ERROR", "HY000",
         "Cast to unsigned converted negative integer to its positive complement";
     UnknownError { message } = 1105, "ER_UNKNOWN_ERROR", "HY000", "{message}";
@@ -652,6 +656,8 @@ rows! {
     InvalidJsonPathArrayCell = 3165, "ER_INVALID_JSON_PATH_ARRAY_CELL", "42000",
         "A path expression is not a path to a cell in an array.";
     SessionWasKilled = 3169, "ER_SESSION_WAS_KILLED", "HY000", "Session was killed";
+    CapacityExceeded { bytes, what, why } = 3170, "ER_CAPACITY_EXCEEDED", "HY000",
+        "Memory capacity of {bytes} bytes for '{what}' exceeded. {why}";
     InvalidEncryptionOption = 3184, "ER_INVALID_ENCRYPTION_OPTION", "HY000", "Invalid encryption option.";
     CannotFindKeyInKeyring = 3185, "ER_CANNOT_FIND_KEY_IN_KEYRING", "HY000",
         "Can't find master key from keyring, please check in the server log if a keyring is loaded and initialized \

@@ -14,8 +14,9 @@ use crate::error::Error;
 use crate::in_list::InLists;
 use crate::packed;
 use crate::run::{Source, SourceState};
-use crate::session::{SessionVars, UserVariable};
+use crate::session::SessionVars;
 use crate::subquery::Subqueries;
+use crate::user_variables::{Replaced, UserVariable};
 use conditions::Condition;
 use smallvec::SmallVec;
 use sql::expr::{CompareAs, CompareOp, Expr, ExprKind, PartitionCall, UnaryOp};
@@ -179,12 +180,7 @@ impl<'a> Shared<'a> {
         if let Some(rare) = self.rare.get() {
             rare.waits.restart();
             let mut variables = self.session.assigned_variables.borrow_mut();
-            for (name, before) in rare.waits.assigned.borrow_mut().drain(..).rev() {
-                match before {
-                    Some(before) => variables.insert(name, before),
-                    None => variables.remove(&name),
-                };
-            }
+            rare.waits.assigned.borrow_mut().restore(&mut variables);
         }
         let warnings = self.session.row_warnings.replace(0);
         if warnings > 0 {
@@ -228,7 +224,7 @@ impl<'a> Shared<'a> {
 pub(crate) struct RowAside {
     outcomes: Vec<Option<i64>>,
     next: usize,
-    assigned: Vec<(String, Option<UserVariable>)>,
+    assigned: Replaced,
     volatile: Vec<usize>,
     warnings: u32,
     dirty: bool,
@@ -240,7 +236,7 @@ pub(crate) struct Waits {
     outcomes: RefCell<Vec<Option<i64>>>,
     next: Cell<usize>,
     /// User variables that the row has assigned, with what they were.
-    assigned: RefCell<Vec<(String, Option<UserVariable>)>>,
+    assigned: RefCell<Replaced>,
     /// Volatile subqueries that were run for the row.
     pub volatile: RefCell<Vec<usize>>,
     /// BENCHMARK: rounds done.
@@ -476,9 +472,10 @@ impl<'a> Env<'a> {
     fn assign_variable(&self, name: &str, value: &'a Expr, ty: &ColumnType) -> Evaluated<'a> {
         let value = self.eval_as(value, ty)?;
         let variable = UserVariable::new(borrow(&value).into_owned(), ty.clone());
-        let before = self.session().assigned_variables.borrow_mut().insert(name.to_owned(), variable);
         // Taken back where the row is evaluated once more.
-        self.shared.rare().waits.assigned.borrow_mut().push((name.to_owned(), before));
+        let mut replaced = self.shared.rare().waits.assigned.borrow_mut();
+        let before = self.session().assign_variable(name, variable, replaced.bytes())?;
+        replaced.note(name, before);
         self.session().row_dirty.set(true);
         Ok(value)
     }

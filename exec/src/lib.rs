@@ -40,6 +40,7 @@ mod stored_conditions;
 mod subquery;
 #[cfg(test)]
 mod tests;
+mod user_variables;
 mod wait;
 mod work;
 
@@ -51,10 +52,11 @@ pub use error::{Error, Raised, Result};
 pub use estimate::Constants;
 pub use function::pico_time;
 pub use prepared::Prepared;
-pub use session::{BlockEncryption, BlockMode, Level, Limits, SessionVars, UserVariable, Warning, Warnings, kill};
+pub use session::{BlockEncryption, BlockMode, Level, Limits, SessionVars, Warning, Warnings, kill};
 pub use sink::{NullSink, RowSink, Strictness};
 pub use spill::kept::{KeptRecords, KeptRows};
 pub use spill::{Temporary, TemporaryFigures};
 pub use types::temporal::TimeZone;
+pub use user_variables::{UserVariable, UserVariables};
 pub use wait::{NoHost, yield_now};
 pub use work::{Work, count};

@@ -4,10 +4,11 @@
 //! Expressions only have a shared reference, so what evaluation may change (warnings, random state, LAST_INSERT_ID(n)) is in cells.
 //! A session lives on one thread; only the kill flag is shared.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
+use crate::user_variables::{self, UserVariable, UserVariables};
 use crate::work::Work;
-use hashbrown::HashMap;
 use sql::plan::SqlMode;
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -31,9 +32,9 @@ pub mod kill {
 #[derive(Clone, Debug)]
 pub struct SessionVars {
     /// `@name`, by lower-case name.
-    pub user_variables: HashMap<String, UserVariable>,
+    pub user_variables: UserVariables,
     /// What `@name := value` has set in the statement that runs; see [`Self::settle_variables`].
-    pub assigned_variables: RefCell<HashMap<String, UserVariable>>,
+    pub assigned_variables: RefCell<UserVariables>,
     /// LAST_INSERT_ID() as of the previous statement.
     pub last_insert_id: Cell<u64>,
     /// Set by LAST_INSERT_ID(n) while a statement runs: the statement's result reports it to the client.
@@ -168,13 +169,6 @@ impl BlockEncryption {
     }
 }
 
-/// A `@name` with the type it got from its assignment.
-#[derive(Clone, Debug, PartialEq)]
-pub struct UserVariable {
-    pub value: Value<'static>,
-    pub ty: ColumnType,
-}
-
 impl UserVariable {
     /// A variable knows numbers and texts: a FLOAT is a DOUBLE with the FLOAT's digits, dates, times and documents are texts, YEAR and BIT integers.
     pub fn new(value: Value<'static>, ty: ColumnType) -> Self {
@@ -224,7 +218,7 @@ impl SessionVars {
     /// MySQL 8.4's defaults for a session of `user`.
     pub fn new(connection_id: u32, user: String, current_user: String) -> Self {
         Self {
-            user_variables: HashMap::new(),
+            user_variables: UserVariables::default(),
             assigned_variables: RefCell::default(),
             last_insert_id: Cell::new(0),
             last_insert_id_set: Cell::new(None),
@@ -280,11 +274,30 @@ impl SessionVars {
     }
 
     /// Gives a user variable its value.
-    pub fn set_user_variable(&mut self, name: &str, variable: UserVariable) {
-        match self.user_variables.get_mut(name) {
-            Some(kept) => *kept = variable,
-            None => drop(self.user_variables.insert(name.to_lowercase(), variable)),
-        }
+    ///
+    /// # Errors
+    /// 3170: the session's variables would take more than they may.
+    pub fn set_user_variable(&mut self, name: &str, variable: UserVariable) -> Result<()> {
+        let lower: Cow<'_, str> = match name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
+            true => name.into(),
+            false => name.to_lowercase().into(),
+        };
+        let replaced = self.user_variables.get(&lower).map_or(0, |kept| user_variables::bytes_of(&lower, kept));
+        let more = user_variables::bytes_of(&lower, &variable);
+        user_variables::check(self.user_variables.bytes() - replaced + more, self.packet_bytes_max)?;
+        self.user_variables.insert(&lower, variable);
+        Ok(())
+    }
+
+    /// Gives a variable its value while a statement runs; what it was. `replaced_bytes` is what may yet have to be taken back.
+    ///
+    /// # Errors
+    /// 3170
+    pub fn assign_variable(&self, name: &str, variable: UserVariable, replaced_bytes: usize) -> Result<Option<UserVariable>> {
+        let mut assigned = self.assigned_variables.borrow_mut();
+        let bytes = self.user_variables.bytes() + assigned.bytes() + replaced_bytes + user_variables::bytes_of(name, &variable);
+        user_variables::check(bytes, self.packet_bytes_max)?;
+        Ok(assigned.insert(name, variable))
     }
 
     /// Between statements: what expressions have assigned joins the other variables.
@@ -293,7 +306,7 @@ impl SessionVars {
         self.row_warnings.set(0);
         let assigned = self.assigned_variables.get_mut();
         if !assigned.is_empty() {
-            self.user_variables.extend(assigned.drain());
+            self.user_variables.take(assigned);
         }
     }
 

@@ -752,3 +752,55 @@ fn executions_are_counted_by_digest_on_all_workers() {
     assert!(counted(&mut reader).is_empty());
     fails(&mut reader, "TRUNCATE TABLE performance_schema.events_statements_summary_by_digest", 1142);
 }
+
+/// What the user variables of a session take has a bound, in whatever way they get their values.
+#[test]
+fn user_variables_have_a_bound() {
+    let server = Server::start();
+    let mut conn = server.connect();
+    conn.query_drop("CREATE DATABASE d").unwrap();
+    conn.query_drop("CREATE TABLE d.t (n INT PRIMARY KEY)").unwrap();
+    conn.query_drop("INSERT INTO d.t VALUES (1), (2), (3), (4), (5), (6)").unwrap();
+    conn.query_drop("CREATE FUNCTION d.f() RETURNS INT DETERMINISTIC BEGIN SET @own = REPEAT('a', 900000); RETURN 1; END")
+        .unwrap();
+    // The bound is four times this.
+    conn.query_drop("SET GLOBAL max_allowed_packet = 1048576").unwrap();
+    let mut conn = server.connect_to("d");
+    for n in 0..4 {
+        conn.query_drop(format!("SET @v{n} = REPEAT('a', 1000000)")).unwrap();
+    }
+    let more = [
+        "SET @more = REPEAT('a', 900000)",
+        "SELECT @more := REPEAT('a', 900000)",
+        "SELECT REPEAT('a', 900000) INTO @more",
+        "SELECT d.f()",
+        "DO d.f()",
+    ];
+    for statement in more {
+        fails(&mut conn, statement, 3170);
+    }
+    assert_eq!(one::<Option<String>>(&mut conn, "SELECT @more"), None);
+    // What is given back is free, and what stands in for another value costs what it has more.
+    conn.query_drop("SET @v0 = NULL").unwrap();
+    for statement in more {
+        conn.query_drop(statement).unwrap();
+        conn.query_drop("SET @more = NULL, @own = NULL").unwrap();
+    }
+    conn.query_drop("SET @v0 = NULL, @v1 = NULL, @v2 = NULL, @v3 = NULL").unwrap();
+    // Row by row, and within one row, where a statement may yet have to take it back.
+    conn.query_drop("SELECT @v := REPEAT(CHAR(64 + n), 1000000) FROM t").unwrap();
+    assert_eq!(one::<u64>(&mut conn, "SELECT LENGTH(@v)"), 1_000_000);
+    let many: Vec<_> = (0..6).map(|n| format!("LENGTH(@w{n} := REPEAT('a', 1000000))")).collect();
+    fails(&mut conn, &format!("SELECT {}", many.join(", ")), 3170);
+    // Many small ones.
+    conn.query_drop("SET @v = NULL, @w0 = NULL, @w1 = NULL, @w2 = NULL, @w3 = NULL, @w4 = NULL, @w5 = NULL").unwrap();
+    let mut refused = None;
+    for n in 0..200 {
+        let list: Vec<_> = (0..500).map(|place| format!("@small_{n}_{place} = {place}")).collect();
+        if let Err(error) = conn.query_drop(format!("SET {}", list.join(", "))) {
+            refused = Some(number(&error));
+            break;
+        }
+    }
+    assert_eq!(refused, Some(3170));
+}

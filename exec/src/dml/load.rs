@@ -18,7 +18,7 @@ use crate::load::{ByteSource, Feed, Row, Split, Splitter};
 use crate::prepared::Prepared;
 use crate::run::{Run, Slice, sources_of};
 use crate::scratch::Scratch;
-use crate::session::UserVariable;
+use crate::user_variables::UserVariable;
 use conditions::Condition;
 use sql::plan::{Assignment, InsertPlan, InsertSource, LoadPlan, LoadTarget};
 use std::borrow::Cow;
@@ -146,7 +146,7 @@ impl<'p> Loading<'p> {
         for (n, target) in self.file.targets.iter().enumerate() {
             let field = (n < row.len()).then(|| row.field(n));
             match target {
-                LoadTarget::Variable(name) => self.set_variable(shared, name, field.flatten()),
+                LoadTarget::Variable(name) => self.set_variable(shared, name, field.flatten())?,
                 LoadTarget::Column(column) => {
                     let default = std::mem::replace(&mut values[*column].1, Value::Null);
                     let column_def = &self.columns[*column];
@@ -203,13 +203,14 @@ impl<'p> Loading<'p> {
         }
     }
 
-    fn set_variable(&self, shared: &Shared<'_>, name: &str, text: Option<&[u8]>) {
+    fn set_variable(&self, shared: &Shared<'_>, name: &str, text: Option<&[u8]>) -> Result<()> {
         let value = match text {
             None => Value::Null,
             Some(text) => Value::Bytes(self.charset.decode(text).unwrap_or(Cow::Borrowed(text)).into_owned().into()),
         };
         let variable = UserVariable::new(value, self.text.clone());
-        shared.session.assigned_variables.borrow_mut().insert(name.to_owned(), variable);
+        shared.session.assign_variable(name, variable, 0)?;
+        Ok(())
     }
 
     /// The value of an assignment over the row as it is by now.

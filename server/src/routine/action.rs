@@ -32,7 +32,7 @@ pub async fn act(
         Action::SetUser { name, value } => {
             state.begin_other(&Statement::Set(&[])).await?;
             let (value, ty) = routine.value(state, value, Strictness::Arguments).await?;
-            state.set_user(name, value, ty);
+            state.set_user(name, value, ty)?;
         }
         Action::SetSystem { scope, name, value } => {
             let item = SetItem::System { scope: *scope, name, value: SetValue::Default };

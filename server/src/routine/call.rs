@@ -395,7 +395,7 @@ fn give_back(state: &mut State, client: &mut Client, frame: &Frame, outs: Vec<Ou
         let value = || crate::session::owned(&frame.values[n]);
         match out {
             Out::Nowhere => {}
-            Out::User(name) => state.vars.set_user_variable(&name, UserVariable::new(value(), frame.local_type(n))),
+            Out::User(name) => state.vars.set_user_variable(&name, UserVariable::new(value(), frame.local_type(n)))?,
             Out::Local(slot) => run::assign(state, slot, value(), &frame.local_type(n))?,
             Out::Client => sent.push(n),
         }

@@ -251,7 +251,7 @@ async fn step(
             for (place, value, ty) in handler::diagnostics(routine, state, what, handled).await? {
                 match place {
                     Place::Local(slot) => assign(state, slot, value, &ty)?,
-                    Place::User(name) => state.vars.set_user_variable(&name, UserVariable::new(value, ty)),
+                    Place::User(name) => state.vars.set_user_variable(&name, UserVariable::new(value, ty))?,
                 }
             }
         }
@@ -333,10 +333,7 @@ fn store_fetched(state: &mut State, routine: &Routine, entry: &PlanEntry) -> Res
     let targets = places.iter().zip(entry.prepared.columns());
     let outcome = fetched.drain(..).zip(targets).try_for_each(|(value, (place, column))| match place {
         Place::Local(slot) => assign_or_forget(state, routine, *slot, value, &column.ty),
-        Place::User(name) => {
-            state.vars.set_user_variable(name, UserVariable::new(value, column.ty.clone()));
-            Ok(())
-        }
+        Place::User(name) => Ok(state.vars.set_user_variable(name, UserVariable::new(value, column.ty.clone()))?),
     });
     frame(state).fetched = fetched;
     outcome

@@ -123,7 +123,9 @@ impl Drop for Inside<'_, '_> {
 /// What a program sees of the statement that calls it; G2.
 fn begin_vars(inner: &mut SessionVars, outer: &SessionVars) {
     let assigned = outer.assigned_variables.borrow();
-    inner.user_variables.extend(assigned.iter().map(|(name, variable)| (name.clone(), variable.clone())));
+    for (name, variable) in assigned.iter() {
+        inner.user_variables.insert(name, variable.clone());
+    }
     inner.last_insert_id.set(outer.last_insert_id.get());
     inner.found_rows = outer.found_rows;
     inner.row_count = outer.row_count;
@@ -137,9 +139,9 @@ fn end_vars(inner: &mut SessionVars, outer: &SessionVars) {
     inner.settle_variables();
     outer.rand.set(inner.rand.get());
     let mut assigned = outer.assigned_variables.borrow_mut();
-    for (name, variable) in &inner.user_variables {
+    for (name, variable) in inner.user_variables.iter() {
         if assigned.get(name).or_else(|| outer.user_variables.get(name)) != Some(variable) {
-            assigned.insert(name.clone(), variable.clone());
+            assigned.insert(name, variable.clone());
         }
     }
     let mut warnings = outer.warnings.borrow_mut();

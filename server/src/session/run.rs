@@ -324,7 +324,7 @@ impl State {
             (false, _) => {
                 for ((place, value), column) in places.iter().zip(sink.values).zip(columns) {
                     if let Place::User(name) = place {
-                        self.vars.set_user_variable(name, UserVariable::new(value, column.ty.clone()));
+                        self.vars.set_user_variable(name, UserVariable::new(value, column.ty.clone()))?;
                     }
                 }
             }

@@ -65,9 +65,13 @@ impl State {
     }
 
     /// SET of one user variable.
-    pub fn set_user(&mut self, name: &str, value: Value<'static>, ty: ColumnType) {
-        self.vars.set_user_variable(name, UserVariable::new(value, ty));
+    ///
+    /// # Errors
+    /// 3170
+    pub fn set_user(&mut self, name: &str, value: Value<'static>, ty: ColumnType) -> Result<()> {
+        self.vars.set_user_variable(name, UserVariable::new(value, ty))?;
         self.track_change();
+        Ok(())
     }
 
     fn track_change(&mut self) {
@@ -274,7 +278,7 @@ impl State {
     pub(super) fn assign(&mut self, assignment: Assignment) -> Result<()> {
         match assignment {
             Assignment::User(name, variable) => {
-                self.vars.set_user_variable(&name, variable);
+                self.vars.set_user_variable(&name, variable)?;
             }
             Assignment::NextTransaction(characteristics) => self.transaction.set_next(characteristics)?,
             Assignment::Persist { at_once: false, .. } => {}
