@@ -50,7 +50,7 @@ pub use dml::column_error;
 pub use driver::{ChangeInfo, DmlDone, QueryDone, measure, run_dml, run_load, run_query};
 pub use error::{Error, Raised, Result};
 pub use estimate::Constants;
-pub use function::pico_time;
+pub use function::{LOCALE_NAMES, TimeNames, pico_time};
 pub use prepared::Prepared;
 pub use session::{BlockEncryption, BlockMode, Level, Limits, SessionVars, Warning, Warnings, kill};
 pub use sink::{NullSink, RowSink, Strictness};

@@ -5,6 +5,7 @@
 //! A session lives on one thread; only the kill flag is shared.
 
 use crate::error::{Error, Result};
+use crate::function::TimeNames;
 use crate::user_variables::{self, UserVariable, UserVariables};
 use crate::work::Work;
 use sql::plan::SqlMode;
@@ -84,6 +85,8 @@ pub struct SessionVars {
     pub select_limit: u64,
     /// max_execution_time, for SELECT; zero is none.
     pub execution_time_max: Duration,
+    /// lc_time_names
+    pub time_names: &'static TimeNames,
     /// default_week_format
     pub week_format: u8,
     /// block_encryption_mode
@@ -250,6 +253,7 @@ impl SessionVars {
             insert_id: None,
             select_limit: u64::MAX,
             execution_time_max: Duration::ZERO,
+            time_names: TimeNames::of(0),
             week_format: 0,
             block_encryption: BlockEncryption::default(),
             client_found_rows: false,

@@ -35,10 +35,10 @@ pub(super) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: 
         F::Quarter => part(env, &args[0], |d| Some(Value::Int((i64::from(d.date.month) + 2) / 3))),
         F::DayOfWeek => day_part(env, &args[0], |n| Value::Int((i64::from(temporal::weekday(n)) + 1) % 7 + 1)),
         F::Weekday => day_part(env, &args[0], |n| Value::Int(temporal::weekday(n).into())),
-        F::DayName => day_part(env, &args[0], |n| text(super::date_format::DAY_NAMES[usize::from(temporal::weekday(n))])),
+        F::DayName => day_part(env, &args[0], |n| text(env.session().time_names.days[usize::from(temporal::weekday(n))])),
         F::MonthName => part(env, &args[0], |d| {
             let index = usize::from(d.date.month).checked_sub(1)?;
-            super::date_format::MONTH_NAMES.get(index).map(|name| text(name))
+            env.session().time_names.months.get(index).map(|name| text(name))
         }),
         F::DayOfYear => part(env, &args[0], |d| temporal::day_of_year(d.date).map(|n| Value::Int(n.into()))),
         F::Week | F::WeekOfYear | F::YearWeek => week(env, function, args),

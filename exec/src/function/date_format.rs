@@ -1,5 +1,6 @@
 //! DATE_FORMAT and TIME_FORMAT: `%` and a letter stand for a part of the date, everything else for itself.
 
+use super::time_names::TimeNames;
 use crate::coerce;
 use crate::eval::{Env, Evaluated};
 use sql::expr::Expr;
@@ -9,6 +10,7 @@ use types::json::Json;
 use types::temporal::{self, WeekMode};
 use types::{Date, DateTime, Time, Value};
 
+/// What STR_TO_DATE reads, in whatever language DATE_FORMAT writes.
 pub(super) const DAY_NAMES: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 pub(super) const MONTH_NAMES: [&str; 12] =
     ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
@@ -30,7 +32,7 @@ pub(super) fn time_format<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> 
         None => env.as_time(&value)?,
     };
     let Some(time) = time else { return Ok(Value::Null) };
-    Ok(format_parts(&Parts { date: Date::default(), time, is_time: true }, &format))
+    Ok(format_parts(&Parts { date: Date::default(), time, is_time: true, names: env.session().time_names }, &format))
 }
 
 /// What TIME_FORMAT shows: of documents numbers alone.
@@ -70,14 +72,15 @@ fn is_date_number(value: &Value<'_>) -> bool {
 }
 
 /// The moment in a format; NULL where the format asks for what the date has not (the weekday of a zero date).
-pub(super) fn format_datetime<'a>(_env: &Env<'a>, d: &DateTime, format: &[u8]) -> Value<'a> {
-    format_parts(&Parts { date: d.date, time: d.time(), is_time: false }, format)
+pub(super) fn format_datetime<'a>(env: &Env<'a>, d: &DateTime, format: &[u8]) -> Value<'a> {
+    format_parts(&Parts { date: d.date, time: d.time(), is_time: false, names: env.session().time_names }, format)
 }
 
 struct Parts {
     date: Date,
     time: Time,
     is_time: bool,
+    names: &'static TimeNames,
 }
 
 fn format_parts<'a>(parts: &Parts, format: &[u8]) -> Value<'a> {
@@ -110,19 +113,19 @@ fn week(date: Date, mode: u64) -> Option<(u8, u16)> {
 
 /// Appends one part; `None` makes the whole result NULL.
 fn write_part(parts: &Parts, letter: u8, out: &mut Vec<u8>) -> Option<()> {
-    let Parts { date, time, .. } = parts;
+    let Parts { date, time, names, .. } = parts;
     let (hour, minute, second) = (time.hours(), time.minute(), time.second());
     let hour12 = (hour % 24 + 11) % 12 + 1;
     let half = if hour % 24 < 12 { "AM" } else { "PM" };
     let weekday = || date.day_number().map(|n| usize::from(temporal::weekday(n)));
-    let month_name = || MONTH_NAMES.get(usize::from(date.month).checked_sub(1)?).copied();
+    let month = || Some(usize::from(date.month).checked_sub(1)?).filter(|month| *month < 12);
     // Writing to a vector does not fail.
     let _ = match letter {
-        b'a' => write!(out, "{}", &DAY_NAMES[weekday()?][..3]),
-        b'W' => write!(out, "{}", DAY_NAMES[weekday()?]),
+        b'a' => write!(out, "{}", names.short_days[weekday()?]),
+        b'W' => write!(out, "{}", names.days[weekday()?]),
         b'w' => write!(out, "{}", (weekday()? + 1) % 7),
-        b'b' => write!(out, "{}", &month_name()?[..3]),
-        b'M' => write!(out, "{}", month_name()?),
+        b'b' => write!(out, "{}", names.short_months[month()?]),
+        b'M' => write!(out, "{}", names.months[month()?]),
         b'c' => write!(out, "{}", date.month),
         b'm' => write!(out, "{:02}", date.month),
         b'd' => write!(out, "{:02}", date.day),
@@ -172,7 +175,7 @@ mod tests {
     #[test]
     fn parts_of_a_date() {
         let date = Date { year: 2009, month: 10, day: 4 };
-        let parts = Parts { date, time: Time::from_parts(false, 22, 23, 0, 0), is_time: false };
+        let parts = Parts { date, time: Time::from_parts(false, 22, 23, 0, 0), is_time: false, names: TimeNames::of(0) };
         let check = |format: &str, expected: &str| {
             assert_eq!(format_parts(&parts, format.as_bytes()), Value::Bytes(Cow::Borrowed(expected.as_bytes())), "{format}");
         };

@@ -12,6 +12,7 @@ mod encode;
 mod extreme;
 mod forms;
 pub use forms::pico_time;
+pub use time_names::{LOCALE_NAMES, TimeNames};
 mod identifier;
 mod information;
 mod json;
@@ -21,6 +22,7 @@ mod regexp;
 mod regexp_syntax;
 mod str_to_date;
 mod string;
+mod time_names;
 
 pub(crate) use date::{month_and_day, moved_time_as_text};
 pub(crate) use json::{

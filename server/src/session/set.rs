@@ -429,6 +429,9 @@ fn explained(error: variables::Error, value: &Value<'_>) -> Error {
         {
             Error::from(Condition::UnknownStorageEngine { name: engine.into() })
         }
+        variables::Error::WrongValue { name, value: locale } if name == "lc_time_names" && !value.is_null() => {
+            Error::from(Condition::UnknownLocale { name: locale.into() })
+        }
         error => error.into(),
     }
 }

@@ -24,7 +24,7 @@ ids! {
     auto_increment_increment, auto_increment_offset, autocommit, block_encryption_mode, character_set_client, character_set_connection,
     character_set_database, foreign_key_checks, character_set_results, collation_connection, collation_database,
     collation_server, completion_type, cte_max_recursion_depth, default_week_format, div_precision_increment, error_count, event_scheduler, group_concat_max_len,
-    heddle_statement_memory, heddle_temporary_space_max,
+    heddle_statement_memory, heddle_temporary_space_max, hostname, lc_time_names, min_examined_row_limit, sql_log_off,
     identity, innodb_lock_wait_timeout, max_sp_recursion_depth, insert_id, interactive_timeout, last_insert_id, local_infile, lock_wait_timeout, long_query_time,
     max_allowed_packet, max_error_count, max_execution_time, max_prepared_stmt_count, net_read_timeout, net_write_timeout, optimizer_switch, performance_schema_digests_size, pseudo_thread_id,
     rand_seed1, rand_seed2, session_track_schema, session_track_state_change,
@@ -124,6 +124,7 @@ impl Settings {
         variables.get(IDS.div_precision_increment).as_u64().hash(&mut hasher);
         self.connection_collation.hash(&mut hasher);
         self.safe_updates.hash(&mut hasher);
+        variables.get(IDS.lc_time_names).as_u64().hash(&mut hasher);
         variables.get(IDS.optimizer_switch).as_text().hash(&mut hasher);
         hasher.finish()
     }
@@ -152,6 +153,7 @@ pub fn apply(variables: &SessionVariables, settings: &Settings, vars: &mut exec:
     let modes = variables::block_encryption_modes();
     let mode = modes.get(number(ids.block_encryption_mode) as usize).and_then(|name| exec::BlockEncryption::parse(name));
     vars.block_encryption = mode.unwrap_or_default();
+    vars.time_names = exec::TimeNames::of(number(ids.lc_time_names) as usize);
     vars.week_format = number(ids.default_week_format) as u8;
     vars.warnings.borrow_mut().kept_max = number(ids.max_error_count) as usize;
 }
