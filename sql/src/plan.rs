@@ -634,6 +634,10 @@ pub trait BindContext {
     fn switches(&self) -> Switches {
         Switches::default()
     }
+    /// sql_auto_is_null
+    fn auto_is_null(&self) -> bool {
+        false
+    }
     fn sql_mode(&self) -> SqlMode;
     /// collation_connection: of string literals.
     fn connection_collation(&self) -> types::CollationId;

@@ -264,6 +264,10 @@ impl BindContext for Binder<'_> {
         self.state.settings.switches
     }
 
+    fn auto_is_null(&self) -> bool {
+        self.state.settings.auto_is_null
+    }
+
     fn sql_mode(&self) -> SqlMode {
         self.state.settings.mode
     }

@@ -29,7 +29,7 @@ ids! {
     max_allowed_packet, max_error_count, max_execution_time, max_prepared_stmt_count, net_read_timeout, net_write_timeout, optimizer_switch, performance_schema_digests_size, pseudo_thread_id,
     rand_seed1, rand_seed2, session_track_schema, session_track_state_change,
     session_track_system_variables, sql_mode,
-    sql_notes, sql_safe_updates, sql_select_limit, time_zone, timestamp, tmp_table_size, transaction_isolation, transaction_read_only,
+    sql_auto_is_null, sql_notes, sql_safe_updates, sql_select_limit, time_zone, timestamp, tmp_table_size, transaction_isolation, transaction_read_only,
     wait_timeout, warning_count,
 }
 
@@ -53,6 +53,7 @@ pub struct Settings {
     pub server_collation: CollationId,
     pub sql_notes: bool,
     pub safe_updates: bool,
+    pub auto_is_null: bool,
     pub switches: Switches,
     pub packet_bytes_max: usize,
     /// What the rows of a cursor take in memory.
@@ -98,6 +99,7 @@ impl Settings {
             server_collation: collation_of(variables.get(ids.collation_server)),
             sql_notes: on(ids.sql_notes),
             safe_updates: on(ids.sql_safe_updates),
+            auto_is_null: on(ids.sql_auto_is_null),
             switches: variables::optimizer_switch::switches(variables.get(ids.optimizer_switch).as_text()),
             packet_bytes_max: number(ids.max_allowed_packet) as usize,
             cursor_bytes_max: number(ids.tmp_table_size).min(number(ids.heddle_statement_memory)) as usize,
@@ -124,6 +126,7 @@ impl Settings {
         variables.get(IDS.div_precision_increment).as_u64().hash(&mut hasher);
         self.connection_collation.hash(&mut hasher);
         self.safe_updates.hash(&mut hasher);
+        self.auto_is_null.hash(&mut hasher);
         variables.get(IDS.lc_time_names).as_u64().hash(&mut hasher);
         variables.get(IDS.optimizer_switch).as_text().hash(&mut hasher);
         hasher.finish()

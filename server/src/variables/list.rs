@@ -672,7 +672,7 @@ pub(super) static LIST: &[Definition] = &[
     text("socket", GLOBAL, "").fixed(),
     int("sort_buffer_size", BOTH, 262144, 32768, U64).nothing(OWN_MEMORY),
     switch("source_verify_checksum", GLOBAL, false).nothing(NO_BINLOG),
-    switch("sql_auto_is_null", BOTH, false).refused(),
+    switch("sql_auto_is_null", BOTH, false).obeyed(),
     switch("sql_big_selects", BOTH, true).nothing(OWN_PLANNER),
     switch("sql_buffer_result", BOTH, false).nothing(OWN_MEMORY),
     switch("sql_generate_invisible_primary_key", BOTH, false).refused(),

@@ -399,7 +399,8 @@ impl Binder<'_> {
     ) -> Result<ChangedRows> {
         let mut all = conditions;
         if let Some(expr) = filter {
-            let parts = conjuncts(self.in_clause(Clause::Where, |b| b.predicate(expr))?);
+            let mut parts = conjuncts(self.in_clause(Clause::Where, |b| b.predicate(expr))?);
+            self.find_inserted(&mut parts)?;
             all.extend(parts.into_iter().map(super::moments::finding_zero_dates));
         }
         let mut keys = Vec::with_capacity(order_by.len());

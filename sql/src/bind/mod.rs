@@ -9,6 +9,7 @@
 
 mod adopt;
 mod aggregate;
+mod auto_is_null;
 mod casts;
 mod change;
 mod common;

@@ -360,6 +360,7 @@ impl Binder<'_> {
             Some(expr) => self.in_clause(Clause::Where, |b| b.where_clause(expr, &mut tree, !tail.locking))?,
             None => Vec::new(),
         };
+        self.find_inserted(&mut filter)?;
         let named_in_where = self.named.len();
         self.scope.aggregates = Some(Vec::new());
         self.scope.windows = Some(Vec::new());

@@ -1,0 +1,35 @@
+//! `sql_auto_is_null`: a WHERE that is `auto_increment_column IS NULL` and nothing else finds the row that was inserted last.
+//!
+//! As in MySQL the condition becomes `auto_increment_column = LAST_INSERT_ID()`. Not where it stands beside others, or is negated, and not for a
+//! column that an outer join may leave NULL.
+
+use super::Binder;
+use super::compare::Derivation;
+use super::typing;
+use crate::error::Result;
+use crate::expr::{CompareOp, Expr, ExprKind};
+use crate::func::Function;
+
+impl Binder<'_> {
+    /// Changes the conditions of a WHERE, if they are such a one.
+    pub(super) fn find_inserted(&mut self, conditions: &mut Vec<Expr>) -> Result<()> {
+        if !self.context.auto_is_null() {
+            return Ok(());
+        }
+        let [condition] = &**conditions else { return Ok(()) };
+        let arg = match &condition.kind {
+            ExprKind::IsNull { arg, negated: false } => &**arg,
+            ExprKind::Call { function: Function::IsNull, args } => &args[0],
+            _ => return Ok(()),
+        };
+        let ExprKind::Column { source, column } = arg.kind else { return Ok(()) };
+        if arg.nullable || !self.sources[source].table.columns[column].auto_increment {
+            return Ok(());
+        }
+        let call = ExprKind::Call { function: Function::LastInsertId, args: Vec::new() };
+        let inserted = Expr { kind: call, ty: typing::bigint(true), nullable: false };
+        let found = self.comparison(CompareOp::Equal, arg.clone(), inserted, Derivation::NUMERIC)?;
+        *conditions = vec![found];
+        Ok(())
+    }
+}
