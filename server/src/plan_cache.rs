@@ -58,6 +58,7 @@ pub struct PlanEntry {
     /// What it takes for granted of the parameters' values.
     pub params: Params,
     pub ways: Ways,
+    join_rows: OnceCell<f64>,
     /// Of the statement's digest, where the plan is kept.
     pub statistics: OnceCell<Rc<Statistics>>,
     head: RefCell<Option<(Option<CollationId>, Rc<EncodedHead>)>>,
@@ -104,9 +105,15 @@ impl PlanEntry {
             needs,
             params,
             ways,
+            join_rows: OnceCell::new(),
             statistics,
             head,
         })
+    }
+
+    /// What its largest join reads, by estimate.
+    pub fn join_rows(&self) -> f64 {
+        *self.join_rows.get_or_init(|| sql::join_rows(self.prepared.plan()))
     }
 
     pub fn is_query(&self) -> bool {

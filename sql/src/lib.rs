@@ -49,7 +49,7 @@ pub use keyword::reserved_words as keywords;
 pub use lexer::is_blank;
 pub use parser::{DEPTH_MAX, HEIGHT_MAX, Parsed, Repeated, parse, parse_expression, parse_lifted, parse_type};
 pub use partition::{bind_partition, partition_expr};
-pub use planner::{estimated_cost, is_volatile};
+pub use planner::{estimated_cost, is_volatile, join_rows};
 pub use row_expr::{RowExprUse, bind_row_expr, check_row_exprs, row_expr};
 pub use secret::{places_of_parameters, without_secrets};
 pub use view::{NewView, check_view, define_view, view_columns, view_definition};

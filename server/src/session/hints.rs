@@ -63,8 +63,10 @@ impl State {
         for hint in hints.iter().filter(|hint| HINTABLE.contains(&&*hint.name)) {
             let Some(id) = variables::find(&hint.name) else { continue };
             let before = self.variables.get(id).clone();
+            let beside = variables::companion(id, &before).map(|(beside, _)| (beside, self.variables.get(beside).clone()));
             if self.set_hinted(hint).is_ok() {
                 replaced.push((id, before));
+                replaced.extend(beside);
             }
         }
         self.refresh();

@@ -65,6 +65,7 @@ impl State {
         let worker = Rc::clone(&self.worker);
         plan.needs.check(&self.access, &self.worker)?;
         self.execution.ways = plan.ways;
+        self.check_join_rows(plan)?;
         if let Some(seat) = self.seat.as_ref().filter(|seat| seat.counts()) {
             seat.count(plan.writes)?;
         }
@@ -136,6 +137,13 @@ impl State {
                 Err(error)
             }
         }
+    }
+
+    /// 1104 where the plan reads more than `max_join_size` allows.
+    #[inline]
+    fn check_join_rows(&self, plan: &PlanEntry) -> Result<()> {
+        let most = self.settings.join_rows_max;
+        if most.is_infinite() || plan.join_rows() <= most { Ok(()) } else { Err(too_big()) }
     }
 
     async fn run_query(
@@ -414,6 +422,7 @@ impl State {
     /// Readies the session for a plan that is no client's statement by itself: its tables are held and a transaction is there.
     async fn begin_inner(&mut self, plan: &Rc<PlanEntry>, lasting: bool) -> Result<Option<Gathered>> {
         plan.needs.check(&self.access, &self.worker)?;
+        self.check_join_rows(plan)?;
         self.check_locked(plan)?;
         let worker = Rc::clone(&self.worker);
         if self.transaction.hold(&worker, &self.info, plan, &self.settings).await? == Hold::Stale {
@@ -533,6 +542,11 @@ impl State {
         self.end_inner(was_open, mark, outcome).await?;
         Ok(sink.rows)
     }
+}
+
+#[cold]
+fn too_big() -> Error {
+    Error::from(Condition::TooBigSelect)
 }
 
 async fn execute_query<S: RowSink>(

@@ -29,7 +29,7 @@ ids! {
     max_allowed_packet, max_error_count, max_execution_time, max_prepared_stmt_count, net_read_timeout, net_write_timeout, optimizer_switch, performance_schema_digests_size, pseudo_thread_id,
     rand_seed1, rand_seed2, session_track_schema, session_track_state_change,
     session_track_system_variables, sql_mode,
-    sql_auto_is_null, sql_notes, sql_safe_updates, sql_select_limit, time_zone, timestamp, tmp_table_size, transaction_isolation, transaction_read_only,
+    max_join_size, sql_auto_is_null, sql_big_selects, sql_notes, sql_safe_updates, sql_select_limit, time_zone, timestamp, tmp_table_size, transaction_isolation, transaction_read_only,
     wait_timeout, warning_count,
 }
 
@@ -54,6 +54,8 @@ pub struct Settings {
     pub sql_notes: bool,
     pub safe_updates: bool,
     pub auto_is_null: bool,
+    /// What a join may read by its estimate, unless all may: max_join_size, sql_big_selects.
+    pub join_rows_max: f64,
     pub switches: Switches,
     pub packet_bytes_max: usize,
     /// What the rows of a cursor take in memory.
@@ -100,6 +102,10 @@ impl Settings {
             sql_notes: on(ids.sql_notes),
             safe_updates: on(ids.sql_safe_updates),
             auto_is_null: on(ids.sql_auto_is_null),
+            join_rows_max: match on(ids.sql_big_selects) {
+                true => f64::INFINITY,
+                false => number(ids.max_join_size) as f64,
+            },
             switches: variables::optimizer_switch::switches(variables.get(ids.optimizer_switch).as_text()),
             packet_bytes_max: number(ids.max_allowed_packet) as usize,
             cursor_bytes_max: number(ids.tmp_table_size).min(number(ids.heddle_statement_memory)) as usize,

@@ -487,7 +487,7 @@ impl Globals {
 }
 
 /// What changes with a variable: the character set that goes with a collation, and the other way round; `super_read_only` is `read_only`
-/// for more accounts.
+/// for more accounts; a `max_join_size` is for all SELECTs but where `sql_big_selects` is set behind it.
 pub fn companion(id: VariableId, setting: &Setting) -> Option<(VariableId, Setting)> {
     static READ_ONLY: LazyLock<[VariableId; 2]> = LazyLock::new(|| [known("read_only"), known("super_read_only")]);
     let [read_only, super_read_only] = *READ_ONLY;
@@ -496,6 +496,11 @@ pub fn companion(id: VariableId, setting: &Setting) -> Option<(VariableId, Setti
     }
     if id == super_read_only && setting.as_bool() {
         return Some((read_only, setting.clone()));
+    }
+    static JOINS: LazyLock<[VariableId; 2]> = LazyLock::new(|| [known("max_join_size"), known("sql_big_selects")]);
+    let [max_join_size, sql_big_selects] = *JOINS;
+    if id == max_join_size {
+        return Some((sql_big_selects, Setting::Int(i64::from(setting.as_u64() == u64::MAX))));
     }
     static PAIRS: LazyLock<[(VariableId, VariableId); 3]> = LazyLock::new(|| {
         [

@@ -3,7 +3,8 @@
 //! Scans and hash joins carry the planner's estimates; everything above follows from them. A cost of 1 is reading one row in sequence.
 
 use super::selectivity::usual_selectivity;
-use crate::expr::{Expr, ExprKind};
+use crate::expr::{Aggregate, Expr, ExprKind};
+use crate::func::AggregateFunction;
 use crate::plan::{Access, Derived, JoinKind, LimitPlan, Node, Plan, Scan};
 use types::Value;
 
@@ -110,6 +111,80 @@ pub(crate) fn estimate(node: &Node) -> Estimate {
             let steps: f64 = steps.iter().map(|step| estimate(step).cost).sum();
             Estimate { rows: seed.rows * ROUNDS, cost: seed.cost + steps * ROUNDS }
         }
+    }
+}
+
+/// How many rows the largest join of a statement reads, as `max_join_size` counts them: what each of its tables gives, multiplied. Changes of one
+/// table without a query are no joins.
+pub fn join_rows(plan: &Plan) -> f64 {
+    plan.roots().into_iter().map(largest_join).fold(0.0, f64::max)
+}
+
+fn largest_join(node: &Node) -> f64 {
+    if is_counted(node) {
+        return 0.0;
+    }
+    if let Node::Limit { input, limit } = node
+        && let Some(scan) = lone_scan(input)
+        && !limit.counts_all
+    {
+        return scan.read.min(last_row(limit));
+    }
+    // What is a part of a larger join counts less than that.
+    node.inputs().into_iter().map(largest_join).fold(rows_read(node), f64::max)
+}
+
+/// The one table whose rows a LIMIT ends: no row is read behind it.
+fn lone_scan(node: &Node) -> Option<&Scan> {
+    match node {
+        Node::Scan(scan) if !matches!(scan.access, Access::Derived(_)) => Some(scan),
+        Node::Project { input, .. } | Node::Trim { input, .. } | Node::Filter { input, .. } => lone_scan(input),
+        _ => None,
+    }
+}
+
+/// The number of the last row that LIMIT gives; zero where that is not known.
+fn last_row(limit: &LimitPlan) -> f64 {
+    let number = |expr: &Option<Expr>| match expr.as_ref().map(|expr| &expr.kind) {
+        Some(ExprKind::Literal(Value::Int(n))) => *n as f64,
+        Some(ExprKind::Literal(Value::UInt(n))) => *n as f64,
+        _ => 0.0,
+    };
+    number(&limit.offset) + number(&limit.count)
+}
+
+/// COUNT(*) of whole tables: MySQL's tables know it.
+fn is_counted(node: &Node) -> bool {
+    let Node::Aggregate { input, keys, aggregates, .. } = node else { return false };
+    let counts = |aggregate: &Aggregate| matches!(aggregate.function, AggregateFunction::Count) && aggregate.args.is_empty();
+    keys.is_empty() && aggregates.iter().all(counts) && is_whole(input)
+}
+
+fn is_whole(node: &Node) -> bool {
+    match node {
+        Node::Scan(scan) => scan.filter.is_none() && matches!(scan.access, Access::Full { .. }),
+        Node::NestedLoop { left, right, on: None, .. } => is_whole(left) && is_whole(right),
+        Node::HashJoin { left, right, left_keys, on: None, .. } => left_keys.is_empty() && is_whole(left) && is_whole(right),
+        _ => false,
+    }
+}
+
+/// Of one block: scans and joins, without what is above and below.
+fn rows_read(node: &Node) -> f64 {
+    match node {
+        // What is computed is not read.
+        Node::Scan(Scan { access: Access::Virtual, .. }) => 1.0,
+        Node::Scan(scan) => scan.read,
+        Node::NestedLoop { left, right, .. } => {
+            let read = rows_read(left);
+            read.max(estimate(left).rows.max(1.0) * rows_read(right))
+        }
+        Node::HashJoin { left, right, partners, .. } => {
+            let read = rows_read(left).max(rows_read(right));
+            read.max(estimate(left).rows.max(1.0) * partners.max(1.0))
+        }
+        Node::Filter { input, .. } => rows_read(input),
+        _ => 0.0,
     }
 }
 

@@ -25,8 +25,8 @@ mod selectivity;
 mod tests;
 
 pub use access::is_volatile;
-pub use estimate::estimated_cost;
 pub(crate) use estimate::{Estimate, estimate, node_rows, scan_estimate};
+pub use estimate::{estimated_cost, join_rows};
 pub(crate) use join::hashes_alike;
 
 use crate::bind::{Source, children, constant};
