@@ -14,6 +14,10 @@ use std::time::Instant;
 pub(crate) async fn resolve(pause: Pause, shared: &Shared<'_>, clock: &mut Slice) -> Result<()> {
     match pause {
         Pause::Error(error) => return Err(*error),
+        Pause::Stall(txn::Stall::Lock(cell)) => {
+            let _timed = LockWait::begin(shared.session);
+            until_deadline(shared, clock.deadline(), txn::Stall::Lock(cell)).await?;
+        }
         Pause::Stall(stall) => until_deadline(shared, clock.deadline(), stall).await?,
         Pause::Spill(wait) => until_killed(shared.session, wait).await?,
         Pause::Yield => yield_now().await,
@@ -46,6 +50,25 @@ pub(crate) async fn resolve(pause: Pause, shared: &Shared<'_>, clock: &mut Slice
     shared.restart_waits();
     clock.resumed();
     Ok(())
+}
+
+/// Measures a wait for a row that another transaction holds.
+pub(crate) struct LockWait<'a> {
+    session: &'a SessionVars,
+    began: Instant,
+}
+
+impl<'a> LockWait<'a> {
+    pub(crate) fn begin(session: &'a SessionVars) -> Self {
+        Self { session, began: Instant::now() }
+    }
+}
+
+impl Drop for LockWait<'_> {
+    fn drop(&mut self) {
+        let sum = &self.session.work.lock_wait_us;
+        sum.set(sum.get() + self.began.elapsed().as_micros() as u64);
+    }
 }
 
 /// Awaits a future, or the session's end.
@@ -92,6 +115,7 @@ macro_rules! engine {
             match $call {
                 Ok(answer) => break Ok(answer),
                 Err(txn::Interrupt::Stall(stall)) => {
+                    let _timed = matches!(stall, txn::Stall::Lock(_)).then(|| $crate::wait::LockWait::begin($session));
                     if let Err(killed) = $crate::wait::until_killed($session, stall).await {
                         break Err(killed);
                     }

@@ -48,6 +48,7 @@ counter_cells! {
         read_rnd_next => "Handler_read_rnd_next",
         update => "Handler_update",
         write => "Handler_write",
+        lock_wait_us => "Heddle_lock_wait_us",
         sort_range => "Sort_range",
         sort_rows => "Sort_rows",
         sort_scan => "Sort_scan",

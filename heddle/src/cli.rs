@@ -159,6 +159,24 @@ pub struct ServeFlags {
     /// Whether events are run: 'off' until SET GLOBAL turns it on, 'disabled' for good [default: on]
     #[arg(long, value_name = "on|off|disabled")]
     pub event_scheduler: Option<String>,
+    /// Whether slow statements are written to a file [default: off]
+    #[arg(long, value_name = "on|off", num_args = 0..=1, default_missing_value = "on")]
+    pub slow_query_log: Option<String>,
+    /// That file [default: HOST-slow.log in the data directory]
+    #[arg(long, value_name = "FILE")]
+    pub slow_query_log_file: Option<String>,
+    /// What is slow, in seconds, such as 0.25 [default: 10]
+    #[arg(long, value_name = "SECONDS")]
+    pub long_query_time: Option<String>,
+    /// Whether all statements are written to a file [default: off]
+    #[arg(long, value_name = "on|off", num_args = 0..=1, default_missing_value = "on")]
+    pub general_log: Option<String>,
+    /// That file [default: HOST.log in the data directory]
+    #[arg(long, value_name = "FILE")]
+    pub general_log_file: Option<String>,
+    /// Where these two logs go: 'file' or, for neither, 'none' [default: file]
+    #[arg(long, value_name = "file|none")]
+    pub log_output: Option<String>,
     /// How much to log to standard error: error, warn, info, debug or trace [default: info]
     #[arg(long, value_name = "LEVEL")]
     pub log_level: Option<String>,
@@ -187,6 +205,12 @@ impl ServeFlags {
             "durability" => &self.durability,
             "max-connections" => &self.max_connections,
             "event-scheduler" => &self.event_scheduler,
+            "slow-query-log" => &self.slow_query_log,
+            "slow-query-log-file" => &self.slow_query_log_file,
+            "long-query-time" => &self.long_query_time,
+            "general-log" => &self.general_log,
+            "general-log-file" => &self.general_log_file,
+            "log-output" => &self.log_output,
             "log-level" => &self.log_level,
             _ => unreachable!("{key} is in settings::KEYS and has a flag"),
         };

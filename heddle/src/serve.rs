@@ -61,6 +61,7 @@ fn serve(
         socket: socket.clone(),
         data_dir: settings.data_dir.clone(),
         event_scheduler: settings.event_scheduler,
+        logs: settings.logs.clone(),
         secure_file_priv: settings.secure_file_priv.clone(),
         workers: settings.workers,
         connections_max,

@@ -6,7 +6,7 @@
 use crate::cli::ServeFlags;
 use crate::config_file::{self, Entry};
 use crate::{limits, size};
-use server::EventScheduler;
+use server::{EventScheduler, LogSettings};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
@@ -32,6 +32,12 @@ pub const KEYS: &[&str] = &[
     "durability",
     "max-connections",
     "event-scheduler",
+    "slow-query-log",
+    "slow-query-log-file",
+    "long-query-time",
+    "general-log",
+    "general-log-file",
+    "log-output",
     "log-level",
 ];
 
@@ -43,7 +49,7 @@ const RECOVERY_TARGET_SECONDS_MAX: usize = 86_400;
 const CONNECTIONS_MAX: usize = 100_000;
 
 /// How the server is to run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     pub port: u16,
     pub bind: IpAddr,
@@ -65,6 +71,7 @@ pub struct Settings {
     pub durability: Durability,
     pub connections_max: usize,
     pub event_scheduler: EventScheduler,
+    pub logs: LogSettings,
     pub log_level: tracing::Level,
 }
 
@@ -128,6 +135,14 @@ impl Settings {
             durability: sources.read("durability", parse_durability)?.unwrap_or(Durability::Full),
             connections_max: sources.read("max-connections", |text| parse_count(text, CONNECTIONS_MAX))?.unwrap_or(4096),
             event_scheduler: sources.read("event-scheduler", parse_event_scheduler)?.unwrap_or_default(),
+            logs: LogSettings {
+                slow: sources.read("slow-query-log", parse_switch)?.unwrap_or(false),
+                general: sources.read("general-log", parse_switch)?.unwrap_or(false),
+                slow_file: sources.read("slow-query-log-file", parse_path)?,
+                general_file: sources.read("general-log-file", parse_path)?,
+                long_query_seconds: sources.read("long-query-time", parse_seconds)?,
+                to_files: sources.read("log-output", parse_log_output)?.unwrap_or(true),
+            },
             log_level: sources.read("log-level", parse_level)?.unwrap_or(tracing::Level::INFO),
         })
     }
@@ -212,6 +227,22 @@ fn parse_switch(text: &str) -> Result<bool, String> {
         "on" | "true" => Ok(true),
         "off" | "false" => Ok(false),
         _ => Err(format!("'{text}' is neither 'on' nor 'off'")),
+    }
+}
+
+/// Seconds with a fraction, up to a year.
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok().filter(|seconds| (0.0..=31_536_000.0).contains(seconds));
+    seconds.ok_or_else(|| format!("'{text}' is not a number of seconds from 0 to 31536000"))
+}
+
+/// To files?
+fn parse_log_output(text: &str) -> Result<bool, String> {
+    match text.to_ascii_uppercase().as_str() {
+        "FILE" => Ok(true),
+        "NONE" => Ok(false),
+        "TABLE" => Err("the logs are written to files, not to tables: 'file' or 'none'".to_owned()),
+        _ => Err(format!("'{text}' is neither 'file' nor 'none'")),
     }
 }
 
@@ -344,6 +375,9 @@ mod tests {
         check("event-scheduler", "never", "'never' is not one of on, off, disabled");
         check("log-level", "loud", "'loud' is not one of error, warn, info, debug, trace");
         check("data-dir", "", "a path is needed");
+        check("long-query-time", "-1", "'-1' is not a number of seconds from 0 to 31536000");
+        check("slow-query-log", "perhaps", "'perhaps' is neither 'on' nor 'off'");
+        check("log-output", "table", "the logs are written to files, not to tables: 'file' or 'none'");
         let flags = ServeFlags { socket: Some(format!("/{}", "x".repeat(120))), ..ServeFlags::default() };
         assert!(load(&flags, &[]).unwrap_err().starts_with("--socket: the path has 121 bytes, and the system allows 107"));
     }

@@ -23,6 +23,7 @@ exec::counter_cells! {
         temporary_tables => "Created_tmp_tables",
         refused_connections => "Connection_errors_max_connections",
         metadata_waits => "Heddle_metadata_waits",
+        metadata_wait_us => "Heddle_metadata_wait_us",
         metadata_wait_us_max => "Heddle_metadata_wait_us_max",
         plan_cache_hits => "Heddle_plan_cache_hits",
         plan_cache_misses => "Heddle_plan_cache_misses",
@@ -243,7 +244,8 @@ impl Counters {
     #[cold]
     pub fn note_metadata_wait(&self, waited: Duration) {
         count(&self.events.metadata_waits);
-        let longest = &self.events.metadata_wait_us_max;
+        let (sum, longest) = (&self.events.metadata_wait_us, &self.events.metadata_wait_us_max);
+        sum.set(sum.get() + waited.as_micros() as u64);
         longest.set(longest.get().max(waited.as_micros() as u64));
     }
 }

@@ -36,6 +36,10 @@ const TRANSACTIONS_CURRENT: usize = 7;
 const GLOBAL: usize = 13;
 const THREADS: usize = 14;
 const DIGESTS: usize = 15;
+/// Bits beside those of the consumers: what the slow query log and the general log ask for.
+const GENERAL_LOG: usize = 16;
+const SLOW_LOG: usize = 17;
+const UNINDEXED: usize = 18;
 
 pub const WAITING_FOR_TABLE: &str = "stage/sql/Waiting for table metadata lock";
 pub const READING_ROWS: &str = "stage/innodb/alter table (read PK and internal sort)";
@@ -45,8 +49,47 @@ pub const TRANSACTION: &str = "transaction";
 const INSTRUMENT_NAMES: [(&str, &str); 4] =
     [(CATCHING_UP, "progress"), (READING_ROWS, "progress"), (WAITING_FOR_TABLE, ""), (TRANSACTION, "")];
 
+/// What is to be noted of a statement: one word, read when it begins.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Watched(u32);
+
+impl Watched {
+    /// Are statements counted by digest?
+    #[inline]
+    pub fn digests(self) -> bool {
+        self.0 & (1 << GLOBAL | 1 << DIGESTS) == 1 << GLOBAL | 1 << DIGESTS
+    }
+
+    #[inline]
+    pub fn general_log(self) -> bool {
+        self.0 & 1 << GENERAL_LOG != 0
+    }
+
+    /// The general log has the statement already.
+    pub fn without_general_log(self) -> Self {
+        Self(self.0 & !(1 << GENERAL_LOG))
+    }
+
+    pub fn slow_log(self) -> bool {
+        self.0 & 1 << SLOW_LOG != 0
+    }
+
+    /// Does the slow log have statements that read tables without a key?
+    #[inline]
+    pub fn unindexed(self) -> bool {
+        self.0 & 1 << UNINDEXED != 0
+    }
+
+    /// Is any log written?
+    #[inline]
+    pub fn logs(self) -> bool {
+        self.0 & (1 << GENERAL_LOG | 1 << SLOW_LOG) != 0
+    }
+}
+
 /// One bit for each name.
 pub struct Instruments {
+    /// And those of the logs.
     consumers: AtomicU32,
     enabled: AtomicU32,
     timed: AtomicU32,
@@ -67,10 +110,20 @@ impl Instruments {
         wanted.iter().all(|bit| on & 1 << bit != 0)
     }
 
-    /// Are statements counted by digest?
+    /// What is to be noted of statements.
     #[inline]
-    pub fn digests(&self) -> bool {
-        self.consumers.load(Ordering::Relaxed) & (1 << GLOBAL | 1 << DIGESTS) == 1 << GLOBAL | 1 << DIGESTS
+    pub fn watched(&self) -> Watched {
+        Watched(self.consumers.load(Ordering::Relaxed))
+    }
+
+    /// Whether logs are written, and whether the slow one has statements that read tables without a key.
+    pub fn set_logs(&self, general: bool, slow: bool, unindexed: bool) {
+        for (bit, on) in [(GENERAL_LOG, general), (SLOW_LOG, slow), (UNINDEXED, slow && unindexed)] {
+            match on {
+                true => self.consumers.fetch_or(1 << bit, Ordering::Relaxed),
+                false => self.consumers.fetch_and(!(1 << bit), Ordering::Relaxed),
+            };
+        }
     }
 
     /// Is a stage or a transaction shown, under the name that its instrument has?

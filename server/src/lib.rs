@@ -24,6 +24,7 @@ mod routine;
 mod session;
 mod shared;
 mod show;
+mod text_log;
 mod user_lock;
 mod variables;
 mod worker;
@@ -62,6 +63,8 @@ pub struct Config {
     pub durability: txn::Durability,
     /// Whether events are run, until SET GLOBAL says otherwise.
     pub event_scheduler: EventScheduler,
+    /// The slow query log and the general log, until SET GLOBAL says otherwise.
+    pub logs: LogSettings,
     /// Offer TLS, with the certificates of the data directory; they are made where they are missing.
     pub tls: bool,
     /// How many times an idle worker polls before it sleeps, at most; it adapts itself below that.
@@ -82,9 +85,30 @@ impl Default for Config {
             buffer_pool_bytes: 128 << 20,
             durability: txn::Durability::Full,
             event_scheduler: EventScheduler::On,
+            logs: LogSettings::default(),
             tls: false,
             idle_polls_max: 200,
         }
+    }
+}
+
+/// The slow query log and the general log at the start.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LogSettings {
+    pub slow: bool,
+    pub general: bool,
+    /// `None`: in the data directory, by the name of the machine.
+    pub slow_file: Option<PathBuf>,
+    pub general_file: Option<PathBuf>,
+    /// What is slow; `None`: ten seconds.
+    pub long_query_seconds: Option<f64>,
+    /// `log_output`: to files, or nowhere.
+    pub to_files: bool,
+}
+
+impl Default for LogSettings {
+    fn default() -> Self {
+        Self { slow: false, general: false, slow_file: None, general_file: None, long_query_seconds: None, to_files: true }
     }
 }
 
@@ -225,6 +249,7 @@ impl ServerHandle {
             tracing::error!("the accepting thread panicked");
         }
         self.shared.ddl.finish();
+        self.shared.logs.finish();
     }
 }
 

@@ -6,6 +6,7 @@ use crate::event::{EventScheduler, Events};
 use crate::handshakes::Handshakes;
 use crate::instruments::Instruments;
 use crate::session::{IDS, Kills};
+use crate::text_log::{self, Log, TextLogs};
 use crate::user_lock::UserLocks;
 use crate::variables::persisted::Persisted;
 use crate::variables::{Globals, Setting, known};
@@ -16,6 +17,7 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use reactor::connection::configure_tls;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime};
@@ -56,6 +58,8 @@ pub struct Shared {
     pub user_locks: Arc<UserLocks>,
     pub kills: Kills,
     pub instruments: Instruments,
+    /// The slow query log and the general log.
+    pub logs: TextLogs,
     pub events: Events,
     /// Where statements keep what memory has no room for.
     pub temporary: exec::Temporary,
@@ -100,6 +104,10 @@ impl Shared {
         if config.event_scheduler == EventScheduler::Disabled {
             globals.set(IDS.event_scheduler, Setting::Text("DISABLED".into()));
         }
+        let instruments = Instruments::default();
+        let logs = TextLogs::start(log_head(&config, tcp_address)).map_err(StartError::Resource)?;
+        open_logs(&logs, &mut globals, &config);
+        set_logs(&instruments, &globals);
         let temporary_max = globals.get(IDS.heddle_temporary_space_max).as_u64();
         let temporary = exec::Temporary::new(&config.data_dir.join("temporary"), temporary_max).map_err(StartError::Resource)?;
         Ok(Self {
@@ -114,7 +122,8 @@ impl Shared {
             tls,
             user_locks: Arc::default(),
             kills: Kills::default(),
-            instruments: Instruments::default(),
+            instruments,
+            logs,
             events: Events::default(),
             temporary,
             started: Instant::now(),
@@ -141,6 +150,7 @@ impl Shared {
         let mut next = Globals::clone(&self.globals.load());
         change(&mut next);
         self.temporary.set_bytes_max(next.get(IDS.heddle_temporary_space_max).as_u64());
+        set_logs(&self.instruments, &next);
         // Relaxed: what is written meanwhile was begun before.
         self.protection.store(Protection::of(&next) as u8, Ordering::Relaxed);
         self.globals.store(Arc::new(next));
@@ -223,6 +233,41 @@ impl Shared {
     }
 }
 
+fn set_logs(instruments: &Instruments, globals: &Globals) {
+    // Where the files are makes no difference.
+    let [general, slow] = text_log::files(globals, Path::new("")).map(|file| file.is_some());
+    instruments.set_logs(general, slow, globals.get(known("log_queries_not_using_indexes")).as_bool());
+}
+
+/// Opens the logs that the server starts with. One that cannot be written is turned off, as in MySQL.
+fn open_logs(logs: &TextLogs, globals: &mut Globals, config: &Config) {
+    for log in Log::ALL {
+        let [switch, file] = log.variables().map(known);
+        let path = config.data_dir.join(globals.get(file).as_text());
+        if globals.get(switch).as_bool() && !text_log::is_possible(&path, &config.data_dir) {
+            tracing::error!(path = %path.display(), "{} names no file that can be a log; it is off", log.variables()[1]);
+            globals.set(switch, Setting::Int(0));
+        }
+    }
+    while let Some(Err(refused)) = storage::block_on(logs.set_files(text_log::files(globals, &config.data_dir))) {
+        let (path, error) = (refused.path.display(), &refused.error);
+        tracing::error!(%path, %error, "{} is off: its file cannot be opened", refused.log.variables()[0]);
+        globals.set(known(refused.log.variables()[0]), Setting::Int(0));
+    }
+}
+
+/// What stands at the head of a log, in MySQL's form.
+fn log_head(config: &Config, tcp_address: Option<SocketAddr>) -> String {
+    let program = std::env::current_exe().unwrap_or_else(|_| "/heddle".into());
+    let port = tcp_address.map_or(0, |address| address.port());
+    let socket = config.socket.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+    format!(
+        "{}, Version: {VERSION} (Heddle). started with:\nTcp port: {port}  Unix socket: {socket}\n\
+         Time                 Id Command    Argument\n",
+        program.display()
+    )
+}
+
 fn initial_globals(config: &Config, tcp_address: Option<SocketAddr>, admin_address: Option<SocketAddr>) -> Globals {
     let mut globals = Globals::default();
     let mut text = |name, value: String| globals.set(known(name), Setting::Text(value.into()));
@@ -231,7 +276,8 @@ fn initial_globals(config: &Config, tcp_address: Option<SocketAddr>, admin_addre
     text("socket", config.socket.as_ref().map(|path| path.display().to_string()).unwrap_or_default());
     text("bind_address", tcp_address.map(|address| address.ip().to_string()).unwrap_or_default());
     text("admin_address", admin_address.map(|address| address.ip().to_string()).unwrap_or_default());
-    text("hostname", std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned());
+    let hostname = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    text("hostname", hostname.trim().to_owned());
     text("system_time_zone", "UTC".to_owned());
     text("server_uuid", random_uuid());
     let mut number = |name, value: u64| globals.set(known(name), Setting::UInt(value));
@@ -253,6 +299,23 @@ fn initial_globals(config: &Config, tcp_address: Option<SocketAddr>, admin_addre
             None => Setting::Null,
         },
     );
+    for log in Log::ALL {
+        let [switch, file] = log.variables().map(known);
+        let settings = &config.logs;
+        let (on, path) = match log {
+            Log::General => (settings.general, &settings.general_file),
+            Log::Slow => (settings.slow, &settings.slow_file),
+        };
+        globals.set(switch, Setting::Int(on.into()));
+        let name = path.as_ref().map(|path| Setting::Text(path.display().to_string().into()));
+        globals.set(file, name.unwrap_or_else(|| text_log::default_file(log, &config.data_dir, hostname.trim())));
+    }
+    if let Some(seconds) = config.logs.long_query_seconds {
+        globals.set(known("long_query_time"), Setting::Double(seconds));
+    }
+    if !config.logs.to_files {
+        globals.set(known("log_output"), Setting::Text("NONE".into()));
+    }
     globals.set(known("skip_networking"), Setting::Int(i64::from(tcp_address.is_none())));
     globals
 }

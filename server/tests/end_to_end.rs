@@ -1,6 +1,7 @@
 //! The whole server in this process, on a free port, with a real client library.
 
 mod cursors;
+mod logs;
 mod long;
 
 use mysql::prelude::*;

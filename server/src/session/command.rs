@@ -50,6 +50,17 @@ impl Session {
         if let Some(counted) = counted_as(&command) {
             state.info.counters.note(counted);
         }
+        let is_statement = matches!(
+            command,
+            Command::Query { .. }
+                | Command::StmtPrepare { .. }
+                | Command::StmtExecute(_)
+                | Command::StmtSendLongData { .. }
+                | Command::StmtFetch { .. }
+        );
+        if !is_statement {
+            state.log_command(&command);
+        }
         let outcome = match command {
             Command::Query { sql, .. } => state.query(client, sql).await,
             Command::StmtExecute(execute) => self.statements.execute(state, client, &execute).await,

@@ -21,6 +21,7 @@ mod infile;
 mod info;
 mod kill;
 mod lock_statements;
+mod logging;
 mod login;
 mod named;
 mod outfile;
@@ -51,6 +52,7 @@ pub use state::{Acting, Answer, State};
 use crate::counters::count;
 use crate::error::Error;
 use crate::handshakes::{Greeted, Handshakes};
+use crate::text_log::{self, Log};
 use crate::worker::{Message, Worker};
 use conditions::Condition;
 use login::Refused;
@@ -164,6 +166,9 @@ pub async fn serve(worker: Rc<Worker>, stream: Stream, id: u32, admin: bool) {
         () if session.state.is_kept_out() => Err(Error::from(Condition::ServerOfflineMode)),
         () => session.state.welcome(&logged_in),
     };
+    if worker.shared.instruments.watched().general_log() {
+        session.state.log_connect(logged_in.database.as_deref(), welcome.as_ref().err());
+    }
     match &welcome {
         Ok(()) => session.state.write_ok(&mut client, &Answer::default()),
         Err(error) => write_error(&mut client, error),
@@ -242,6 +247,11 @@ async fn refuse(worker: &Worker, client: &mut Client, info: &SessionInfo, peer: 
     count(&worker.counters.events.aborted_connects);
     match refused {
         Refused::Error(error) => {
+            if worker.shared.instruments.watched().general_log() {
+                let why = error.describe().message;
+                let put = |out: &mut Vec<u8>, _: &mut _| text_log::general_entry(info.id, "Connect", why.as_bytes(), out);
+                worker.shared.logs.write(Log::General, put);
+            }
             tracing::info!(peer, reason = error.describe().message, "login refused");
             write_error(client, &error);
         }
@@ -386,7 +396,10 @@ impl Session {
                 return client.output.flush(&client.socket, &*info).await.err();
             }
             let next = match Command::parse(payload, self.state.capabilities) {
-                Ok(Command::Quit) => Next::Close,
+                Ok(command @ Command::Quit) => {
+                    self.state.log_command(&command);
+                    Next::Close
+                }
                 Ok(Command::ChangeUser(change)) => {
                     let change = command::OwnedChangeUser::new(&change);
                     match Box::pin(self.change_user(client, input, change)).await {

@@ -52,6 +52,9 @@ impl State {
         };
         let arena = self.worker.arena();
         let parsed = sql::parse(&arena, &text, &self.settings.mode)?;
+        if self.watched.logs() {
+            self.log_prepared("Prepare", &text, &[]);
+        }
         if !sql::is_blank(&text[parsed.end..], &self.settings.mode) {
             let near = String::from_utf8_lossy(&text[parsed.end..]).trim().chars().take(80).collect();
             return Err(Error::Sql(sql::Error::Syntax { near, line: 1 }));
@@ -115,6 +118,9 @@ impl State {
                 None => Value::Null,
             })
             .collect();
+        if self.watched.logs() {
+            self.log_executed(&text, &values);
+        }
         if let Some(entry) = kept.filter(|entry| entry.params.serve(&values)) {
             self.clear_warnings();
             if self.run_plan(client, &entry, &values, &mut Destination::Client(format)).await? == Ran::Done {

@@ -84,9 +84,14 @@ impl Statements {
         if analysed.as_ref().is_err_and(|error| !matches!(error, Error::Sql(sql::Error::Syntax { .. }))) {
             // A statement that cannot be prepared is one that failed.
             let statistics = state.statistics_of(text);
-            state.record(&statistics, text, true);
+            if state.record(&statistics, text, true) {
+                state.log_slow(text);
+            }
         }
         let (work, parameters) = analysed?;
+        if state.watched.logs() {
+            state.log_prepared("Prepare", text, &[]);
+        }
         self.last_id = self.last_id.wrapping_add(1).max(1);
         let statement_id = self.last_id;
         let no_columns = [];
@@ -132,12 +137,17 @@ impl Statements {
         }
         statement.cursor = None;
         let replaced = if statement.hints.is_empty() { None } else { Some(state.take_hints(&statement.hints)) };
+        if state.watched.general_log() {
+            statement.log_execution(state, execute);
+        }
         let outcome = statement.run(state, client, execute, values).await;
         if let Some(replaced) = replaced {
             state.put_back(replaced);
         }
+        if statement.record(state, outcome.is_err()) {
+            statement.log_slow(state, execute);
+        }
         statement.parameters.forget_long_data();
-        statement.record(state, outcome.is_err());
         self.values = outcome?;
         Ok(())
     }
@@ -209,11 +219,26 @@ impl Statements {
 
 impl PreparedStatement {
     #[inline]
-    fn record(&mut self, state: &mut State, failed: bool) {
+    fn record(&mut self, state: &mut State, failed: bool) -> bool {
         if self.statistics.1 != state.settings.bind_key {
             self.statistics = (state.statistics_of(&self.text), state.settings.bind_key);
         }
-        state.record(&self.statistics.0, &self.text, failed);
+        state.record(&self.statistics.0, &self.text, failed)
+    }
+
+    #[cold]
+    fn log_execution(&mut self, state: &State, execute: &StmtExecute<'_>) {
+        let mut values = Vec::new();
+        // Wrong ones are an error of the execution.
+        let _ = read_values(&mut self.parameters, state, execute, &mut values);
+        state.log_prepared("Execute", &self.text, &values);
+    }
+
+    #[cold]
+    fn log_slow(&mut self, state: &mut State, execute: &StmtExecute<'_>) {
+        let mut values = Vec::new();
+        let _ = read_values(&mut self.parameters, state, execute, &mut values);
+        state.log_slow_execution(&self.text, &values);
     }
 
     async fn run(

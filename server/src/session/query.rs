@@ -49,7 +49,10 @@ impl State {
             self.more_results = false;
             if let Some(statistics) = self.statistics.take() {
                 let end = *consumed.as_ref().unwrap_or(&rest.len());
-                self.record(&statistics, without_end(&rest[..end]), consumed.is_err());
+                let text = without_end(&rest[..end]);
+                if self.record(&statistics, text, consumed.is_err()) {
+                    self.log_slow(text);
+                }
             }
             let consumed = consumed?;
             rest = trim(&rest[consumed..]);
@@ -117,6 +120,7 @@ impl State {
         let entry = match kept.filter(|entry| entry.needs.check(&self.access, worker).is_ok()) {
             Some(entry) => {
                 count(&self.info.counters.events.plan_cache_hits);
+                self.log_query(without_end(&text[..digest.end]));
                 self.statistics = entry.statistics.get().cloned();
                 entry
             }
@@ -127,6 +131,7 @@ impl State {
                 if !parsed.statement.info().plannable || self.inserts_into_system_table(&parsed.statement) {
                     return Ok(Found::Nothing);
                 }
+                self.log_query(without_end(&text[..digest.end]));
                 let values: Vec<Value<'_>> = lifted.values(text).collect();
                 let statistics = self.statistics.insert(self.statistics_of(text)).clone();
                 let planned = self.plan_for(&parsed, &values).inspect_err(|_| self.note_statement(&parsed.statement))?;
@@ -172,6 +177,7 @@ impl State {
             self.write_ok(client, &Answer::default());
             return Ok(parsed.end);
         }
+        self.log_query(without_end(&text[..parsed.end]));
         self.statistics = Some(self.statistics_of_parsed(text, parsed.repeated));
         self.run_statement(client, &parsed.statement, RowFormat::Text).await?;
         Ok(parsed.end)

@@ -7,6 +7,7 @@ use super::state::{Change, State};
 use super::transaction::Characteristics;
 use crate::charset::{self, Charset, Collation};
 use crate::error::{Error, Result};
+use crate::text_log::{self, Log};
 use crate::variables::persisted::{Entries, Entry, Metadata};
 use crate::variables::{self, Scope, Setting, VariableId, companion};
 use crate::worker::{Message, Worker};
@@ -88,6 +89,7 @@ impl State {
             return Ok(());
         }
         let was_autocommit = self.settings.autocommit;
+        Box::pin(self.open_logs(&global_settings(&assignments))).await?;
         self.persist(&assignments).await?;
         for assignment in assignments {
             self.assign(assignment)?;
@@ -169,6 +171,10 @@ impl State {
         let Settable { id, global } = to;
         let definition = id.definition();
         let setting = match value {
+            None if let Some(log) = Log::ALL.into_iter().find(|log| log.variables()[1] == definition.name) => {
+                let shared = &self.worker.shared;
+                text_log::default_file(log, &shared.config.data_dir, shared.globals().get(IDS.hostname).as_text())
+            }
             None => match (global, definition.scope) {
                 (true, _) => id.start(),
                 (false, Scope::Session) => id.start(),
@@ -187,6 +193,9 @@ impl State {
                     let start = id.start();
                     let merged = variables::optimizer_switch::merged(present.as_text(), start.as_text(), setting.as_text());
                     setting = Setting::Text(merged.map_err(|value| wrong_switch(definition.name, value))?.into());
+                }
+                if definition.name == "log_output" {
+                    setting = Setting::Text(log_output(&setting)?.into());
                 }
                 if was_moved {
                     self.warn(
@@ -404,6 +413,15 @@ impl State {
     }
 }
 
+/// The global values that are in force at once.
+fn global_settings(assignments: &[Assignment]) -> Vec<(VariableId, &Setting)> {
+    let setting = |assignment| match assignment {
+        &Assignment::Global(id, ref setting) | &Assignment::Persist { id, ref setting, at_once: true } => Some((id, setting)),
+        _ => None,
+    };
+    assignments.iter().filter_map(setting).collect()
+}
+
 /// Variables that say what accounts may do.
 const RENEWS_ACCESS: [&str; 2] = ["activate_all_roles_on_login", "mandatory_roles"];
 
@@ -475,4 +493,19 @@ fn number_text(value: &Value<'_>) -> String {
 
 fn wrong_switch(name: &str, value: String) -> variables::Error {
     variables::Error::WrongValue { name: name.to_owned(), value }
+}
+
+/// The places of `log_output`, in MySQL's order.
+fn log_output(setting: &Setting) -> Result<String> {
+    let wrong = |value: &str| variables::Error::WrongValue { name: "log_output".to_owned(), value: value.to_owned() };
+    let mut places = [("NONE", false), ("FILE", false), ("TABLE", false)];
+    for word in setting.as_text().split(',') {
+        let place = places.iter_mut().find(|(name, _)| name.eq_ignore_ascii_case(word)).ok_or_else(|| wrong(word))?;
+        place.1 = true;
+    }
+    if places[2].1 {
+        let message = "log_output = 'TABLE': the logs are written to files".to_owned();
+        return Err(Error::NotSupported(message));
+    }
+    Ok(places.iter().filter(|(_, is_named)| *is_named).map(|(name, _)| *name).collect::<Vec<_>>().join(","))
 }

@@ -9,6 +9,8 @@ use crate::charset;
 use crate::counters::count;
 use crate::digests::{Execution, Statistics};
 use crate::error::{Error, Result};
+use crate::instruments::Watched;
+use crate::text_log::Logged;
 use crate::variables::{SessionVariables, Setting};
 use crate::worker::Worker;
 use accounts::{Access, Identity, Name, SYSTEM_USER, Seat};
@@ -62,8 +64,12 @@ pub struct State {
     /// The statement of the client's that runs, and the statistics of its digest once that is known.
     pub execution: Execution,
     pub statistics: Option<Rc<Statistics>>,
+    /// What is to be noted of the statement that runs.
+    pub watched: Watched,
+    /// What the logs need of it besides.
+    pub logged: Logged,
     /// long_query_time
-    slow_ticks: u64,
+    pub slow_ticks: u64,
 }
 
 /// In whose name a session does what it does.
@@ -136,6 +142,8 @@ impl State {
             inside: Vec::new(),
             execution: Execution::default(),
             statistics: None,
+            watched: Watched::default(),
+            logged: Default::default(),
             slow_ticks: u64::MAX,
         };
         state.name_roles();
@@ -379,6 +387,10 @@ impl State {
     /// A statement begins: its time, and nothing of the last one.
     pub fn begin_statement(&mut self) {
         self.execution = Execution { began: os::ticks(), ..Execution::default() };
+        self.watched = self.worker.shared.instruments.watched();
+        if self.watched.logs() {
+            self.begin_logged();
+        }
         self.vars.rows_examined.set(0);
         self.begin_inner_statement();
         if self.info.killed() != exec::kill::NONE {
@@ -415,20 +427,24 @@ impl State {
         self.worker.digests.find(self.vars.database.as_deref(), text, &self.settings.mode, repeated)
     }
 
-    /// The statement that `begin_statement` has begun is over.
+    /// The statement that `begin_statement` has begun is over. Does it belong into the slow log ([`State::log_slow`])?
     #[inline]
-    pub fn record(&mut self, statistics: &Statistics, text: &[u8], failed: bool) {
+    #[must_use]
+    pub fn record(&mut self, statistics: &Statistics, text: &[u8], failed: bool) -> bool {
         let now = os::ticks();
-        if now.saturating_sub(self.execution.began) >= self.slow_ticks {
+        let is_slow = now.saturating_sub(self.execution.began) >= self.slow_ticks;
+        if is_slow {
             count(&self.info.counters.events.slow_queries);
         }
-        if !self.worker.shared.instruments.digests() {
-            return;
+        let is_logged = (is_slow || self.watched.unindexed()) && self.is_for_slow_log(is_slow);
+        if !self.watched.digests() {
+            return is_logged;
         }
         self.execution.examined = self.vars.rows_examined.get();
         self.execution.warnings = self.vars.warnings.get_mut().count();
         self.execution.failed = failed;
         statistics.record(&self.execution, now, text, &self.worker.shared.tick_clock);
+        is_logged
     }
 
     /// The error of a statement becomes its diagnostics.

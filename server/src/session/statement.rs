@@ -9,6 +9,7 @@ use crate::ddl;
 use crate::error::{Error, Result};
 use crate::shared::Protection;
 use crate::show;
+use crate::text_log::Log;
 use conditions::Condition;
 use exec::{Level, Strictness};
 use protocol::RowFormat;
@@ -68,6 +69,9 @@ impl State {
     /// Checks that such a statement may run now, and does what comes before it.
     pub async fn begin_other(&mut self, statement: &Statement<'_>) -> Result<()> {
         self.note_statement(statement);
+        if self.watched.logs() && is_administrative(statement) {
+            self.note_administrative();
+        }
         self.check_statement(statement)?;
         if self.is_inside() {
             self.check_inside(statement)?;
@@ -165,6 +169,10 @@ impl State {
             Statement::Flush { tables, read_lock: true, .. } => Box::pin(self.flush_with_read_lock(tables)).await?,
             Statement::Flush { what, tables, export, .. } => {
                 self.flush(what, tables, *export)?;
+                let logs = flushed_logs(what);
+                if !logs.is_empty() {
+                    Box::pin(self.reopen_logs(&logs)).await?;
+                }
                 if what.split(',').any(|what| what.trim() == "PRIVILEGES") {
                     Box::pin(self.flush_privileges()).await?;
                 }
@@ -561,7 +569,25 @@ fn is_unique(def: &types::schema::TableDef, column: usize) -> bool {
     def.indexes.iter().any(|index| matches!(index.kind, IndexKind::Primary | IndexKind::Unique) && alone(index))
 }
 
-/// What READ ONLY forbids.
+/// For the slow log, as in MySQL.
+fn is_administrative(statement: &Statement<'_>) -> bool {
+    match statement {
+        Statement::AlterTable(_) | Statement::CreateIndex(_) | Statement::DropIndex { .. } => true,
+        Statement::TableMaintenance { kind, .. } => !matches!(kind, Maintenance::Checksum),
+        _ => false,
+    }
+}
+
+/// The logs that FLUSH opens again.
+fn flushed_logs(what: &str) -> Vec<Log> {
+    let words = |log| match log {
+        Log::General => "GENERAL LOGS",
+        Log::Slow => "SLOW LOGS",
+    };
+    let is_flushed = |log: &Log| what.split(',').map(str::trim).any(|what| what == "LOGS" || what == words(*log));
+    Log::ALL.into_iter().filter(is_flushed).collect()
+}
+
 /// Do `read_only` and `super_read_only` forbid the statement, unless it is about temporary tables alone?
 fn is_protected(statement: &Statement<'_>, info: &StatementInfo) -> bool {
     match statement {
@@ -573,6 +599,7 @@ fn is_protected(statement: &Statement<'_>, info: &StatementInfo) -> bool {
     }
 }
 
+/// What READ ONLY forbids.
 fn changes_something(statement: &Statement<'_>, info: &StatementInfo) -> bool {
     match statement {
         Statement::CreateTable(_) | Statement::DropTable { .. } => true,

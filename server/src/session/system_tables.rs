@@ -7,6 +7,7 @@
 use super::{Client, State};
 use crate::error::{Error, Result};
 use crate::session::Answer;
+use crate::text_log::Log;
 use accounts::privilege::Privileges;
 use accounts::restore::{self, GrantRow, GrantTable};
 use conditions::Condition;
@@ -204,6 +205,7 @@ impl State {
     pub async fn refresh_all(&mut self, client: &mut Client) -> Result<()> {
         self.check_reload()?;
         self.flush_privileges().await?;
+        self.reopen_logs(&Log::ALL).await?;
         self.write_ok(client, &Answer::default());
         Ok(())
     }

@@ -1,0 +1,209 @@
+//! What a session writes to the slow query log and to the general log.
+//!
+//! All of this is cold: a session whose server writes no log only finds out so from the word that it reads when a statement begins.
+
+use super::IDS;
+use super::state::State;
+use crate::error::{Error, Result};
+use crate::text_log::{self, CannotOpen, Log, Logged, Origin, Timing};
+use crate::variables::{self, Globals, Setting, VariableId};
+use conditions::Condition;
+use exec::kill;
+use protocol::Command;
+use types::Value;
+
+impl State {
+    #[cold]
+    pub fn begin_logged(&mut self) {
+        self.logged = Logged { waited_us: self.waited_us(), ..Logged::default() };
+    }
+
+    /// What the session has waited for locks on rows and tables.
+    fn waited_us(&self) -> u64 {
+        self.info.counters.events.metadata_wait_us.get() + self.info.counters.work.lock_wait_us.get()
+    }
+
+    /// The statement is one of those that MySQL calls administrative.
+    pub fn note_administrative(&mut self) {
+        self.logged.is_administrative = true;
+    }
+
+    /// The slow log wants the statement that ends.
+    #[cold]
+    pub fn is_for_slow_log(&self, is_slow: bool) -> bool {
+        let global = |name| self.worker.shared.globals().get(variables::known(name)).as_bool();
+        let is_wanted = is_slow || self.execution.ways.no_index > 0;
+        self.watched.slow_log()
+            && is_wanted
+            && self.vars.rows_examined.get() >= self.variables.get(IDS.min_examined_row_limit).as_u64()
+            && self.info.killed() != kill::CONNECTION
+            && (!self.logged.is_administrative || global("log_slow_admin_statements"))
+    }
+
+    /// Writes the statement that [`State::record`] has said belongs there.
+    #[cold]
+    pub fn log_slow(&mut self, text: &[u8]) {
+        let nanos = self.worker.shared.tick_clock.nanos_per_tick();
+        let timing = Timing {
+            began: self.vars.statement_start_us.div_euclid(1_000_000),
+            taken_us: (os::ticks().saturating_sub(self.execution.began) as f64 * nanos / 1e3) as u64,
+            lock_us: self.waited_us().saturating_sub(self.logged.waited_us),
+            sent: self.execution.sent,
+            examined: self.vars.rows_examined.get(),
+        };
+        let executed = self.logged.executed.take();
+        let text = sql::without_secrets(executed.as_deref().unwrap_or(text), &self.settings.mode);
+        let address = self.peer.ip.map(|ip| ip.to_string()).unwrap_or_default();
+        let origin = Origin {
+            session: self.info.id,
+            account: &self.identity.name.user,
+            user: &self.identity.user,
+            host: if self.peer.host == address { "" } else { &self.peer.host },
+            address: &address,
+            database: self.vars.database.as_deref(),
+        };
+        self.worker.shared.logs.write(Log::Slow, |out, last| text_log::slow_entry(&origin, &timing, &text, out, last));
+    }
+
+    /// The same, of a prepared statement.
+    #[cold]
+    pub fn log_slow_execution(&mut self, text: &[u8], values: &[Value<'_>]) {
+        let text = with_values(text, values, &self.settings.mode);
+        self.log_slow(&text);
+    }
+
+    /// A statement of the client's begins to run: once, also where it is tried again.
+    #[inline]
+    pub fn log_query(&mut self, text: &[u8]) {
+        if self.watched.general_log() {
+            self.log_statement("Query", text);
+        }
+    }
+
+    #[cold]
+    fn log_statement(&mut self, command: &'static str, text: &[u8]) {
+        // A program's statements are parts of the one that calls it.
+        if self.frame.is_none() && self.inside.is_empty() {
+            self.watched = self.watched.without_general_log();
+            self.log_general(command, &sql::without_secrets(text, &self.settings.mode));
+        }
+    }
+
+    /// A line of the general log about this session.
+    #[cold]
+    pub fn log_general(&self, command: &'static str, argument: &[u8]) {
+        if self.variables.get(IDS.sql_log_off).as_bool() {
+            return;
+        }
+        let session = self.info.id;
+        self.worker.shared.logs.write(Log::General, |out, _| text_log::general_entry(session, command, argument, out));
+    }
+
+    /// A prepared statement is made or executed.
+    #[cold]
+    pub fn log_prepared(&self, command: &'static str, text: &[u8], values: &[Value<'_>]) {
+        // The statement PREPARE or EXECUTE itself is there already.
+        if self.worker.shared.instruments.watched().general_log() {
+            let text = with_values(text, values, &self.settings.mode);
+            self.log_general(command, &sql::without_secrets(&text, &self.settings.mode));
+        }
+    }
+
+    /// EXECUTE runs this statement.
+    #[cold]
+    pub fn log_executed(&mut self, text: &[u8], values: &[Value<'_>]) {
+        self.log_prepared("Execute", text, values);
+        self.logged.executed = Some(with_values(text, values, &self.settings.mode));
+    }
+
+    /// Commands other than statements.
+    pub fn log_command(&self, command: &Command<'_>) {
+        if self.worker.shared.instruments.watched().general_log() {
+            self.log_other(command);
+        }
+    }
+
+    #[cold]
+    fn log_other(&self, command: &Command<'_>) {
+        let (name, argument): (_, &[u8]) = match command {
+            Command::InitDb { database } => ("Init DB", database),
+            Command::FieldList { table, .. } => ("Field List", table),
+            Command::StmtClose { .. } => ("Close stmt", b""),
+            Command::StmtReset { .. } => ("Reset stmt", b""),
+            other => (other.name(), b""),
+        };
+        self.log_general(name, argument);
+    }
+
+    /// A client has proved who it is, and comes in or not.
+    #[cold]
+    pub fn log_connect(&self, database: Option<&str>, refused: Option<&Error>) {
+        let way = match () {
+            () if self.tls.is_some() => "SSL/TLS",
+            () if self.peer.ip.is_none() => "Socket",
+            () => "TCP/IP",
+        };
+        let (user, host, database) = (&self.identity.user, &self.peer.host, database.unwrap_or_default());
+        self.log_general("Connect", format!("{user}@{host} on {database} using {way}").as_bytes());
+        if let Some(error) = refused {
+            self.log_general("Connect", error.describe().message.as_bytes());
+        }
+    }
+
+    /// Opens the logs that the new values of global variables ask for, before these take effect.
+    ///
+    /// # Errors
+    /// 1231 for a path that no log may have, 29 for a file that cannot be opened.
+    pub async fn open_logs(&mut self, settings: &[(VariableId, &Setting)]) -> Result<()> {
+        let is_about_logs = |name: &str| name == "log_output" || Log::ALL.iter().any(|log| log.variables().contains(&name));
+        if !settings.iter().any(|(id, _)| is_about_logs(id.name())) {
+            return Ok(());
+        }
+        let shared = std::sync::Arc::clone(&self.worker.shared);
+        let data_dir = &shared.config.data_dir;
+        let mut next = Globals::clone(&shared.globals());
+        for (id, setting) in settings {
+            next.set(*id, (*setting).clone());
+        }
+        for (id, setting) in settings {
+            let is_file = Log::ALL.iter().any(|log| log.variables()[1] == id.name());
+            if is_file && !text_log::is_possible(&data_dir.join(setting.as_text()), data_dir) {
+                let value = if **setting == Setting::Null { "NULL".to_owned() } else { setting.as_text().to_owned() };
+                return Err(variables::Error::WrongValue { name: id.name().to_owned(), value }.into());
+            }
+        }
+        match shared.logs.set_files(text_log::files(&next, data_dir)).await {
+            Some(Ok(())) => Ok(()),
+            Some(Err(refused)) => Err(cannot_open(&refused)),
+            None => Err(Error::ShuttingDown),
+        }
+    }
+
+    /// FLUSH LOGS
+    pub async fn reopen_logs(&mut self, logs: &[Log]) -> Result<()> {
+        match self.worker.shared.logs.reopen(logs).await {
+            Some(Ok(())) => Ok(()),
+            Some(Err(refused)) => Err(cannot_open(&refused)),
+            None => Err(Error::ShuttingDown),
+        }
+    }
+}
+
+fn cannot_open(refused: &CannotOpen) -> Error {
+    let (errno, why) = (refused.error.raw_os_error().unwrap_or(0), super::outfile::reason(&refused.error));
+    Error::from(Condition::FileMissing { path: refused.path.display().into(), errno: errno.into(), why: why.into() })
+}
+
+/// The text with values in the places of its `?`.
+fn with_values(text: &[u8], values: &[Value<'_>], mode: &sql::plan::SqlMode) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let (mut kept, mut values) = (0, values.iter());
+    for place in sql::places_of_parameters(text, mode) {
+        let Some(value) = values.next() else { break };
+        out.extend_from_slice(&text[kept..place]);
+        text_log::put_value(value, &mut out);
+        kept = place + 1;
+    }
+    out.extend_from_slice(&text[kept..]);
+    out
+}
