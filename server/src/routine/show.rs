@@ -4,7 +4,7 @@ use super::Routine;
 use crate::charset;
 use crate::error::{Error, Result};
 use crate::session::{ResultSet, State};
-use crate::show::{Columns, datetime, optional, result, text};
+use crate::show::{Columns, datetime, local, optional, result, text};
 use crate::variables;
 use accounts::Access;
 use sql::ast::ObjectName;
@@ -117,8 +117,8 @@ pub fn status(state: &State, functions: bool) -> Vec<Vec<Value<'static>>> {
             text(def.kind()),
             text("SQL"),
             text(&def.definer),
-            datetime(def.altered_us),
-            datetime(def.created_us),
+            local(state, def.altered_us),
+            local(state, def.created_us),
             security(def),
             text(&def.comment),
         ];

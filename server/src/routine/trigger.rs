@@ -153,6 +153,14 @@ fn created(def: &RoutineDef) -> Value<'static> {
     }
 }
 
+/// In the time zone of the session.
+fn local(stored: Value<'static>, state: &State) -> Value<'static> {
+    match stored {
+        Value::DateTime(utc) => Value::DateTime(state.vars.time_zone.from_stored(utc)),
+        other => other,
+    }
+}
+
 fn created_type() -> ColumnType {
     ColumnType::new(TypeKind::Timestamp { fsp: 2 })
 }
@@ -205,7 +213,7 @@ pub fn triggers_status(state: &State, database: Option<&str>) -> Result<ResultSe
             text(&table.name),
             text(&program.body),
             text(trigger.timing()),
-            created(program),
+            local(created(program), state),
             text(variables::bits_to_text(program.sql_mode)),
             text(&program.definer),
         ];

@@ -35,7 +35,7 @@ pub use explain::explain;
 pub use filter::like;
 pub use schema::{VirtualReads, is_virtual_database, virtual_reads, virtual_rows, with_virtual_databases};
 pub use server::{Gathered, process_list};
-pub use tables::{datetime, describe};
+pub use tables::{datetime, describe, local};
 pub use views::problem as view_problem;
 pub use virtual_tables::{Row, Source, Wanted, type_columns};
 

@@ -221,7 +221,7 @@ pub fn status(state: &mut State, name: Option<&str>) -> Result<ResultSet> {
         if def.view.is_some() {
             let mut row = vec![Value::Null; 18];
             row[0] = text(&def.name);
-            row[11] = created(def);
+            row[11] = local(state, def.created_us);
             row[17] = text(views::comment(def, &schema));
             if let Err(error) = views::present(def, &schema) {
                 state.note(exec::Level::Warning, error.to_warning());
@@ -244,7 +244,7 @@ pub fn status(state: &mut State, name: Option<&str>) -> Result<ResultSet> {
             index_length,
             data_free,
             next.map_or(Value::Null, number),
-            created(def),
+            local(state, def.created_us),
             Value::Null,
             Value::Null,
             text(def.collation.name()),
@@ -283,7 +283,15 @@ pub fn created(def: &TableDef) -> Value<'static> {
     datetime(def.created_us)
 }
 
-/// A moment as a civil time, without fraction.
+/// A moment in the time zone of the session, without fraction: what SHOW tells.
+pub fn local(state: &State, utc_us: i64) -> Value<'static> {
+    match state.vars.time_zone.to_civil(utc_us) {
+        Some(civil) => Value::DateTime(DateTime { micros: 0, ..civil }),
+        None => Value::Null,
+    }
+}
+
+/// A moment as a civil time in UTC, without fraction: what is stored in a TIMESTAMP.
 pub fn datetime(utc_us: i64) -> Value<'static> {
     match types::temporal::TimeZone::Utc.to_civil(utc_us) {
         Some(civil) => Value::DateTime(DateTime { micros: 0, ..civil }),
