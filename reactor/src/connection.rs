@@ -27,7 +27,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 use tls::Tls;
-pub use tls::{TlsInfo, configure as configure_tls};
+pub use tls::{SESSION_SECONDS, SESSIONS_KEPT, TlsInfo, TlsOffer, configure as configure_tls};
 
 /// Size of an input buffer: above the protocol's limit for frames that must lie in one piece.
 const INPUT_BYTES: usize = 32 << 10;

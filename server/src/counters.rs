@@ -35,6 +35,7 @@ exec::counter_cells! {
         slow_queries => "Slow_queries",
         tls_begun => "Ssl_accepts",
         tls_finished => "Ssl_finished_accepts",
+        tls_resumed => "Ssl_session_cache_hits",
     }
 }
 

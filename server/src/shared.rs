@@ -15,7 +15,7 @@ use crate::{Config, StartError, VERSION};
 use accounts::AccountStore;
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
-use reactor::connection::configure_tls;
+use reactor::connection::{TlsOffer, configure_tls};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -55,6 +55,7 @@ pub struct Shared {
     pub handshakes: Arc<Handshakes>,
     /// `None`: TLS is not offered.
     pub tls: Option<Arc<rustls::ServerConfig>>,
+    pub tls_offer: Option<TlsOffer>,
     pub user_locks: Arc<UserLocks>,
     pub kills: Kills,
     pub instruments: Instruments,
@@ -92,9 +93,11 @@ impl Shared {
     ) -> Result<Self, StartError> {
         let accounts = AccountStore::open(&database).map_err(StartError::Accounts)?;
         accounts.refuse_open_root(tcp_address).map_err(StartError::Accounts)?;
-        let tls = match config.tls {
-            true => Some(configure_tls(&config.data_dir).map_err(StartError::Tls)?),
-            false => None,
+        let (tls, tls_offer) = match config.tls {
+            true => {
+                configure_tls(&config.data_dir).map(|(config, offer)| (Some(config), Some(offer))).map_err(StartError::Tls)?
+            }
+            false => (None, None),
         };
         let ddl = DdlThreads::start(&database, &engine)?;
         let definitions = table::MetadataLock::new(engine.worker_slots());
@@ -120,6 +123,7 @@ impl Shared {
             accounts: Arc::new(accounts),
             handshakes: Arc::default(),
             tls,
+            tls_offer,
             user_locks: Arc::default(),
             kills: Kills::default(),
             instruments,

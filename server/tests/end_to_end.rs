@@ -27,6 +27,10 @@ impl Server {
     }
 
     fn start_as(directory: Arc<tempfile::TempDir>, workers: usize, admin: Option<std::net::SocketAddr>) -> Self {
+        Self::start_with(directory, workers, |config| config.admin = admin)
+    }
+
+    fn start_with(directory: Arc<tempfile::TempDir>, workers: usize, change: impl FnOnce(&mut server::Config)) -> Self {
         let engine = txn::Engine::open(txn::Config {
             data_dir: directory.path().join("data"),
             buffer_pool_bytes: 64 << 20,
@@ -37,14 +41,14 @@ impl Server {
         })
         .unwrap();
         let database = table::Database::open(Arc::clone(&engine)).unwrap();
-        let config = server::Config {
+        let mut config = server::Config {
             tcp: Some(([127, 0, 0, 1], 0).into()),
-            admin,
             socket: Some(directory.path().join("socket")),
             data_dir: directory.path().join("data"),
             workers,
             ..server::Config::default()
         };
+        change(&mut config);
         let handle = server::start(config, database, Arc::clone(&engine)).unwrap();
         let port = handle.tcp_address().unwrap().port();
         Self { handle: Some(handle), engine, port, directory }
@@ -804,4 +808,59 @@ fn user_variables_have_a_bound() {
         }
     }
     assert_eq!(refused, Some(3170));
+}
+
+/// SHOW tells when something was made in the time zone of the session, as information_schema does.
+#[test]
+fn show_tells_times_of_the_session() {
+    let server = Server::start();
+    let mut conn = server.connect();
+    for statement in [
+        "CREATE DATABASE d",
+        "USE d",
+        "CREATE TABLE t (a INT PRIMARY KEY)",
+        "CREATE VIEW v AS SELECT * FROM t",
+        "CREATE TRIGGER tr BEFORE INSERT ON t FOR EACH ROW SET @a = 1",
+        "CREATE PROCEDURE p() SELECT 1",
+        "SET time_zone = '+05:00'",
+    ] {
+        conn.query_drop(statement).unwrap();
+    }
+    let mut check = |show: &str, column: &str, query: &str| {
+        let shown: Vec<Row> = conn.query(show).unwrap();
+        let shown: Vec<String> = shown.iter().map(|row| row.get(column).unwrap()).collect();
+        let expected: Vec<String> = conn.query(query).unwrap();
+        assert_eq!(shown, expected, "{show}");
+    };
+    let of_tables = "SELECT CREATE_TIME FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'd' ORDER BY TABLE_NAME";
+    check("SHOW TABLE STATUS", "Create_time", of_tables);
+    check("SHOW TRIGGERS", "Created", "SELECT CREATED FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = 'd'");
+    let of_routines = "SELECT CREATED FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = 'd'";
+    check("SHOW PROCEDURE STATUS WHERE Db = 'd'", "Created", of_routines);
+    check("SHOW PROCEDURE STATUS WHERE Db = 'd'", "Modified", of_routines);
+    assert_eq!(
+        one::<u64>(
+            &mut conn,
+            "SELECT TIMESTAMPDIFF(MINUTE, UTC_TIMESTAMP(), MAX(CREATE_TIME) + INTERVAL 30 SECOND) FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'd'"
+        ),
+        300
+    );
+}
+
+/// SHOW STATUS tells of TLS what MySQL does: what is offered, and that this session, whose client has no TLS, uses none of it.
+#[test]
+fn tls_is_told_in_the_status() {
+    let directory = Arc::new(tempfile::tempdir().unwrap());
+    let server = Server::start_with(directory, 1, |config| config.tls = true);
+    let read = |conn: &mut Conn| -> std::collections::BTreeMap<String, String> {
+        conn.query::<(String, String), _>("SHOW STATUS LIKE 'Ssl%'").unwrap().into_iter().collect()
+    };
+    let plain = read(&mut server.connect());
+    assert_eq!(plain.len(), 26, "{plain:?}");
+    assert_eq!((&*plain["Ssl_version"], &*plain["Ssl_cipher_list"], &*plain["Ssl_verify_mode"]), ("", "", "0"));
+    assert_eq!(plain["Ssl_server_not_after"], "Jan  1 00:00:00 2046 GMT");
+    assert_eq!(plain["Ssl_ctx_verify_mode"], "5");
+    assert_eq!((&*plain["Ssl_session_cache_mode"], &*plain["Ssl_sessions_reused"]), ("SERVER", "0"));
+    let more: Vec<(String, String)> = server.connect().query("SHOW STATUS LIKE 'Current_tls%'").unwrap();
+    assert_eq!(more.len(), 9);
 }

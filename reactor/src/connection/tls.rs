@@ -34,7 +34,25 @@ pub struct TlsInfo {
     pub cipher: String,
     /// The one that the client has shown, which our authority signed.
     pub certificate: Option<Certificate>,
+    /// The client came back with a session that it had before.
+    pub is_resumed: bool,
 }
+
+/// How the server offers TLS, for SHOW STATUS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsOffer {
+    /// Its certificate's, as OpenSSL prints moments: `Nov 21 20:42:57 2036 GMT`.
+    pub not_before: String,
+    pub not_after: String,
+    /// With `:` between.
+    pub ciphers: String,
+    /// Clients may show a certificate.
+    pub asks_for_certificates: bool,
+}
+
+/// How long sessions can be resumed, in seconds, and how many are kept: rustls's own figures.
+pub const SESSION_SECONDS: u64 = 24 * 60 * 60;
+pub const SESSIONS_KEPT: usize = 256;
 
 /// Whom a certificate names, as OpenSSL prints it: `/C=SE/O=Heddle/CN=client`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -175,15 +193,37 @@ impl Tls {
             Some(rustls::ProtocolVersion::TLSv1_2) => "TLSv1.2",
             _ => "",
         };
-        let suite = connection.negotiated_cipher_suite().map_or(String::new(), |suite| format!("{:?}", suite.suite()));
-        let cipher = match suite.strip_prefix("TLS13_") {
-            Some(rest) => format!("TLS_{rest}"),
-            // OpenSSL's name, as MySQL has it.
-            None => suite.trim_start_matches("TLS_").replace("_WITH_", "-").replace("AES_", "AES").replace('_', "-"),
-        };
+        let cipher = connection.negotiated_cipher_suite().map_or(String::new(), cipher_name);
         let shown = connection.peer_certificates().and_then(|chain| chain.first());
-        TlsInfo { version, cipher, certificate: shown.and_then(|certificate| Certificate::read(certificate)) }
+        TlsInfo {
+            version,
+            cipher,
+            certificate: shown.and_then(|certificate| Certificate::read(certificate)),
+            is_resumed: connection.handshake_kind() == Some(rustls::HandshakeKind::Resumed),
+        }
     }
+}
+
+/// OpenSSL's name, as MySQL has it.
+fn cipher_name(suite: rustls::SupportedCipherSuite) -> String {
+    let suite = format!("{:?}", suite.suite());
+    match suite.strip_prefix("TLS13_") {
+        Some(rest) => format!("TLS_{rest}"),
+        None => {
+            let name = suite.trim_start_matches("TLS_").replace("_WITH_", "-").replace("AES_", "AES").replace('_', "-");
+            // The hash is a part of others' names only.
+            name.strip_suffix("-POLY1305-SHA256").map_or(name.clone(), |name| format!("{name}-POLY1305"))
+        }
+    }
+}
+
+/// A moment as ASN1_TIME_print(3) of OpenSSL prints it.
+fn moment(time: x509_parser::time::ASN1Time) -> String {
+    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let Some(time) = types::DateTime::from_utc_micros(time.timestamp().saturating_mul(1_000_000)) else { return String::new() };
+    let types::DateTime { date, hour, minute, second, .. } = time;
+    let month = MONTHS[usize::from(date.month) - 1];
+    format!("{month} {:2} {hour:02}:{minute:02}:{second:02} {} GMT", date.day, date.year)
 }
 
 impl std::fmt::Debug for Tls {
@@ -193,7 +233,7 @@ impl std::fmt::Debug for Tls {
 }
 
 /// The server's side of TLS with the certificates of a directory, which are made where they are missing.
-pub fn configure(directory: &Path) -> Result<Arc<ServerConfig>, String> {
+pub fn configure(directory: &Path) -> Result<(Arc<ServerConfig>, TlsOffer), String> {
     let of = |name: &str| directory.join(name);
     let (ca, certificate, key) = (of("ca.pem"), of("server-cert.pem"), of("server-key.pem"));
     let present = [&certificate, &key].map(|path| path.exists());
@@ -211,7 +251,12 @@ pub fn configure(directory: &Path) -> Result<Arc<ServerConfig>, String> {
     let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
         .map_err(|error| error.to_string())?;
-    let builder = match ca.exists() {
+    let asks_for_certificates = ca.exists();
+    let ciphers = provider.cipher_suites.iter().copied().map(cipher_name).collect::<Vec<_>>().join(":");
+    let validity = chain.first().and_then(|own| Some(X509Certificate::from_der(own).ok()?.1.validity().clone()));
+    let [not_before, not_after] =
+        validity.map_or_else(Default::default, |validity| [validity.not_before, validity.not_after].map(moment));
+    let builder = match asks_for_certificates {
         true => {
             let mut roots = RootCertStore::empty();
             for certificate in read(&ca)? {
@@ -225,8 +270,9 @@ pub fn configure(directory: &Path) -> Result<Arc<ServerConfig>, String> {
         }
         false => builder.with_no_client_auth(),
     };
-    let config = builder.with_single_cert(chain, key).map_err(|error| format!("{}: {error}", certificate.display()))?;
-    Ok(Arc::new(config))
+    let mut config = builder.with_single_cert(chain, key).map_err(|error| format!("{}: {error}", certificate.display()))?;
+    config.session_storage = rustls::server::ServerSessionMemoryCache::new(SESSIONS_KEPT);
+    Ok((Arc::new(config), TlsOffer { not_before, not_after, ciphers, asks_for_certificates }))
 }
 
 /// An authority and two certificates that it signs, for the server and for clients.
@@ -301,7 +347,13 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let of = |name: &str| directory.path().join(name);
         let text = || std::fs::read(of("server-cert.pem")).unwrap();
-        configure(directory.path()).unwrap();
+        let (_, offer) = configure(directory.path()).unwrap();
+        assert_eq!((&*offer.not_before, &*offer.not_after), ("Jan  1 00:00:00 2026 GMT", "Jan  1 00:00:00 2046 GMT"));
+        let ciphers: Vec<_> = offer.ciphers.split(':').collect();
+        for wanted in ["TLS_CHACHA20_POLY1305_SHA256", "ECDHE-ECDSA-AES256-GCM-SHA384", "ECDHE-RSA-CHACHA20-POLY1305"] {
+            assert!(ciphers.contains(&wanted), "{wanted} in {ciphers:?}");
+        }
+        assert!(offer.asks_for_certificates);
         let first = text();
         assert_eq!(std::fs::metadata(of("server-key.pem")).unwrap().permissions().mode() & 0o777, 0o600);
         configure(directory.path()).unwrap();

@@ -107,6 +107,9 @@ pub async fn login(
         count(&worker.counters.events.tls_begun);
         client.socket.start_tls(config, &early, deadline, info).await?;
         count(&worker.counters.events.tls_finished);
+        if client.socket.tls().is_some_and(|tls| tls.is_resumed) {
+            count(&worker.counters.events.tls_resumed);
+        }
         first = input.next_payload(&client.socket, deadline, info).await?.to_vec();
     }
     let login = Login::parse(&first, capabilities).map_err(malformed)?;

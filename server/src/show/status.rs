@@ -7,6 +7,7 @@ use super::build::{Columns, result, text};
 use crate::counters;
 use crate::session::{ResultSet, State};
 use crate::worker::{Worker, gather};
+use reactor::connection::{SESSION_SECONDS, SESSIONS_KEPT, TlsOffer};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use types::temporal::TimeZone;
@@ -42,7 +43,8 @@ const ABSENT: &[&str] = &[
     "Performance_schema_table_lock_stat_lost", "Performance_schema_thread_classes_lost", "Performance_schema_thread_instances_lost",
     "Performance_schema_users_lost", "Replica_open_temp_tables", "Secondary_engine_execution_count", "Select_full_range_join",
     "Select_range_check", "Slave_open_temp_tables", "Ssl_accept_renegotiates", "Ssl_callback_cache_hits", "Ssl_client_connects",
-    "Ssl_connect_renegotiates", "Ssl_finished_connects", "Table_locks_immediate", "Table_locks_waited", "Table_open_cache_hits",
+    "Ssl_connect_renegotiates", "Ssl_finished_connects", "Ssl_session_cache_misses", "Ssl_session_cache_overflows",
+    "Ssl_session_cache_timeouts", "Ssl_used_session_cache_entries", "Table_locks_immediate", "Table_locks_waited", "Table_open_cache_hits",
     "Table_open_cache_misses", "Table_open_cache_overflows", "Table_open_cache_triggers_hits", "Table_open_cache_triggers_misses",
     "Table_open_cache_triggers_overflows", "Tc_log_max_pages_used", "Tc_log_page_size", "Tc_log_page_waits", "Threads_cached",
 ];
@@ -61,7 +63,15 @@ pub async fn values(state: &State, global: bool) -> Vec<(&'static str, String)> 
     if !global {
         let own = &state.info.counters;
         // Of all sessions at once, as in MySQL.
-        let whole = ["Aborted_clients", "Aborted_connects", "Connection_errors_max_connections", "Queries"];
+        let whole = [
+            "Aborted_clients",
+            "Aborted_connects",
+            "Connection_errors_max_connections",
+            "Queries",
+            "Ssl_accepts",
+            "Ssl_finished_accepts",
+            "Ssl_session_cache_hits",
+        ];
         own.each(&mut |name, value| {
             if !whole.contains(&name) && !name.starts_with("Heddle_") {
                 values.insert(name, value);
@@ -193,4 +203,40 @@ fn add_texts(state: &State, shown: &mut Vec<(&'static str, String)>) {
     ] {
         shown.push((name, value.to_owned()));
     }
+    add_tls(state, shown);
+}
+
+/// How TLS is offered, and what the session uses of it.
+fn add_tls(state: &State, shown: &mut Vec<(&'static str, String)>) {
+    // Of OpenSSL: a certificate is asked for, once.
+    const ASKS: u32 = 5;
+    // Of OpenSSL: no limit is set.
+    const DEPTH: u64 = u64::MAX;
+    let (tls, offer) = (state.tls.as_ref(), state.worker.shared.tls_offer.as_ref());
+    let verify = offer.map_or(0, |offer| if offer.asks_for_certificates { ASKS } else { 0 });
+    let offered = |value: &str| if offer.is_some() { value.to_owned() } else { String::new() };
+    let of_offer = |value: fn(&TlsOffer) -> &String| offer.map(value).cloned().unwrap_or_default();
+    shown.extend([
+        ("Current_tls_ca", if verify == 0 { String::new() } else { "ca.pem".to_owned() }),
+        ("Current_tls_capath", String::new()),
+        ("Current_tls_cert", offered("server-cert.pem")),
+        ("Current_tls_cipher", String::new()),
+        ("Current_tls_ciphersuites", String::new()),
+        ("Current_tls_crl", String::new()),
+        ("Current_tls_crlpath", String::new()),
+        ("Current_tls_key", offered("server-key.pem")),
+        ("Current_tls_version", offered("TLSv1.2,TLSv1.3")),
+        ("Ssl_cipher_list", if tls.is_some() { of_offer(|offer| &offer.ciphers) } else { String::new() }),
+        ("Ssl_ctx_verify_depth", if offer.is_some() { DEPTH } else { 0 }.to_string()),
+        ("Ssl_ctx_verify_mode", verify.to_string()),
+        ("Ssl_default_timeout", if tls.is_some() { SESSION_SECONDS } else { 0 }.to_string()),
+        ("Ssl_server_not_after", of_offer(|offer| &offer.not_after)),
+        ("Ssl_server_not_before", of_offer(|offer| &offer.not_before)),
+        ("Ssl_session_cache_mode", if offer.is_some() { "SERVER" } else { "NONE" }.to_owned()),
+        ("Ssl_session_cache_size", if offer.is_some() { SESSIONS_KEPT } else { 0 }.to_string()),
+        ("Ssl_session_cache_timeout", if offer.is_some() { SESSION_SECONDS } else { 0 }.to_string()),
+        ("Ssl_sessions_reused", u8::from(tls.is_some_and(|tls| tls.is_resumed)).to_string()),
+        ("Ssl_verify_depth", if tls.is_some() { DEPTH } else { 0 }.to_string()),
+        ("Ssl_verify_mode", if tls.is_some() { verify } else { 0 }.to_string()),
+    ]);
 }
