@@ -49,6 +49,7 @@ const NO_BINLOG: &str = "there is no binary log";
 const NO_REPLICA: &str = "there is no replication";
 const NO_MYISAM: &str = "it is about MyISAM alone";
 const NO_FULLTEXT: &str = "there are no full-text indexes";
+const ONE_ENGINE: &str = "each table is InnoDB's, whatever engine is asked for";
 const OWN_STATISTICS: &str = "statistics are always taken, and never older than a little";
 const OWN_FILES: &str = "files and pages have a format of their own";
 const OWN_ENGINE: &str = "it tunes a mechanism of InnoDB that is not there; what is there tunes itself";
@@ -200,9 +201,9 @@ pub(super) static LIST: &[Definition] = &[
     text("debug_sync", SESSION, "OFF").refused(),
     special("default_collation_for_utf8mb4", BOTH, Kind::Collation, "utf8mb4_0900_ai_ci").refused(),
     int("default_password_lifetime", GLOBAL, 0, 0, 65535).obeyed(),
-    choice("default_storage_engine", BOTH, ENGINES, 0).obeyed(),
+    choice("default_storage_engine", BOTH, ENGINES, 0).nothing(ONE_ENGINE),
     switch("default_table_encryption", BOTH, false).refused(),
-    choice("default_tmp_storage_engine", BOTH, ENGINES, 0).obeyed(),
+    choice("default_tmp_storage_engine", BOTH, ENGINES, 0).nothing(ONE_ENGINE),
     int("default_week_format", BOTH, 0, 0, 7).obeyed(),
     choice("delay_key_write", GLOBAL, &["OFF", "ON", "ALL"], 1).nothing(NO_MYISAM),
     int("delayed_insert_limit", GLOBAL, 100, 1, U64).nothing(NO_MYISAM),

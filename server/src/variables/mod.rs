@@ -627,6 +627,47 @@ mod tests {
         }
     }
 
+    /// Whatever is obeyed has a reader: some file of the server names the variable, as an identity (`ids.name`) or as a text.
+    #[test]
+    fn what_is_obeyed_is_read() {
+        fn sources(directory: &std::path::Path, text: &mut String) {
+            for entry in std::fs::read_dir(directory).unwrap() {
+                let path = entry.unwrap().path();
+                let name = path.file_name().unwrap().to_string_lossy().into_owned();
+                match path.is_dir() {
+                    true => sources(&path, text),
+                    // The list itself, and lists that only say who may set a variable, and where.
+                    false if ["list.rs", "check.rs", "hints.rs", "tests.rs"].contains(&&*name) || !name.ends_with(".rs") => {}
+                    false => {
+                        let own = std::fs::read_to_string(&path).unwrap();
+                        text.push_str(own.split("#[cfg(test)]").next().unwrap());
+                    }
+                }
+            }
+        }
+        let mut text = String::new();
+        for directory in ["/src", "/../accounts/src"] {
+            sources(std::path::Path::new(&format!("{}{directory}", env!("CARGO_MANIFEST_DIR"))), &mut text);
+        }
+        let is_read = |name: &str| {
+            ["ids.", "IDS."].iter().any(|ids| names(&text, &format!("{ids}{name}"))) || text.contains(&format!("\"{name}\""))
+        };
+        // What can have one value only needs nobody to look at it.
+        let has_values = |id: &VariableId| match id.definition().kind {
+            Kind::Choice(members) => members.len() > 1,
+            Kind::Unsigned { min, max } => min < max,
+            _ => true,
+        };
+        let obeyed = all().filter(|id| id.definition().effect == Effect::Obeyed).filter(has_values);
+        let unread: Vec<_> = obeyed.map(VariableId::name).filter(|name| !is_read(name)).collect();
+        assert_eq!(unread, Vec::<&str>::new(), "obeyed, says the list, but nothing reads them");
+    }
+
+    /// Does the text have this word, and not only as the beginning of a longer one?
+    fn names(text: &str, word: &str) -> bool {
+        text.match_indices(word).any(|(at, _)| !text[at + word.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+    }
+
     #[test]
     fn values_are_checked() {
         let wrong = |name: &str, value: &str| Err(Error::WrongValue { name: name.into(), value: value.into() });
