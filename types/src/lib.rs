@@ -22,6 +22,7 @@ pub mod collation;
 mod column_type;
 pub mod convert;
 pub mod decimal;
+pub mod definition;
 mod error;
 pub mod event;
 pub mod json;

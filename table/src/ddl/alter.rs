@@ -4,10 +4,11 @@
 //! names, and `ADD x INT, DROP x` drops the column that was there. First columns go, then those that stay change, then those that come
 //! are put in, and others moved, in the order of the text.
 
+use super::NewForeignKey;
 use super::build::added_value;
 use super::checks;
 use super::define::{add_index, check_columns, check_name, check_whole, finish_indexes, hidden_index};
-use super::foreign::{self, ForeignKeyError, NewForeignKey};
+use super::foreign::{self, ForeignKeyError};
 use super::{
     Algorithm, AlterAction, ColumnPosition, Conversion, DdlOptions, NewCheck, NewIndex, NewIndexColumn, functional, partition,
 };

@@ -14,7 +14,7 @@
 //!     shares of it too, so they are over, and the next ones are made without.
 
 use super::define::check_name;
-use super::{NewIndex, NewIndexColumn, NewIndexKind};
+use super::{NewForeignKey, NewIndex, NewIndexColumn, NewIndexKind};
 use crate::database::Published;
 use crate::{Error, NameOf, Result, Table};
 use std::collections::{BTreeMap, HashMap};
@@ -23,23 +23,6 @@ use types::partition::PartitionError;
 use types::schema::{DatabaseDef, ForeignKeyDef, ReferenceAction, TableDef, TableId};
 use types::show_create::foreign_key_text;
 use types::{ColumnType, TypeKind};
-
-/// A foreign key to make: names instead of positions.
-#[derive(Clone, Debug)]
-pub struct NewForeignKey {
-    /// CONSTRAINT name
-    pub name: Option<String>,
-    /// FOREIGN KEY name: of the index, where one is made and the constraint has no name.
-    pub index_name: Option<String>,
-    pub columns: Vec<String>,
-    pub parent_database: String,
-    pub parent_table: String,
-    pub parent_columns: Vec<String>,
-    pub on_delete: ReferenceAction,
-    pub on_update: ReferenceAction,
-    /// How many of the table's other indexes are written before it.
-    pub indexes_before: usize,
-}
 
 /// What a foreign key forbids. The number in each comment is MySQL's.
 #[derive(Clone, Debug, PartialEq, Eq)]

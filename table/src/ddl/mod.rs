@@ -32,10 +32,14 @@ mod trigger;
 mod validate;
 mod view;
 
-pub use foreign::{ForeignKeyError, NewForeignKey, constraint_text};
-pub use partition::PartitionChange;
+pub use foreign::{ForeignKeyError, constraint_text};
 pub use trigger::TriggerPlace;
 pub use view::ViewChange;
+
+pub use types::definition::{
+    Algorithm, AlterAction, ColumnPosition, Lock, NewCheck, NewForeignKey, NewIndex, NewIndexColumn, NewIndexKind, NewTable,
+    PartitionChange,
+};
 
 use crate::catalog::{CatalogTxn, StoredTable, blocking};
 use crate::database::Published;
@@ -51,8 +55,7 @@ use std::time::Duration;
 use sync::atomic::{AtomicBool, Ordering};
 use txn::{TreeRef, Worker};
 use types::Value;
-use types::partition::Partitioning;
-use types::schema::{ColumnDef, DatabaseDef, IndexColumn, IndexKind, RowExpr, TableDef, TableId};
+use types::schema::{ColumnDef, DatabaseDef, RowExpr, TableDef, TableId};
 use types::temporal::{DateRules, TimeZone};
 use types::{CollationId, ColumnType};
 
@@ -75,26 +78,6 @@ pub struct DdlOptions {
     pub lock: Lock,
     /// Told while the definition goes on.
     pub progress: Arc<Progress>,
-}
-
-/// ALGORITHM = of ALTER TABLE.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Algorithm {
-    #[default]
-    Default,
-    Instant,
-    InPlace,
-    Copy,
-}
-
-/// LOCK = of ALTER TABLE. What is less than asked for is as good.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Lock {
-    #[default]
-    Default,
-    None,
-    Shared,
-    Exclusive,
 }
 
 /// What this crate cannot do with the expressions of a definition.
@@ -176,208 +159,6 @@ pub struct ConversionWarning {
     pub column: String,
     /// From 1.
     pub row: u64,
-}
-
-/// One action of ALTER TABLE; several are applied together, in order.
-#[derive(Clone, Debug)]
-pub enum AlterAction {
-    AddColumn {
-        column: ColumnDef,
-        position: ColumnPosition,
-    },
-    DropColumn {
-        name: String,
-    },
-    /// MODIFY and CHANGE: `name` becomes `column` (whose name may differ).
-    ChangeColumn {
-        name: String,
-        column: ColumnDef,
-        position: ColumnPosition,
-    },
-    RenameColumn {
-        name: String,
-        to: String,
-    },
-    /// `None` drops the default.
-    SetDefault {
-        name: String,
-        default: types::schema::ColumnDefault,
-    },
-    /// Its columns are looked up after all column actions.
-    AddIndex {
-        index: NewIndex,
-    },
-    DropIndex {
-        name: String,
-    },
-    DropPrimaryKey,
-    /// Its index is added where none of the table's will do.
-    AddForeignKey {
-        key: NewForeignKey,
-    },
-    DropForeignKey {
-        name: String,
-    },
-    AddCheck {
-        check: NewCheck,
-    },
-    DropCheck {
-        name: String,
-    },
-    /// ALTER CHECK, ALTER CONSTRAINT
-    EnforceCheck {
-        name: String,
-        enforced: bool,
-        /// CONSTRAINT was written.
-        constraint: bool,
-    },
-    SetVisible {
-        name: String,
-        visible: bool,
-    },
-    SetIndexVisible {
-        name: String,
-        visible: bool,
-    },
-    /// DROP CONSTRAINT: a foreign key, a CHECK, or a unique key.
-    DropConstraint {
-        name: String,
-    },
-    RenameIndex {
-        name: String,
-        to: String,
-    },
-    /// RENAME TO, within or across databases.
-    RenameTable {
-        database: String,
-        name: String,
-    },
-    SetComment(String),
-    SetCollation(CollationId),
-    /// AUTO_INCREMENT = n
-    SetAutoIncrement(u64),
-    Partition(PartitionChange),
-    /// ENGINE = InnoDB, FORCE: rebuild.
-    Rebuild,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ColumnPosition {
-    /// The end for a new column, its present place for a changed one.
-    Default,
-    First,
-    After(String),
-}
-
-/// An index by column names.
-#[derive(Clone, Debug)]
-pub struct NewIndex {
-    /// Empty: MySQL's automatic name (first column, `_2`, `_3` ...). Ignored for the primary key.
-    pub name: String,
-    pub kind: NewIndexKind,
-    pub columns: Vec<NewIndexColumn>,
-    pub comment: String,
-    /// USING BTREE was written.
-    pub using_btree: bool,
-    pub invisible: bool,
-    /// Nobody asked for it but a foreign key.
-    pub generated: bool,
-}
-
-/// A CHECK to come.
-#[derive(Clone, Debug)]
-pub struct NewCheck {
-    /// `None`: MySQL's generated name, `t_chk_1`.
-    pub name: Option<String>,
-    pub expr: RowExpr,
-    pub enforced: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NewIndexKind {
-    Primary,
-    Unique,
-    Secondary,
-}
-
-#[derive(Clone, Debug)]
-pub struct NewIndexColumn {
-    /// Of a functional part: its hidden column, or empty where that is not there yet.
-    pub name: String,
-    pub prefix: Option<u32>,
-    pub descending: bool,
-    /// It is functional.
-    pub expr: Option<RowExpr>,
-}
-
-impl NewIndexColumn {
-    /// All of a column, in ascending order.
-    pub fn whole(name: impl Into<String>) -> Self {
-        Self { name: name.into(), prefix: None, descending: false, expr: None }
-    }
-
-    /// The part of an index as it is defined.
-    fn of(columns: &[ColumnDef], part: &IndexColumn) -> Self {
-        let column = &columns[part.column];
-        let (name, expr) = (column.name.clone(), column.hidden_expr().cloned());
-        Self { name, prefix: part.prefix, descending: part.descending, expr }
-    }
-}
-
-/// A table to create: names instead of positions, no trees.
-#[derive(Clone, Debug)]
-pub struct NewTable {
-    pub database: String,
-    pub name: String,
-    pub columns: Vec<ColumnDef>,
-    pub indexes: Vec<NewIndex>,
-    pub foreign_keys: Vec<NewForeignKey>,
-    pub checks: Vec<NewCheck>,
-    pub collation: CollationId,
-    pub comment: String,
-    /// AUTO_INCREMENT = n
-    pub auto_increment: Option<u64>,
-    pub partitioning: Option<Box<Partitioning>>,
-}
-
-impl NewTable {
-    /// CREATE TABLE ... LIKE: the same columns and indexes under another name, without foreign keys.
-    pub fn like(def: &TableDef, database: &str, name: &str) -> Self {
-        let real = def.indexes.iter().filter(|index| index.kind != IndexKind::HiddenRowId);
-        let indexes = real.map(|index| NewIndex {
-            name: index.name.clone(),
-            kind: match index.kind {
-                IndexKind::Primary => NewIndexKind::Primary,
-                IndexKind::Unique => NewIndexKind::Unique,
-                IndexKind::Secondary | IndexKind::HiddenRowId => NewIndexKind::Secondary,
-            },
-            // Hidden columns are made anew.
-            columns: index
-                .columns
-                .iter()
-                .map(|part| NewIndexColumn::of(&def.columns, part))
-                .map(|part| if part.expr.is_some() { NewIndexColumn { name: String::new(), ..part } } else { part })
-                .collect(),
-            comment: index.comment.clone(),
-            using_btree: index.using_btree,
-            generated: index.generated,
-            invisible: index.invisible,
-        });
-        // As in MySQL, all get names anew.
-        let checks = def.checks.iter().map(|c| NewCheck { name: None, expr: c.expr.clone(), enforced: c.enforced });
-        Self {
-            database: database.to_string(),
-            name: name.to_string(),
-            columns: def.named_columns().map(|(_, column)| column.clone()).collect(),
-            indexes: indexes.collect(),
-            foreign_keys: Vec::new(),
-            checks: checks.collect(),
-            collation: def.collation,
-            comment: def.comment.clone(),
-            auto_increment: None,
-            partitioning: def.partitioning.clone(),
-        }
-    }
 }
 
 impl DdlOptions {

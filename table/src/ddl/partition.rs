@@ -12,6 +12,7 @@
 //! | DROP, TRUNCATE | of the partitions are deleted, the others stay (`take_out`); or the others are written anew |
 //! | REBUILD | are written anew |
 
+use super::PartitionChange;
 use super::define::check_name;
 use crate::{NameOf, Result};
 use std::collections::HashSet;
@@ -23,29 +24,6 @@ use types::schema::{IndexKind, TableDef};
 
 /// Most columns of a list of them.
 const FIELDS_MAX: usize = 16;
-
-/// What ALTER TABLE does with partitions.
-#[derive(Clone, Debug)]
-pub enum PartitionChange {
-    By(Partitioning),
-    Remove,
-    /// ADD PARTITION (...)
-    Add(Vec<PartitionDef>),
-    /// ADD PARTITION PARTITIONS n
-    AddCount(usize),
-    Drop(Vec<String>),
-    /// `None`: ALL
-    Truncate(Option<Vec<String>>),
-    Coalesce(usize),
-    Reorganize {
-        names: Vec<String>,
-        into: Vec<PartitionDef>,
-    },
-    /// Without a list: of HASH and KEY the first partition is left, as in MySQL.
-    ReorganizeAll,
-    /// `None`: ALL
-    Rebuild(Option<Vec<String>>),
-}
 
 /// What a change asks of the rows.
 #[derive(Debug, Default)]

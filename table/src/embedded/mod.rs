@@ -59,7 +59,6 @@
 //! ```
 
 mod batch;
-mod define;
 mod error;
 mod fit;
 mod session;

@@ -1,8 +1,8 @@
 //! A definition, column by column, in place of a CREATE TABLE.
 
-use crate::ddl::{NewIndex, NewIndexColumn, NewIndexKind, NewTable};
-use types::schema::ColumnDef;
-use types::{CollationId, ColumnType};
+use super::{NewIndex, NewIndexColumn, NewIndexKind, NewTable};
+use crate::schema::ColumnDef;
+use crate::{CollationId, ColumnType};
 
 impl NewTable {
     /// A table without columns and keys yet.
