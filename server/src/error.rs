@@ -14,7 +14,6 @@ use exec::Error as Exec;
 use sql::{Clause, DefinitionError, Error as Sql, FileError, NameKind, RecursiveError};
 use table::ddl::ForeignKeyError;
 use table::{Error as Table, NameOf};
-use types::convert::Problem;
 
 /// Anything that a client may be told.
 #[derive(Debug)]
@@ -657,7 +656,7 @@ fn table_error(error: &Table) -> Condition {
             NameOf::Table => Condition::WrongTableName { name: name.into() },
             NameOf::Column => Condition::WrongColumnName { name: name.into() },
         },
-        Table::Conversion { problem, column, row } => problem_error(problem, column, *row),
+        Table::Conversion { problem, column, row } => problem.condition(column, *row),
         Table::ForeignKey(error) => foreign_key_error(error),
         Table::InvalidNull => Condition::InvalidUseOfNull,
         Table::AutoIncrementUsedUp => Condition::AutoIncrementReadFailed,
@@ -760,38 +759,6 @@ fn clone_engine_error(error: &txn::Error) -> txn::Error {
         txn::Error::Full => txn::Error::Full,
         txn::Error::SnapshotTooOld => txn::Error::SnapshotTooOld,
         txn::Error::TooLarge { bytes } => txn::Error::TooLarge { bytes: *bytes },
-    }
-}
-
-/// A value that does not fit its column.
-fn problem_error(problem: &Problem, column: &str, row: u64) -> Condition {
-    match problem {
-        Problem::OutOfRange => Condition::WarnDataOutOfRange { column: column.into(), row: row.into() },
-        Problem::Truncated => Condition::WarnDataTruncated { column: column.into(), row: row.into() },
-        Problem::TooLong => Condition::DataTooLong { column: column.into(), row: row.into() },
-        Problem::Incorrect { what, text } => Condition::TruncatedWrongValueForField {
-            kind: what.into(),
-            value: text.into(),
-            column: column.into(),
-            row: row.into(),
-        },
-        Problem::IncorrectTemporal { what, text } => Condition::TruncatedWrongTemporalForField {
-            kind: what.into(),
-            value: text.into(),
-            column: column.into(),
-            row: row.into(),
-        },
-        Problem::TruncatedIncorrect { what, text } => Condition::TruncatedWrongValue { kind: what.into(), value: text.into() },
-        Problem::TemporalOverflow { what } => Condition::DatetimeFunctionOverflow { what: what.into() },
-        Problem::TimestampGap => Condition::WarnInvalidTimestamp { column: column.into(), row: row.into() },
-        Problem::InvalidJson { why, position } => {
-            Condition::InvalidJsonText { why: why.into(), position: position.into(), column: column.into() }
-        }
-        Problem::DeepJson => Condition::JsonDocumentTooDeep,
-        Problem::InvalidDocument { what } => {
-            Condition::InvalidJsonValueForCast { kind: what.into(), column: column.into(), row: row.into() }
-        }
-        Problem::BinaryJson => Condition::InvalidJsonCharset,
     }
 }
 

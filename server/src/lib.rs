@@ -10,7 +10,6 @@
 #![forbid(unsafe_code)]
 
 mod account;
-mod charset;
 mod counters;
 mod ddl;
 mod digests;

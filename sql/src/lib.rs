@@ -10,6 +10,8 @@
 mod arena;
 pub mod ast;
 mod bind;
+pub mod charsets;
+pub mod define;
 mod digest;
 mod digest_text;
 mod error;

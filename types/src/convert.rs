@@ -24,8 +24,9 @@ pub use time::{to_date, to_datetime, to_time, zero_date_with_fraction};
 use crate::charset::Charset;
 use crate::temporal::{DateRules, TimeZone};
 use crate::{ColumnType, TypeKind, Value};
+use conditions::Condition;
 
-/// What went wrong in a conversion. The numbers are MySQL's, for the reader; `server` assigns them.
+/// What went wrong in a conversion. The numbers are MySQL's, for the reader; [`Problem::condition`] names the rows of the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
     /// 1264: Out of range value for column
@@ -52,6 +53,41 @@ pub enum Problem {
     BinaryJson,
     /// 3156: Invalid JSON value for CAST to `what`
     InvalidDocument { what: &'static str },
+}
+
+impl Problem {
+    /// The condition that it is where the value is for a column; `row` counts from 1.
+    #[cold]
+    pub fn condition(&self, column: &str, row: u64) -> Condition {
+        match self {
+            Self::OutOfRange => Condition::WarnDataOutOfRange { column: column.into(), row: row.into() },
+            Self::Truncated => Condition::WarnDataTruncated { column: column.into(), row: row.into() },
+            Self::TooLong => Condition::DataTooLong { column: column.into(), row: row.into() },
+            Self::Incorrect { what, text } => Condition::TruncatedWrongValueForField {
+                kind: what.into(),
+                value: text.into(),
+                column: column.into(),
+                row: row.into(),
+            },
+            Self::IncorrectTemporal { what, text } => Condition::TruncatedWrongTemporalForField {
+                kind: what.into(),
+                value: text.into(),
+                column: column.into(),
+                row: row.into(),
+            },
+            Self::TruncatedIncorrect { what, text } => Condition::TruncatedWrongValue { kind: what.into(), value: text.into() },
+            Self::TemporalOverflow { what } => Condition::DatetimeFunctionOverflow { what: what.into() },
+            Self::TimestampGap => Condition::WarnInvalidTimestamp { column: column.into(), row: row.into() },
+            Self::InvalidJson { why, position } => {
+                Condition::InvalidJsonText { why: why.into(), position: position.into(), column: column.into() }
+            }
+            Self::DeepJson => Condition::JsonDocumentTooDeep,
+            Self::InvalidDocument { what } => {
+                Condition::InvalidJsonValueForCast { kind: what.into(), column: column.into(), row: row.into() }
+            }
+            Self::BinaryJson => Condition::InvalidJsonCharset,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,7 @@
 //! a thread that may block; the session awaits it and can be killed meanwhile. IF EXISTS and IF NOT EXISTS turn the matching errors
 //! into notes here.
 
-mod convert;
-pub(crate) use convert::no_master_key;
+mod context;
 mod from_query;
 mod partition;
 mod temporary;
@@ -14,7 +13,6 @@ mod view;
 
 pub use threads::DdlThreads;
 
-use crate::charset;
 use crate::digests;
 use crate::error::{Error, Result};
 use crate::event;
@@ -22,20 +20,18 @@ use crate::routine;
 use crate::session::{State, without_parameters};
 use crate::show;
 use conditions::Condition;
-use convert::Converter;
-pub use convert::column_type;
 use exec::Level;
 pub use from_query::column_of_query;
 use sql::ast::{
     ColumnName, CreateDatabase, CreateTable, DatabaseOptions, Duplicates, Insert, InsertSource, ObjectName, Query, Statement,
 };
+use sql::define::{self, Definer, collation_of};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use table::TableUse;
 use table::ddl::{Algorithm, AlterAction, Altered, ConversionWarning, DdlOptions, Lock, NewTable, Progress};
 use table::mdl::Claimed;
-use types::CollationId;
 use types::convert::Severity;
 use types::schema::{IndexDef, TableDef, TableId};
 
@@ -73,8 +69,8 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
         }
         Statement::CreateIndex(create) => {
             let (database, name) = qualify(state, &create.table)?;
-            let index = Converter::new(state).index(&create.key)?;
-            let how = convert::how(create.how)?;
+            let index = Definer::new(state).index(&create.key)?;
+            let how = define::how(create.how)?;
             if let Some(def) = state.temporary_table(&database, &name) {
                 let actions = vec![AlterAction::AddIndex { index }];
                 let altered = temporary::alter(state, &def, (&database, &name), how, actions).await?;
@@ -89,7 +85,7 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
             Ok(told(state, altered))
         }
         Statement::DropIndex { name, table, how } => {
-            let how = convert::how(*how)?;
+            let how = define::how(*how)?;
             let (database, table) = qualify(state, table)?;
             let index = (*name).to_owned();
             if let Some(def) = state.temporary_table(&database, &table) {
@@ -112,8 +108,8 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
             if let [sql::ast::AlterAction::Partition(sql::ast::PartitionAction::Exchange { name, table, .. })] = alter.actions {
                 return partition::exchange(state, &alter.table, name, table).await.map(|()| Done::default());
             }
-            let how = convert::how(alter.how)?;
-            let actions = Converter::new(state).alter(alter, &def)?;
+            let how = define::how(alter.how)?;
+            let actions = Definer::new(state).alter(alter, &def)?;
             if actions.is_empty() {
                 return Ok(no_rows());
             }
@@ -340,35 +336,12 @@ pub(crate) fn refuse_virtual(state: &State, database: &str) -> Result<()> {
     Ok(())
 }
 
-/// The collation that CHARACTER SET and COLLATE stand for; `default` where neither is written.
-pub(crate) fn collation_of(
-    set: Option<&str>,
-    collation: Option<&str>,
-    default: CollationId,
-) -> std::result::Result<CollationId, sql::Error> {
-    let set = match set {
-        Some(name) if name.eq_ignore_ascii_case("default") => None,
-        Some(name) => Some(charset::charset(name).ok_or_else(|| sql::Error::UnknownCharset(name.to_owned()))?),
-        None => None,
-    };
-    let Some(collation) = collation else {
-        return Ok(set.map_or(default, |set| CollationId(charset::default_collation(set).id)));
-    };
-    let found = charset::collation(collation).ok_or_else(|| sql::Error::UnknownCollation(collation.to_owned()))?;
-    match set {
-        Some(set) if set.name != found.charset => {
-            Err(sql::Error::CollationMismatch { collation: found.name.to_owned(), charset: set.name.to_owned() })
-        }
-        _ => Ok(CollationId(found.id)),
-    }
-}
-
 /// A database whose tables would be encrypted could have none.
 fn check_encryption(options: &DatabaseOptions<'_>) -> Result<()> {
     match options.encryption {
         None => Ok(()),
         Some(no) if no.eq_ignore_ascii_case(b"N") => Ok(()),
-        Some(yes) if yes.eq_ignore_ascii_case(b"Y") => Err(convert::no_master_key()),
+        Some(yes) if yes.eq_ignore_ascii_case(b"Y") => Err(define::no_master_key().into()),
         Some(other) => Err(Error::from(Condition::WrongValue {
             kind: "argument (should be Y or N)".into(),
             value: (String::from_utf8_lossy(other)).into(),
@@ -447,12 +420,12 @@ async fn create_table(state: &mut State, create: &CreateTable<'_>) -> Result<Don
             NewTable::like(&def, &database, create.name.name)
         }
         None => {
-            let mut new = Converter::new(state).table(create, &database, database_def.collation)?;
+            let mut new = Definer::new(state).table(create, &database, database_def.collation)?;
             if let Some(query) = create.query {
                 add_query_columns(state, query, &mut new)?;
             }
             if let Some(clause) = create.partitioning {
-                new.partitioning = Some(Box::new(partition::partitioning(state, clause, &new.columns)?));
+                new.partitioning = Some(Box::new(define::partitioning(state, clause, &new.columns)?));
             }
             new
         }

@@ -1,11 +1,11 @@
 //! CREATE, TRUNCATE and DROP of temporary tables. They commit nothing.
 
-use super::convert::Converter;
 use super::partition::partition_error;
 use super::{Done, add_query_columns, alter_job, insert_rows, job, note};
 use crate::error::{Error, Result};
 use crate::session::State;
 use sql::ast::CreateTable;
+use sql::define::Definer;
 use std::sync::Arc;
 use table::ddl::{Algorithm, AlterAction, Altered, DdlOptions, Lock, NewTable};
 use types::CollationId;
@@ -30,7 +30,7 @@ pub async fn create(state: &mut State, create: &CreateTable<'_>, database: &str,
         Some(like) => NewTable::like(&*state.find_table(like)?, database, name),
         None if create.partitioning.is_some() => return Err(partition_error(PartitionError::Temporary)),
         None => {
-            let mut new = Converter::new(state).table(create, database, collation)?;
+            let mut new = Definer::new(state).table(create, database, collation)?;
             if let Some(query) = create.query {
                 add_query_columns(state, query, &mut new)?;
             }

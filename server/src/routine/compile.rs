@@ -47,7 +47,7 @@ impl Routine {
         let mode = crate::variables::bits_to_mode(def.sql_mode);
         let kept = KeptProgram::read(kind, &def.parameters, &def.body, &mode)?;
         let program = kept.get();
-        let written = |name: &str, ty: &DataType<'_>| crate::ddl::column_type(name, ty, def.database_collation);
+        let written = |name: &str, ty: &DataType<'_>| sql::define::column_type(name, ty, def.database_collation);
         let mut columns = Vec::with_capacity(program.fields.len());
         for field in &program.fields {
             let name = program.slots[field.slot as usize].name;

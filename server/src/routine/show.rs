@@ -1,13 +1,13 @@
 //! What SHOW and information_schema say of procedures and functions.
 
 use super::Routine;
-use crate::charset;
 use crate::error::{Error, Result};
 use crate::session::{ResultSet, State};
 use crate::show::{Columns, datetime, local, optional, result, text};
 use crate::variables;
 use accounts::Access;
 use sql::ast::ObjectName;
+use sql::charsets;
 use std::sync::Arc;
 use types::schema::{RoutineDef, Schema, routine_kind};
 use types::{ColumnType, TypeKind, Value, show_create};
@@ -35,7 +35,7 @@ fn statement(def: &Arc<RoutineDef>) -> String {
         if has_charset && !returns.is_binary_string() {
             let charset = returns.collation.charset();
             out.push_str(&format!(" CHARSET {charset}"));
-            let usual = charset::charset(charset).map(|charset| charset::default_collation(charset).id);
+            let usual = charsets::charset(charset).map(|charset| charsets::default_collation(charset).id);
             if usual != Some(returns.collation.0) {
                 out.push_str(&format!(" COLLATE {}", returns.collation.name()));
             }

@@ -572,11 +572,7 @@ fn type_of(id: VariableId) -> ColumnType {
 
 /// The type that the definition of a column names.
 pub fn written_type(name: &str, ty: &DataType<'_>, collation: CollationId) -> sql::Result<ColumnType> {
-    crate::ddl::column_type(name, ty, collation).map_err(|error| match error {
-        Error::Sql(error) => error,
-        Error::NotSupported(what) => sql::Error::NotSupported(what),
-        other => sql::Error::NotSupported(other.describe().message),
-    })
+    sql::define::column_type(name, ty, collation)
 }
 
 fn place_of(target: &IntoTarget<'_>) -> Place {

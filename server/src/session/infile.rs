@@ -11,7 +11,6 @@
 
 use super::outfile::{beneath, not_allowed, reason};
 use super::{Client, SessionInfo, State};
-use crate::charset;
 use crate::counters::count;
 use crate::error::{Error, Result};
 use conditions::Condition;
@@ -21,6 +20,7 @@ use parking_lot::Mutex;
 use protocol::Capabilities;
 use reactor::connection::{FilePieces, Lost};
 use sql::ast::LoadData;
+use sql::charsets;
 use sql::plan::{InsertPlan, InsertSource, Plan};
 use std::fs::File;
 use std::io::Read;
@@ -52,7 +52,7 @@ impl State {
             }
         }
         let name = match load.charset {
-            Some(name) => charset::for_clients(name)?.name,
+            Some(name) => charsets::for_clients(name)?.name,
             None => self.variables.get(super::IDS.character_set_database).as_text(),
         };
         let charset = Charset::named(name).unwrap_or(Charset::Utf8mb4);

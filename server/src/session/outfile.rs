@@ -7,13 +7,13 @@
 //! F1: at most one buffer is with the thread; the statement waits before it gives another one.
 //! F2: a statement that fails leaves what has been written, as in MySQL; a file that was there before is never touched.
 
-use crate::charset;
 use crate::error::{Error, Result};
 use crate::latin1::Narrow;
 use conditions::Condition;
 use exec::RowSink;
 use parking_lot::{Condvar, Mutex};
 use sql::ast::OutFile;
+use sql::charsets;
 use sql::plan::{FileFormat, OutputColumn};
 use std::borrow::Cow;
 use std::io::Write;
@@ -44,7 +44,7 @@ struct Format {
 impl FileTarget {
     pub fn text(file: &OutFile<'_>) -> Result<Self> {
         let charset = match file.charset {
-            Some(name) => Some(charset::for_clients(name)?.name),
+            Some(name) => Some(charsets::for_clients(name)?.name),
             None => None,
         };
         let mut format = Format { file: FileFormat::new(&file.format)?, charset };
@@ -275,7 +275,7 @@ fn narrow_of(ty: &ColumnType, charset: Option<&str>) -> Option<Narrow> {
         return None;
     }
     match charset {
-        None | Some("binary") => charset::collation_by_id(ty.collation.0).and_then(|collation| Narrow::of(collation.charset)),
+        None | Some("binary") => charsets::collation_by_id(ty.collation.0).and_then(|collation| Narrow::of(collation.charset)),
         Some(charset) => Narrow::of(charset),
     }
 }

@@ -5,7 +5,6 @@
 use super::settings::{IDS, ISOLATION_LEVELS};
 use super::state::{Change, State};
 use super::transaction::Characteristics;
-use crate::charset::{self, Charset, Collation};
 use crate::error::{Error, Result};
 use crate::text_log::{self, Log};
 use crate::variables::persisted::{Entries, Entry, Metadata};
@@ -15,6 +14,7 @@ use accounts::{Access, Identity, SYSTEM_USER, parse_roles};
 use conditions::Condition;
 use exec::{Level, Strictness, UserVariable};
 use sql::ast::{Expr, Isolation, SetItem, SetValue, VariableScope};
+use sql::charsets::{self, Charset, Collation};
 use std::rc::Rc;
 use std::sync::Arc;
 use types::{ColumnType, Value};
@@ -432,7 +432,7 @@ const GLOBAL_IN_EFFECT: [&str; 2] = ["max_allowed_packet", "net_buffer_length"];
 fn refuse_encryption(name: &str, setting: &Setting) -> Result<()> {
     match name {
         "default_table_encryption" | "innodb_redo_log_encrypt" | "innodb_undo_log_encrypt" if setting.as_bool() => {
-            Err(crate::ddl::no_master_key())
+            Err(sql::define::no_master_key().into())
         }
         "binlog_encryption" if setting.as_bool() => Err(Error::from(Condition::RplEncryptionMasterKeyRecoveryFailed)),
         _ => Ok(()),
@@ -456,20 +456,20 @@ fn explained(error: variables::Error, value: &Value<'_>) -> Error {
 
 fn find_charset(name: Option<&[u8]>) -> Result<&'static Charset> {
     let name = String::from_utf8_lossy(name.unwrap_or(b"utf8mb4")).into_owned();
-    charset::charset(&name).ok_or_else(|| variables::Error::UnknownCharset { name }.into())
+    charsets::charset(&name).ok_or_else(|| variables::Error::UnknownCharset { name }.into())
 }
 
 fn names(set: Option<&[u8]>, collation: Option<&[u8]>) -> Result<Assignment> {
     let set = find_charset(set)?;
-    if !charset::is_for_clients(set) {
+    if !charsets::is_for_clients(set) {
         let name = "character_set_client".to_owned();
         return Err(variables::Error::WrongValue { name, value: set.name.to_owned() }.into());
     }
     let collation = match collation {
-        None => charset::default_collation(set),
+        None => charsets::default_collation(set),
         Some(name) => {
             let name = String::from_utf8_lossy(name).into_owned();
-            let found = charset::collation(&name).ok_or(variables::Error::UnknownCollation { name })?;
+            let found = charsets::collation(&name).ok_or(variables::Error::UnknownCollation { name })?;
             if found.charset != set.name {
                 return Err(
                     sql::Error::CollationMismatch { collation: found.name.to_owned(), charset: set.name.to_owned() }.into()

@@ -1,8 +1,8 @@
 //! The system variables that statements read, as typed fields; computed anew whenever a variable of the session is set.
 
-use crate::charset;
 use crate::latin1::Narrow;
 use crate::variables::{self, SessionVariables, Setting, VariableId, known};
+use sql::charsets;
 use sql::plan::{SqlMode, Switches};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash, Hasher};
 use std::sync::LazyLock;
@@ -92,7 +92,7 @@ impl Settings {
             write_timeout: seconds(ids.net_write_timeout),
             mode: variables::bits_to_mode(number(ids.sql_mode)),
             results: match variables.get(ids.character_set_results) {
-                Setting::Text(name) => charset::charset(name).map(|set| CollationId(charset::default_collation(set).id)),
+                Setting::Text(name) => charsets::charset(name).map(|set| CollationId(charsets::default_collation(set).id)),
                 _ => None,
             },
             client_narrow: Narrow::of(variables.get(ids.character_set_client).as_text()),
@@ -140,7 +140,7 @@ impl Settings {
 }
 
 fn collation_of(setting: &Setting) -> CollationId {
-    charset::collation(setting.as_text()).map_or(CollationId::UTF8MB4_0900_AI_CI, |collation| CollationId(collation.id))
+    charsets::collation(setting.as_text()).map_or(CollationId::UTF8MB4_0900_AI_CI, |collation| CollationId(collation.id))
 }
 
 /// Copies the settings that execution reads into its own session state.

@@ -5,7 +5,6 @@ use super::info::{OpenTransaction, SessionInfo};
 use super::login::LoggedIn;
 use super::settings::{self, IDS, Settings};
 use super::transaction::Transaction;
-use crate::charset;
 use crate::counters::count;
 use crate::digests::{Execution, Statistics};
 use crate::error::{Error, Result};
@@ -18,6 +17,7 @@ use conditions::Condition;
 use exec::{Level, SessionVars};
 use protocol::{Capabilities, OkPacket, StateChange, Status};
 use reactor::connection::{Peer, TlsInfo};
+use sql::charsets;
 use std::rc::Rc;
 
 /// The session behind a connection.
@@ -237,8 +237,8 @@ impl State {
 
     /// The collation of the client's first packet sets the three character set variables. Unknown ones mean the server's own.
     fn use_client_collation(&mut self, id: u16) {
-        let known = charset::collation_by_id(id);
-        let speakable = |set: &str| charset::charset(set).is_some_and(charset::is_for_clients);
+        let known = charsets::collation_by_id(id);
+        let speakable = |set: &str| charsets::charset(set).is_some_and(charsets::is_for_clients);
         let Some(collation) = known.filter(|collation| speakable(collation.charset)) else { return };
         // The low byte is all that fits: clients that mean utf8mb4 send one of its collations.
         for id in [IDS.character_set_client, IDS.character_set_connection, IDS.character_set_results] {
@@ -281,7 +281,7 @@ impl State {
         };
         self.vars.database = Some(name.to_owned());
         *self.info.database.borrow_mut() = Some(name.to_owned());
-        if let Some(collation) = charset::collation_by_id(database.collation.0) {
+        if let Some(collation) = charsets::collation_by_id(database.collation.0) {
             self.variables.set(IDS.character_set_database, Setting::Text(collation.charset.into()));
             self.variables.set(IDS.collation_database, Setting::Text(collation.name.into()));
         }

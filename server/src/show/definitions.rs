@@ -4,8 +4,8 @@
 //! one before it where they have the same. They are read once, with the server's own parser, and so are the functions of `sys`. D1: they are
 //! valid (tested), so reading them cannot fail.
 
-use crate::ddl::column_type;
 use sql::ast::{ColumnDefinition, CreateRoutine, Statement};
+use sql::define::column_type;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 use types::schema::{ColumnDef, DatabaseDef, RoutineDef, RoutineKey, TableDef, TableId};

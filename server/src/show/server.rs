@@ -3,7 +3,6 @@
 use super::build::{Columns, number, optional, result, text, texts};
 use super::schema::VirtualReads;
 use super::status;
-use crate::charset;
 use crate::digests::{self, Summary};
 use crate::error::{Error, Result};
 use crate::session::{IDS, ProcessLine, ResultSet, State, UseLine};
@@ -13,6 +12,7 @@ use crate::worker::{Worker, gather};
 use accounts::Access;
 use accounts::privilege::{self, Privileges};
 use exec::Level;
+use sql::charsets;
 use std::rc::Rc;
 use std::sync::Arc;
 use types::Value;
@@ -309,7 +309,7 @@ fn engine_report(sessions: &[ProcessLine], engine: &txn::EngineStatus, title: St
 pub fn charsets() -> ResultSet {
     let columns = Columns::default().text("Charset", 64).text("Description", 2048).text("Default collation", 64).number("Maxlen");
     let mut made = result(columns);
-    made.rows = charset::CHARSETS
+    made.rows = charsets::CHARSETS
         .iter()
         .map(|set| vec![text(set.name), text(set.description), text(set.collation), number(set.max_bytes)])
         .collect();
@@ -326,7 +326,7 @@ pub fn collations() -> ResultSet {
         .number("Sortlen")
         .text("Pad_attribute", 9);
     let mut made = result(columns);
-    made.rows = charset::COLLATIONS
+    made.rows = charsets::COLLATIONS
         .iter()
         .map(|collation| {
             vec![

@@ -7,9 +7,9 @@ use super::build::{is_text, number, optional, text};
 use super::innodb;
 use super::server::{ENGINE_COMMENT, Gathered};
 use super::tables::{column_privileges, created, next_number, sizes, table_type};
-use crate::charset;
 use crate::worker::Worker;
 use accounts::Access;
+use sql::charsets;
 use std::sync::Arc;
 use types::partition::show;
 use types::schema::{CheckDef, ColumnDef, DatabaseDef, ForeignKeyDef, IndexKind, Schema, TableDef, ViewDef};
@@ -123,12 +123,12 @@ fn time_zone_names(_: &Source<'_>) -> Vec<Row> {
 }
 
 fn character_sets(_: &Source<'_>) -> Vec<Row> {
-    let row = |set: &charset::Charset| vec![text(set.name), text(set.collation), text(set.description), number(set.max_bytes)];
-    charset::CHARSETS.iter().map(row).collect()
+    let row = |set: &charsets::Charset| vec![text(set.name), text(set.collation), text(set.description), number(set.max_bytes)];
+    charsets::CHARSETS.iter().map(row).collect()
 }
 
 fn collations(_: &Source<'_>) -> Vec<Row> {
-    let row = |collation: &charset::Collation| {
+    let row = |collation: &charsets::Collation| {
         vec![
             text(collation.name),
             text(collation.charset),
@@ -139,11 +139,11 @@ fn collations(_: &Source<'_>) -> Vec<Row> {
             text(if collation.no_pad { "NO PAD" } else { "PAD SPACE" }),
         ]
     };
-    charset::COLLATIONS.iter().map(row).collect()
+    charsets::COLLATIONS.iter().map(row).collect()
 }
 
 fn collation_sets(_: &Source<'_>) -> Vec<Row> {
-    charset::COLLATIONS.iter().map(|collation| vec![text(collation.name), text(collation.charset)]).collect()
+    charsets::COLLATIONS.iter().map(|collation| vec![text(collation.name), text(collation.charset)]).collect()
 }
 
 fn engines(_: &Source<'_>) -> Vec<Row> {

@@ -13,7 +13,7 @@ mod sql_mode;
 
 pub use sql_mode::{bits_to_mode, bits_to_text, parse_bits};
 
-use crate::charset;
+use sql::charsets;
 use std::sync::{Arc, LazyLock};
 use types::Value;
 use types::temporal::TimeZone;
@@ -388,15 +388,15 @@ fn check_charset(definition: &Definition, nullable: bool, value: &Value<'_>) -> 
         return Ok(Setting::Null);
     }
     let by_number = match value {
-        Value::Int(id) => u16::try_from(*id).ok().and_then(charset::collation_by_id),
+        Value::Int(id) => u16::try_from(*id).ok().and_then(charsets::collation_by_id),
         _ => None,
     };
     let found = match by_number {
-        Some(collation) => charset::charset(collation.charset),
-        None => charset::charset(text_of(definition, value)?),
+        Some(collation) => charsets::charset(collation.charset),
+        None => charsets::charset(text_of(definition, value)?),
     };
     match found {
-        Some(charset) if CLIENT_CHARSETS.contains(&definition.name) && !charset::is_for_clients(charset) => {
+        Some(charset) if CLIENT_CHARSETS.contains(&definition.name) && !charsets::is_for_clients(charset) => {
             Err(Error::WrongValue { name: definition.name.to_owned(), value: charset.name.to_owned() })
         }
         Some(charset) => Ok(Setting::Text(charset.name.into())),
@@ -409,12 +409,12 @@ const CLIENT_CHARSETS: [&str; 2] = ["character_set_client", "character_set_resul
 
 fn check_collation(definition: &Definition, value: &Value<'_>) -> Result<Setting, Error> {
     if let Value::Int(id) = value
-        && let Some(collation) = u16::try_from(*id).ok().and_then(charset::collation_by_id)
+        && let Some(collation) = u16::try_from(*id).ok().and_then(charsets::collation_by_id)
     {
         return Ok(Setting::Text(collation.name.into()));
     }
     let name = text_of(definition, value)?;
-    match charset::collation(name) {
+    match charsets::collation(name) {
         Some(collation) => Ok(Setting::Text(collation.name.into())),
         None => Err(Error::UnknownCollation { name: name.to_owned() }),
     }
@@ -511,11 +511,11 @@ pub fn companion(id: VariableId, setting: &Setting) -> Option<(VariableId, Setti
     });
     for (set, collation) in *PAIRS {
         if id == set {
-            let found = charset::default_collation(charset::charset(setting.as_text())?);
+            let found = charsets::default_collation(charsets::charset(setting.as_text())?);
             return Some((collation, Setting::Text(found.name.into())));
         }
         if id == collation {
-            return Some((set, Setting::Text(charset::collation(setting.as_text())?.charset.into())));
+            return Some((set, Setting::Text(charsets::collation(setting.as_text())?.charset.into())));
         }
     }
     None

@@ -1,41 +1,62 @@
-//! Syntax of tables, columns and keys to the definitions that `table` makes. What `table` checks itself (names, key lengths, duplicate
-//! columns, AUTO_INCREMENT's key) is left to it; here are types, character sets, defaults and what is not supported.
+//! Definitions of tables are bound: the syntax of tables, columns, keys and partitions becomes what the definition asks for
+//! (`types::definition`).
+//!
+//! Here are types, character sets, defaults, comments, and what is not supported. What needs the tables that are there (names, lengths of
+//! keys, duplicate columns, the key of AUTO_INCREMENT) is left to the crate `table`.
 
-use super::collation_of;
-use crate::error::{Error, Result};
-use crate::session::State;
-use conditions::Condition;
-use sql::ast::{
+mod column_type;
+mod partition;
+
+#[cfg(test)]
+mod tests;
+
+pub use column_type::column_type;
+pub use partition::partitioning;
+
+use crate::ast::{
     AlterAction as Ast, AlterAlgorithm, AlterHow, AlterLock, AlterTable, CheckDefinition, ColumnDefinition,
     ColumnPosition as AstPosition, CreateTable, DataType, DefaultClause, Expr, ForeignKey, KeyDefinition, KeyKind, KeyPart,
     Literal, Reference, ReferenceAction as AstReferenceAction, TableOptions, TypeName, UnaryOp,
 };
-use sql::{CommentOf, DefinitionError, KeyPartProblem, RowExprProblem, RowExprUse};
-use std::collections::HashMap;
-use std::sync::Arc;
-use table::ddl::{
-    Algorithm, AlterAction, ColumnPosition, ForeignKeyError, Lock, NewCheck, NewForeignKey, NewIndex, NewIndexColumn,
-    NewIndexKind, NewTable,
-};
+use crate::{CommentOf, DefinitionError, Error, KeyPartProblem, Result, RowExprProblem, RowExprUse, charsets};
+use conditions::Condition;
 use types::convert::{self, Problem, Severity, StoreContext, Warnings};
+use types::definition::{
+    Algorithm, AlterAction, ColumnPosition, Lock, NewCheck, NewForeignKey, NewIndex, NewIndexColumn, NewIndexKind, NewTable,
+};
 use types::schema::{ColumnDef, ColumnDefault, GeneratedDef, IndexKind, ReferenceAction, RowExpr, TableDef};
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 
-/// Converts for one session: its sql_mode and time zone matter for defaults.
-pub struct Converter<'a> {
-    state: &'a State,
+/// What a definition takes from the session.
+pub trait DefineContext {
+    /// Is sql_mode strict?
+    fn is_strict(&self) -> bool;
+
+    /// How literals of definitions are judged: strictly, whatever the mode says of rows.
+    fn literals(&self) -> StoreContext<'_>;
+
+    /// Warns of something that was changed or cut.
+    fn warn(&self, severity: Severity, condition: Condition);
+
+    /// The value and type of a constant expression; `None`: it is not known without rows.
+    fn constant(&self, expr: &Expr<'_>) -> Result<Option<(Value<'static>, ColumnType)>>;
 }
 
-impl<'a> Converter<'a> {
-    pub fn new(state: &'a State) -> Self {
-        Self { state }
+/// Binds the definitions of one session.
+pub struct Definer<'a> {
+    context: &'a dyn DefineContext,
+}
+
+impl<'a> Definer<'a> {
+    pub fn new(context: &'a dyn DefineContext) -> Self {
+        Self { context }
     }
 
     /// CREATE TABLE with a column list.
     pub fn table(&self, create: &CreateTable<'_>, database: &str, database_collation: CollationId) -> Result<NewTable> {
         check_engine(&create.options)?;
         if create.temporary && create.options.encryption.is_some() {
-            return Err(Error::from(Condition::CannotUseEncryptionClause));
+            return Err(Condition::CannotUseEncryptionClause.into());
         }
         check_encryption(&create.options)?;
         let collation = collation_of(create.options.charset, create.options.collation, database_collation)?;
@@ -83,13 +104,13 @@ impl<'a> Converter<'a> {
         };
         let nullable = definition.nullable.unwrap_or(true) && !definition.primary_key && !definition.auto_increment;
         if definition.nullable == Some(true) && definition.primary_key {
-            return Err(sql_error(DefinitionError::PrimaryNullable.into()));
+            return Err(DefinitionError::PrimaryNullable.into());
         }
         let default = self.default(definition.name, &definition.default, &ty, nullable)?;
         if let Some(fsp) = definition.on_update_now
             && fsp_of(&ty) != Some(fsp)
         {
-            return Err(Error::from(Condition::InvalidOnUpdate { column: definition.name.into() }));
+            return Err(Condition::InvalidOnUpdate { column: definition.name.into() }.into());
         }
         Ok(ColumnDef {
             name: definition.name.to_owned(),
@@ -116,7 +137,7 @@ impl<'a> Converter<'a> {
             TypeName::VarBinary(length) => (length, "VARBINARY", "BLOB"),
             _ => return Ok(None),
         };
-        if self.state.settings.mode.strict || has_default || length > u32::MAX.into() {
+        if self.context.is_strict() || has_default || length > u32::MAX.into() {
             return Ok(None);
         }
         let is_text = from == "VARCHAR";
@@ -126,11 +147,8 @@ impl<'a> Converter<'a> {
         if length * bytes_max <= ROW_BYTES_MAX {
             return Ok(None);
         }
-        self.state.vars.note(exec::Error::from(Condition::AutoConvert {
-            column: definition.name.into(),
-            from: from.into(),
-            to: to.into(),
-        }));
+        self.context
+            .warn(Severity::Note, Condition::AutoConvert { column: definition.name.into(), from: from.into(), to: to.into() });
         Ok(Some(ty))
     }
 
@@ -139,18 +157,18 @@ impl<'a> Converter<'a> {
         let mut comment = text(comment);
         let max = if of == CommentOf::Table { 2048 } else { 1024 };
         if let Some((end, _)) = comment.char_indices().nth(max) {
-            let error = sql_error(DefinitionError::CommentTooLong { of, name: name.to_owned(), max }.into());
-            if self.state.settings.mode.strict {
-                return Err(error);
+            let error = too_long(of, name, max);
+            if self.context.is_strict() {
+                return Err(error.into());
             }
-            self.state.vars.warn(error.condition().into());
+            self.context.warn(Severity::Warning, error);
             comment.truncate(end);
         }
         Ok(comment)
     }
 
     fn default(&self, name: &str, clause: &DefaultClause<'_>, ty: &ColumnType, nullable: bool) -> Result<ColumnDefault> {
-        let invalid = || sql_error(DefinitionError::InvalidDefault(name.to_owned()).into());
+        let invalid = || DefinitionError::InvalidDefault(name.to_owned()).into();
         let literal = match clause {
             DefaultClause::None => return Ok(ColumnDefault::None),
             DefaultClause::Now(fsp) => {
@@ -158,7 +176,7 @@ impl<'a> Converter<'a> {
             }
             DefaultClause::Expression(expr) => {
                 let usage = RowExprUse::Default(name.to_owned());
-                return Ok(ColumnDefault::Expression(sql::row_expr(expr, &usage).map_err(sql_error)?));
+                return Ok(ColumnDefault::Expression(crate::row_expr(expr, &usage)?));
             }
             DefaultClause::Literal(expr) => expr,
         };
@@ -166,12 +184,12 @@ impl<'a> Converter<'a> {
             return if nullable { Ok(ColumnDefault::Literal(None)) } else { Err(invalid()) };
         }
         if matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json) {
-            let error = sql_error(DefinitionError::BlobDefault(name.to_owned()).into());
+            let error = Condition::BlobCantHaveDefault { column: name.into() };
             let is_empty = matches!(literal, Expr::Literal(Literal::String(text)) if text.bytes.is_empty());
-            if !is_empty || ty.kind == TypeKind::Json || self.state.settings.mode.strict {
-                return Err(error);
+            if !is_empty || ty.kind == TypeKind::Json || self.context.is_strict() {
+                return Err(error.into());
             }
-            self.state.vars.warn(error.condition().into());
+            self.context.warn(Severity::Warning, error);
             return Ok(ColumnDefault::None);
         }
         let (value, from) = literal_value(literal).ok_or_else(invalid)?;
@@ -179,16 +197,13 @@ impl<'a> Converter<'a> {
         if matches!(ty.kind, TypeKind::Enum { .. } | TypeKind::Set { .. }) && !matches!(value, types::Value::Bytes(_)) {
             return Err(invalid());
         }
-        let context = literal_context(self.state);
+        let context = self.context.literals();
         let mut warnings = Warnings::new();
         let stored = convert::store(&value, &from, ty, &context, &mut warnings);
-        let stored = stored.map_err(|problem| if is_told(&problem, ty) { column_problem(problem, name) } else { invalid() })?;
+        let stored =
+            stored.map_err(|problem| if is_told(&problem, ty) { problem.condition(name, 1).into() } else { invalid() })?;
         for (severity, problem) in warnings.drain() {
-            let error = exec::column_error(problem, name, 1);
-            match severity {
-                Severity::Note => self.state.vars.note(error),
-                Severity::Warning => self.state.vars.warn(error),
-            }
+            self.context.warn(severity, problem.condition(name, 1));
         }
         Ok(ColumnDefault::Literal(Some(default_text(&stored, ty))))
     }
@@ -267,7 +282,7 @@ impl<'a> Converter<'a> {
             }
             Ast::SetDefault { column, default } => {
                 let index = def.column_index(column).ok_or_else(|| {
-                    Error::Sql(DefinitionError::NoSuchColumn { column: (*column).to_owned(), table: def.name.clone() }.into())
+                    Error::from(DefinitionError::NoSuchColumn { column: (*column).to_owned(), table: def.name.clone() })
                 })?;
                 let present = &def.columns[index];
                 if present.generated.is_some() && default.is_some() {
@@ -314,7 +329,7 @@ impl<'a> Converter<'a> {
             Ast::DropForeignKey(name) => actions.push(AlterAction::DropForeignKey { name: (*name).to_owned() }),
             Ast::DropConstraint(name) => actions.push(AlterAction::DropConstraint { name: (*name).to_owned() }),
             Ast::Partition(action) => {
-                actions.push(AlterAction::Partition(super::partition::change(self.state, action, def)?));
+                actions.push(AlterAction::Partition(partition::change(self.context, action, def)?));
             }
             Ast::Unsupported(what) => return Err(Error::NotSupported((*what).to_owned())),
         }
@@ -418,12 +433,12 @@ fn new_check(check: &CheckDefinition<'_>, before: &[NewCheck], table: &str) -> R
     let unnamed = before.iter().filter(|check| check.name.is_none()).count();
     let name = check.name.map_or_else(|| format!("{table}_chk_{}", unnamed + 1), str::to_owned);
     let usage = RowExprUse::Check(name);
-    let expr = sql::row_expr(&check.expr, &usage).map_err(sql_error)?;
+    let expr = crate::row_expr(&check.expr, &usage)?;
     if let Some(column) = check.column
         && expr.columns.iter().any(|other| !other.eq_ignore_ascii_case(column))
     {
         let problem = RowExprProblem::OtherColumn;
-        return Err(sql_error(DefinitionError::RowExpr { usage, problem }.into()));
+        return Err(DefinitionError::RowExpr { usage, problem }.into());
     }
     Ok(NewCheck { name: check.name.map(str::to_owned), expr, enforced: check.enforced })
 }
@@ -440,7 +455,7 @@ fn generated(definition: &ColumnDefinition<'_>) -> Result<Option<GeneratedDef>> 
     if definition.on_update_now.is_some() {
         return Err(wrong_usage("ON UPDATE"));
     }
-    let expr = sql::row_expr(expr, &RowExprUse::Generated(definition.name.to_owned())).map_err(sql_error)?;
+    let expr = crate::row_expr(expr, &RowExprUse::Generated(definition.name.to_owned()))?;
     Ok(Some(GeneratedDef { expr, stored: definition.stored }))
 }
 
@@ -450,7 +465,7 @@ fn functional_part(key: &KeyDefinition<'_>, expr: &Expr<'_>) -> Result<RowExpr> 
     match (key.kind, expr) {
         (KeyKind::Primary, _) => Err(key_part_error(KeyPartProblem::Primary)),
         (_, Expr::Column(_)) => Err(key_part_error(KeyPartProblem::Column)),
-        _ => sql::row_expr(expr, &usage).map_err(sql_error),
+        _ => crate::row_expr(expr, &usage),
     }
 }
 
@@ -468,12 +483,12 @@ fn is_functional(key: &KeyDefinition<'_>) -> bool {
 }
 
 fn key_part_error(problem: KeyPartProblem) -> Error {
-    sql_error(DefinitionError::KeyPart(problem).into())
+    DefinitionError::KeyPart(problem).into()
 }
 
 /// 1221
 fn wrong_usage(what: &'static str) -> Error {
-    sql_error(sql::Error::WrongUsage(what, "generated column"))
+    Error::WrongUsage(what, "generated column")
 }
 
 /// ALGORITHM = and LOCK =, as `table` has them.
@@ -492,14 +507,10 @@ pub fn how(how: AlterHow) -> Result<(Algorithm, Lock)> {
     };
     match (algorithm, lock) {
         (Algorithm::Instant, lock) if lock != Lock::Default => {
-            Err(sql_error(sql::Error::WrongUsage("ALGORITHM=INSTANT", "LOCK=NONE/SHARED/EXCLUSIVE")))
+            Err(Error::WrongUsage("ALGORITHM=INSTANT", "LOCK=NONE/SHARED/EXCLUSIVE"))
         }
         _ => Ok((algorithm, lock)),
     }
-}
-
-fn sql_error(error: sql::Error) -> Error {
-    Error::Sql(error)
 }
 
 /// A FOREIGN KEY of a table in `database`; `indexes_before` are those of its columns.
@@ -507,7 +518,7 @@ fn foreign_key(key: &ForeignKey<'_>, database: &str, indexes_before: usize) -> R
     let Reference { table, columns, on_delete, on_update } = key.references;
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
     if columns.len() != key.columns.len() {
-        return Err(table::Error::from(ForeignKeyError::ColumnCount { name: key.name.map(str::to_owned) }).into());
+        return Err(Condition::WrongFkDef { name: key.name.unwrap_or("foreign key without name").into() }.into());
     }
     let action = |action: Option<AstReferenceAction>| match action {
         None | Some(AstReferenceAction::NoAction) => ReferenceAction::NoAction,
@@ -535,13 +546,13 @@ fn check_encryption(options: &TableOptions<'_>) -> Result<()> {
         None => Ok(()),
         Some(no) if no.eq_ignore_ascii_case(b"N") => Ok(()),
         Some(yes) if yes.eq_ignore_ascii_case(b"Y") => Err(no_master_key()),
-        Some(_) => Err(Error::from(Condition::InvalidEncryptionOption)),
+        Some(_) => Err(Condition::InvalidEncryptionOption.into()),
     }
 }
 
 /// As MySQL answers without a keyring.
-pub(crate) fn no_master_key() -> Error {
-    Error::from(Condition::CannotFindKeyInKeyring)
+pub fn no_master_key() -> Error {
+    Condition::CannotFindKeyInKeyring.into()
 }
 
 fn check_engine(options: &TableOptions<'_>) -> Result<()> {
@@ -552,11 +563,11 @@ fn check_engine(options: &TableOptions<'_>) -> Result<()> {
         Some(name) if ["myisam", "memory", "heap", "aria", "rocksdb"].iter().any(|known| name.eq_ignore_ascii_case(known)) => {
             Ok(())
         }
-        Some(name) => Err(sql_error(DefinitionError::UnknownEngine(name.to_owned()).into())),
+        Some(name) => Err(DefinitionError::UnknownEngine(name.to_owned()).into()),
     }
 }
 
-pub(super) fn text(bytes: Option<&[u8]>) -> String {
+fn text(bytes: Option<&[u8]>) -> String {
     String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned()
 }
 
@@ -606,188 +617,10 @@ fn fsp_of(ty: &ColumnType) -> Option<u8> {
     }
 }
 
-/// A column's type from its syntax.
-pub fn column_type(name: &str, data_type: &DataType<'_>, table_collation: CollationId) -> Result<ColumnType> {
-    let definition = |error: DefinitionError| sql_error(error.into());
-    let mut display_width = None;
-    let mut float_decimals = None;
-    let kind = match data_type.name {
-        TypeName::TinyInt(width) => integer(TypeKind::TinyInt, width, &mut display_width),
-        TypeName::SmallInt(width) => integer(TypeKind::SmallInt, width, &mut display_width),
-        TypeName::MediumInt(width) => integer(TypeKind::MediumInt, width, &mut display_width),
-        TypeName::Int(width) => integer(TypeKind::Int, width, &mut display_width),
-        TypeName::BigInt(width) => integer(TypeKind::BigInt, width, &mut display_width),
-        TypeName::Decimal { precision, scale } => decimal(name, precision, scale).map_err(definition)?,
-        TypeName::Float(digits) => {
-            (display_width, float_decimals) = check_digits(name, digits).map_err(definition)?;
-            TypeKind::Float
-        }
-        TypeName::Double(digits) => {
-            (display_width, float_decimals) = check_digits(name, digits).map_err(definition)?;
-            TypeKind::Double
-        }
-        TypeName::Bit(length) if length > 64 => {
-            return Err(definition(DefinitionError::DisplayWidth { column: name.to_owned(), max: 64 }));
-        }
-        TypeName::Bit(0) => return Err(definition(DefinitionError::InvalidSize(name.to_owned()))),
-        TypeName::Bit(length) => TypeKind::Bit { length: length as u8 },
-        TypeName::Char(length) => TypeKind::Char { length: length_of(name, length, 255).map_err(definition)? },
-        TypeName::VarChar(length) => TypeKind::VarChar { length: length_of(name, length, 16383).map_err(definition)? },
-        TypeName::Binary(length) => TypeKind::Binary { length: length_of(name, length, 255).map_err(definition)? },
-        TypeName::VarBinary(length) => TypeKind::VarBinary { length: length_of(name, length, 65535).map_err(definition)? },
-        TypeName::TinyText => TypeKind::Text(LobSize::Tiny),
-        TypeName::Text(Some(length)) | TypeName::Blob(Some(length)) if length > u64::from(u32::MAX) => {
-            return Err(definition(DefinitionError::DisplayWidth { column: name.to_owned(), max: u32::MAX }));
-        }
-        TypeName::Text(length) => TypeKind::Text(lob_size(length, 4)),
-        TypeName::MediumText => TypeKind::Text(LobSize::Medium),
-        TypeName::LongText => TypeKind::Text(LobSize::Long),
-        TypeName::TinyBlob => TypeKind::Blob(LobSize::Tiny),
-        TypeName::Blob(length) => TypeKind::Blob(lob_size(length, 1)),
-        TypeName::MediumBlob => TypeKind::Blob(LobSize::Medium),
-        TypeName::LongBlob => TypeKind::Blob(LobSize::Long),
-        TypeName::Date => TypeKind::Date,
-        TypeName::Time(fsp) => TypeKind::Time { fsp: fraction(name, fsp).map_err(definition)? },
-        TypeName::DateTime(fsp) => TypeKind::DateTime { fsp: fraction(name, fsp).map_err(definition)? },
-        TypeName::Timestamp(fsp) => TypeKind::Timestamp { fsp: fraction(name, fsp).map_err(definition)? },
-        TypeName::Year => TypeKind::Year,
-        TypeName::Enum(members) => TypeKind::Enum { members: member_list(members) },
-        TypeName::Set(members) => TypeKind::Set { members: member_list(members) },
-        TypeName::Json => TypeKind::Json,
-        TypeName::Other(what) => return Err(Error::NotSupported(format!("the type {what}"))),
-    };
-    let mut ty = ColumnType::new(kind);
-    ty.unsigned = data_type.unsigned || data_type.zerofill;
-    ty.zerofill = data_type.zerofill;
-    ty.display_width = display_width;
-    ty.float_decimals = float_decimals;
-    set_collation(&mut ty, data_type, table_collation)?;
-    check_members(name, &ty).map_err(definition)?;
-    Ok(ty)
-}
-
-fn integer(kind: TypeKind, width: Option<u8>, display_width: &mut Option<u8>) -> TypeKind {
-    *display_width = width;
-    kind
-}
-
-fn decimal(name: &str, precision: u32, scale: u32) -> std::result::Result<TypeKind, DefinitionError> {
-    let column = || name.to_owned();
-    if scale > 30 {
-        return Err(DefinitionError::TooBigScale { column: column(), scale, max: 30 });
-    }
-    if precision > 65 {
-        return Err(DefinitionError::TooBigPrecision { column: column(), precision, max: 65 });
-    }
-    if scale > precision {
-        return Err(DefinitionError::ScaleOverPrecision(column()));
-    }
-    Ok(TypeKind::Decimal { precision: precision as u8, scale: scale as u8 })
-}
-
-/// `FLOAT(m,d)`: the digits in all and those after the point.
-fn check_digits(name: &str, digits: Option<(u8, u8)>) -> std::result::Result<(Option<u8>, Option<u8>), DefinitionError> {
-    match digits {
-        Some((precision, decimals)) if decimals > precision => Err(DefinitionError::ScaleOverPrecision(name.to_owned())),
-        Some((_, decimals)) if decimals > 30 => {
-            Err(DefinitionError::TooBigScale { column: name.to_owned(), scale: decimals.into(), max: 30 })
-        }
-        digits => Ok(digits.unzip()),
-    }
-}
-
-fn fraction(name: &str, fsp: u8) -> std::result::Result<u8, DefinitionError> {
-    if fsp > 6 {
-        return Err(DefinitionError::TooBigPrecision { column: name.to_owned(), precision: fsp.into(), max: 6 });
-    }
-    Ok(fsp)
-}
-
-fn length_of(name: &str, length: u64, max: u64) -> std::result::Result<u32, DefinitionError> {
-    match u32::try_from(length) {
-        // VARCHAR over the row limit is judged by bytes, with the table's other rules.
-        Err(_) => Err(DefinitionError::DisplayWidth { column: name.to_owned(), max: u32::MAX }),
-        Ok(short) if length <= max || max == 16383 && length <= 65535 => Ok(short),
-        _ => Err(DefinitionError::ColumnTooLong { column: name.to_owned(), max }),
-    }
-}
-
-/// TEXT(n) and BLOB(n) are the smallest type that holds n characters.
-fn lob_size(length: Option<u64>, bytes_per_char: u64) -> LobSize {
-    match length.map(|length| length.saturating_mul(bytes_per_char)) {
-        None => LobSize::Regular,
-        Some(bytes) if bytes < 1 << 8 => LobSize::Tiny,
-        Some(bytes) if bytes < 1 << 16 => LobSize::Regular,
-        Some(bytes) if bytes < 1 << 24 => LobSize::Medium,
-        Some(_) => LobSize::Long,
-    }
-}
-
-/// As in MySQL, members lose their trailing spaces.
-fn member_list(members: &[&[u8]]) -> Arc<[String]> {
-    members.iter().map(|member| String::from_utf8_lossy(member).trim_end_matches(' ').to_owned()).collect()
-}
-
-/// 1291: members that are equal by the column's collation.
-fn check_members(name: &str, ty: &ColumnType) -> std::result::Result<(), DefinitionError> {
-    let (members, kind) = match &ty.kind {
-        TypeKind::Enum { members } => (members, "ENUM"),
-        TypeKind::Set { members } => (members, "SET"),
-        _ => return Ok(()),
-    };
-    let mut seen: HashMap<Vec<u8>, &String> = HashMap::with_capacity(members.len());
-    for member in members.iter() {
-        let mut key = Vec::new();
-        types::collation::sort_key(member.as_bytes(), ty.collation, &mut key);
-        if let Some(first) = seen.insert(key, member) {
-            return Err(DefinitionError::DuplicateMember { column: name.to_owned(), value: first.clone(), kind });
-        }
-    }
-    Ok(())
-}
-
-/// Strings take the column's collation, else that of its character set, else the table's.
-fn set_collation(ty: &mut ColumnType, data_type: &DataType<'_>, table: CollationId) -> Result<()> {
-    let is_text = matches!(
-        ty.kind,
-        TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Text(_) | TypeKind::Enum { .. } | TypeKind::Set { .. }
-    );
-    if !is_text {
-        let Some(written) = data_type.collation else { return Ok(()) };
-        let collation = collation_of(None, Some(written), table)?;
-        if (ty.is_binary_string() || ty.kind == TypeKind::Json) && collation != CollationId::BINARY {
-            let (collation, charset) = (written.to_owned(), "binary".to_owned());
-            return Err(sql_error(sql::Error::CollationMismatch { collation, charset }));
-        }
-        return Ok(());
-    }
-    let mut collation = collation_of(data_type.charset, data_type.collation, table)?;
-    if data_type.binary && data_type.collation.is_none() {
-        let charset = collation.charset();
-        let name = format!("{charset}_bin");
-        collation = collation_of(None, Some(&name), collation)?;
-    }
-    ty.collation = collation;
-    // CHARACTER SET binary makes a binary string of a text type.
-    if collation == CollationId::BINARY {
-        ty.kind = match &ty.kind {
-            TypeKind::Char { length } => TypeKind::Binary { length: *length },
-            TypeKind::VarChar { length } => TypeKind::VarBinary { length: *length },
-            TypeKind::Text(size) => TypeKind::Blob(*size),
-            other => other.clone(),
-        };
-    }
-    Ok(())
-}
-
 /// Is the trouble with a default told as what it is, and not as an invalid default? So it is of a text that begins with a number, for a DECIMAL.
 fn is_told(problem: &Problem, ty: &ColumnType) -> bool {
     let begins_with_digit = |text: &str| text.trim_start_matches(['+', '-', '.', ' ']).starts_with(|c: char| c.is_ascii_digit());
     matches!(problem, Problem::Incorrect { text, .. } if matches!(ty.kind, TypeKind::Decimal { .. }) && begins_with_digit(text))
-}
-
-fn column_problem(problem: Problem, column: &str) -> Error {
-    Error::Exec(exec::column_error(problem, column, 1))
 }
 
 /// The value and type of a default literal.
@@ -829,25 +662,8 @@ fn literal_value(expr: &Expr<'_>) -> Option<(Value<'static>, ColumnType)> {
     }
 }
 
-/// How literals of definitions are judged: strictly, whatever the mode says of rows.
-pub(super) fn literal_context(state: &State) -> StoreContext<'_> {
-    let mode = state.settings.mode;
-    StoreContext {
-        strict: true,
-        dates: types::temporal::DateRules {
-            no_zero_date: mode.no_zero_date && mode.strict,
-            no_zero_in_date: mode.no_zero_in_date && mode.strict,
-            allow_invalid: mode.allow_invalid_dates,
-        },
-        truncate_fractional: mode.time_truncate_fractional,
-        // The literal is kept as it is written, in the session's zone.
-        zone: &types::temporal::TimeZone::Utc,
-        now_utc_micros: state.vars.statement_start_us,
-    }
-}
-
 /// A checked default as the catalog keeps it.
-pub(super) fn default_text(value: &Value<'_>, ty: &ColumnType) -> String {
+fn default_text(value: &Value<'_>, ty: &ColumnType) -> String {
     if let (TypeKind::Binary { .. } | TypeKind::VarBinary { .. } | TypeKind::Blob(_), Value::Bytes(bytes)) = (&ty.kind, value) {
         return bytes.iter().map(|byte| format!("{byte:02X}")).collect();
     }
@@ -857,4 +673,33 @@ pub(super) fn default_text(value: &Value<'_>, ty: &ColumnType) -> String {
     let mut out = Vec::new();
     convert::write_text(value, ty, &mut out);
     String::from_utf8_lossy(&out).into_owned()
+}
+
+/// The collation that CHARACTER SET and COLLATE stand for; `default` where neither is written.
+pub fn collation_of(set: Option<&str>, collation: Option<&str>, default: CollationId) -> Result<CollationId> {
+    let set = match set {
+        Some(name) if name.eq_ignore_ascii_case("default") => None,
+        Some(name) => Some(charsets::charset(name).ok_or_else(|| Error::UnknownCharset(name.to_owned()))?),
+        None => None,
+    };
+    let Some(collation) = collation else {
+        return Ok(set.map_or(default, |set| CollationId(charsets::default_collation(set).id)));
+    };
+    let found = charsets::collation(collation).ok_or_else(|| Error::UnknownCollation(collation.to_owned()))?;
+    match set {
+        Some(set) if set.name != found.charset => {
+            Err(Error::CollationMismatch { collation: found.name.to_owned(), charset: set.name.to_owned() })
+        }
+        _ => Ok(CollationId(found.id)),
+    }
+}
+
+fn too_long(of: CommentOf, name: &str, max: usize) -> Condition {
+    let (name, max) = (name.into(), max.into());
+    match of {
+        CommentOf::Column => Condition::TooLongFieldComment { name, max },
+        CommentOf::Table => Condition::TooLongTableComment { name, max },
+        CommentOf::Index => Condition::TooLongIndexComment { name, max },
+        CommentOf::Partition => Condition::TooLongTablePartitionComment { name, max },
+    }
 }

@@ -58,8 +58,8 @@ pub fn charset(name: &str) -> Option<&'static Charset> {
 }
 
 /// As `charset`, of files and clients: 1115 where there is none.
-pub fn for_clients(name: &str) -> sql::Result<&'static Charset> {
-    charset(name).filter(|set| is_for_clients(set)).ok_or_else(|| sql::Error::UnknownCharset(name.to_owned()))
+pub fn for_clients(name: &str) -> crate::Result<&'static Charset> {
+    charset(name).filter(|set| is_for_clients(set)).ok_or_else(|| crate::Error::UnknownCharset(name.to_owned()))
 }
 
 /// May clients speak it? Not where an ASCII character has several bytes.

@@ -1,0 +1,45 @@
+//! What the binding of definitions takes from a session.
+
+use crate::session::{Binder, State};
+use conditions::Condition;
+use exec::{Level, program};
+use sql::ast::Expr;
+use sql::define::DefineContext;
+use types::convert::{Severity, StoreContext};
+use types::temporal::{DateRules, TimeZone};
+use types::{ColumnType, Value};
+
+impl DefineContext for State {
+    fn is_strict(&self) -> bool {
+        self.settings.mode.strict
+    }
+
+    fn literals(&self) -> StoreContext<'_> {
+        let mode = self.settings.mode;
+        StoreContext {
+            strict: true,
+            dates: DateRules {
+                no_zero_date: mode.no_zero_date && mode.strict,
+                no_zero_in_date: mode.no_zero_in_date && mode.strict,
+                allow_invalid: mode.allow_invalid_dates,
+            },
+            truncate_fractional: mode.time_truncate_fractional,
+            // The literal is kept as it is written, in the session's zone.
+            zone: &TimeZone::Utc,
+            now_utc_micros: self.vars.statement_start_us,
+        }
+    }
+
+    fn warn(&self, severity: Severity, condition: Condition) {
+        let level = if severity == Severity::Note { Level::Note } else { Level::Warning };
+        State::warn(self, level, condition);
+    }
+
+    fn constant(&self, expr: &Expr<'_>) -> sql::Result<Option<(Value<'static>, ColumnType)>> {
+        let schema = self.schema();
+        let bound = sql::bind_constant(expr, &Binder::new(self, &schema, &[]))?;
+        let value = program::evaluate(&bound, &self.vars, &[], true);
+        let value = value.map_err(|error| crate::error::Error::Exec(error).condition())?;
+        Ok(value.map(|value| (value, bound.ty)))
+    }
+}
