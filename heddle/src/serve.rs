@@ -25,7 +25,7 @@ pub fn run(settings: Settings) -> Result<(), String> {
     if connections_max < settings.connections_max {
         tracing::warn!("the limit of open files leaves room for {connections_max} clients (raise it with 'ulimit -n')");
     }
-    if let Some(warning) = limits::memory_bytes().and_then(|memory| memory_warning(settings.buffer_pool_bytes, memory)) {
+    if let Some(warning) = os::memory_bytes().and_then(|memory| memory_warning(settings.buffer_pool_bytes, memory)) {
         tracing::warn!("{warning}");
     }
     let signals = Signals::register()?;

@@ -314,7 +314,7 @@ fn default_workers() -> usize {
 
 /// A quarter of the memory that this process may use, whole MiB; pages of it are touched only as they are needed.
 fn default_buffer_pool_bytes() -> u64 {
-    let quarter = limits::memory_bytes().unwrap_or(0) / 4;
+    let quarter = os::memory_bytes().unwrap_or(0) / 4;
     (quarter >> 20 << 20).max(BUFFER_POOL_DEFAULT_BYTES_MIN)
 }
 

@@ -24,9 +24,9 @@ pub mod topology;
 
 #[cfg(not(any(sim, miri)))]
 pub use file::{DirLock, File, file_counts, sync_dir};
-pub use memory::AlignedBuf;
 #[cfg(not(miri))]
 pub use memory::Reservation;
+pub use memory::{AlignedBuf, memory_bytes};
 #[cfg(miri)]
 pub use miri::{DirLock, File, Reservation, ScratchFile, sync_dir};
 #[cfg(not(miri))]
