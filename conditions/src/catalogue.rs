@@ -655,6 +655,7 @@ rows! {
     UserAlreadyExists { account } = 3163, "ER_USER_ALREADY_EXISTS", "HY000", "Authorization ID {account} already exists.";
     InvalidJsonPathArrayCell = 3165, "ER_INVALID_JSON_PATH_ARRAY_CELL", "42000",
         "A path expression is not a path to a cell in an array.";
+    BufpoolResizeInprogress = 3166, "ER_BUFPOOL_RESIZE_INPROGRESS", "HY000", "Another buffer pool resize is already in progress.";
     SessionWasKilled = 3169, "ER_SESSION_WAS_KILLED", "HY000", "Session was killed";
     CapacityExceeded { bytes, what, why } = 3170, "ER_CAPACITY_EXCEEDED", "HY000",
         "Memory capacity of {bytes} bytes for '{what}' exceeded. {why}";

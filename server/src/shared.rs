@@ -104,6 +104,7 @@ impl Shared {
         let persisted = Persisted::open(&config.data_dir).map_err(StartError::Persisted)?;
         let mut globals = initial_globals(&config, tcp_address, admin_address);
         persisted.settings().into_iter().for_each(|(id, setting)| globals.set_whole(id, setting));
+        resize_pool_as_persisted(&engine, config.buffer_pool_bytes, &mut globals);
         if config.event_scheduler == EventScheduler::Disabled {
             globals.set(IDS.event_scheduler, Setting::Text("DISABLED".into()));
         }
@@ -270,6 +271,21 @@ fn log_head(config: &Config, tcp_address: Option<SocketAddr>) -> String {
          Time                 Id Command    Argument\n",
         program.display()
     )
+}
+
+/// What is persisted counts more than what the server was started with.
+fn resize_pool_as_persisted(engine: &txn::Engine, bytes: u64, globals: &mut Globals) {
+    let wanted = globals.get(IDS.innodb_buffer_pool_size).as_u64();
+    if wanted == bytes {
+        return;
+    }
+    match engine.resize_pool(wanted) {
+        Ok(bytes) => {
+            tracing::info!(bytes, wanted, "the buffer pool gets the size that was persisted");
+            globals.set(IDS.innodb_buffer_pool_size, Setting::UInt(bytes));
+        }
+        Err(txn::ResizeBusy) => unreachable!("nobody else has asked for another size yet"),
+    }
 }
 
 fn initial_globals(config: &Config, tcp_address: Option<SocketAddr>, admin_address: Option<SocketAddr>) -> Globals {

@@ -1,7 +1,8 @@
 //! One run: life after life of one data directory, on one simulated machine.
 //!
 //! A life: 1. the engine opens, which recovers what the last life left; 2. every row is read, and the history of the last life is settled,
-//! judged, and compared with the rows; 3. sessions run, and a thread that asks for checkpoints, fills the disk, makes and drops trees;
+//! judged, and compared with the rows; 3. sessions run, and a thread that asks for checkpoints, fills the disk, makes and drops trees, resizes the
+//! pool;
 //! 4. either the machine crashes somewhere in all that, or the sessions end, the rows are compared again, the engine stops, and the
 //! directory is checked from outside.
 
@@ -286,13 +287,14 @@ fn work(run: &Run, engine: &Arc<Engine>, index: usize, mut rng: Rng, trees: Tree
     executor::run(&worker, &alarms, sessions.collect());
 }
 
-/// What happens besides: checkpoints, a full disk, trees that come and go.
+/// What happens besides: checkpoints, a full disk, trees that come and go, another size of the pool.
 fn trouble(engine: &Arc<Engine>, mut rng: Rng, over: &AtomicBool, fills_up: bool) {
     let pause = *rng.pick(&[300, 3_000, 30_000]);
     while !over.load(Ordering::SeqCst) {
         os::thread::sleep(Duration::from_micros(rng.below(pause)));
-        match rng.below(6) {
+        match rng.below(7) {
             0 | 1 => engine.checkpoint(),
+            6 => resize(engine, &mut rng),
             2 if fills_up => {
                 set_faults(|f| f.full = true);
                 note(format_args!("the disk is full"));
@@ -304,6 +306,13 @@ fn trouble(engine: &Arc<Engine>, mut rng: Rng, over: &AtomicBool, fills_up: bool
             _ => {}
         }
     }
+}
+
+/// The pool becomes larger or smaller, down to the least.
+fn resize(engine: &Arc<Engine>, rng: &mut Rng) {
+    let outcome = engine.resize_pool(*rng.pick(&[0, 1 << 20, 3 << 19, 2 << 20, 4 << 20]));
+    note(format_args!("the pool's size: {outcome:?}"));
+    count("resizes", 1);
 }
 
 /// A tree that nobody else knows is filled and dropped.

@@ -10,6 +10,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::time::Duration;
 use storage::btree::Place;
+use storage::buffer::{ResizeBusy, ResizeState};
 use storage::page::RecordHeader;
 use storage::recovery::{Recovered, tolerate};
 use storage::wal::record::{RowChange, RowOp, write_aborted};
@@ -277,6 +278,25 @@ impl Engine {
     /// What is locked, and who waits for whom.
     pub fn locks(&self) -> LockReport {
         self.locks.report(&self.statuses)
+    }
+
+    /// The size that the buffer pool can have that is nearest to this one.
+    pub fn pool_bytes_near(&self, bytes: u64) -> u64 {
+        self.store.pool.bytes_near(bytes)
+    }
+
+    /// How far a change of the buffer pool's size is.
+    pub fn pool_resize(&self) -> ResizeState {
+        self.store.pool.resize_state()
+    }
+
+    /// Changes the size of the buffer pool to the nearest one that it can have, and answers that. To shrink goes on in the background:
+    /// [`EngineStatus::pool_resize`].
+    ///
+    /// # Errors
+    /// While an earlier shrink goes on.
+    pub fn resize_pool(&self, bytes: u64) -> std::result::Result<u64, ResizeBusy> {
+        self.store.pool.resize(bytes)
     }
 
     /// Writes all changed pages home and moves the checkpoint.

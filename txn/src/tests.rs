@@ -1,5 +1,7 @@
 //! The engine under threads, against models, and over restarts.
 
+mod pool_size;
+
 use crate::*;
 use std::cell::RefCell;
 use std::future::Future;

@@ -17,6 +17,7 @@ pub const MUTATIONS: &[(&str, &str)] = &[
     ("forget-checkpoint-pin", "the checkpoint passes the log of open transactions"),
     ("early-timestamp", "a commit takes its timestamp before its status says that it is about to"),
     ("lost-wakeup", "who waits for the log does not look again before it sleeps"),
+    ("clean-move", "a changed page that moves to another frame of the pool counts as written"),
     ("skip-compensation", "what a rollback does is not logged"),
 ];
 

@@ -197,6 +197,13 @@ impl State {
                 if definition.name == "log_output" {
                     setting = Setting::Text(log_output(&setting)?.into());
                 }
+                let mut was_moved = was_moved;
+                if id == IDS.innodb_buffer_pool_size {
+                    let wanted = setting.as_u64();
+                    let near = self.worker.shared.engine.pool_bytes_near(variables::whole_pool_bytes(wanted));
+                    was_moved |= near != wanted;
+                    setting = Setting::UInt(near);
+                }
                 if was_moved {
                     self.warn(
                         Level::Warning,
@@ -292,6 +299,9 @@ impl State {
             Assignment::NextTransaction(characteristics) => self.transaction.set_next(characteristics)?,
             Assignment::Persist { at_once: false, .. } => {}
             Assignment::Global(id, setting) | Assignment::Persist { id, setting, .. } => {
+                if id == IDS.innodb_buffer_pool_size && !self.resize_pool(&setting) {
+                    return Ok(());
+                }
                 self.worker.shared.change_globals(|globals| globals.set_whole(id, setting));
                 if id == IDS.event_scheduler {
                     self.worker.shared.events.wake();
@@ -328,6 +338,15 @@ impl State {
             }
         }
         Ok(())
+    }
+
+    /// `false`: a change of the pool's size goes on already, and this one is left out.
+    fn resize_pool(&mut self, setting: &Setting) -> bool {
+        let resized = self.worker.shared.engine.resize_pool(setting.as_u64());
+        if resized.is_err() {
+            self.warn(Level::Warning, Condition::BufpoolResizeInprogress);
+        }
+        resized.is_ok()
     }
 
     /// Writes down what outlives the server.

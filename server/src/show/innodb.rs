@@ -189,7 +189,7 @@ pub fn buffer_pool(source: &Source<'_>) -> Vec<Row> {
     let engine = source.worker.shared.engine.status();
     let cells = [
         ("POOL_SIZE", number(engine.pool_frames)),
-        ("FREE_BUFFERS", number(engine.pool_frames - engine.pool_used)),
+        ("FREE_BUFFERS", number(engine.pool_frames.saturating_sub(engine.pool_used))),
         ("DATABASE_PAGES", number(engine.pool_used)),
         ("MODIFIED_DATABASE_PAGES", number(engine.pool_dirty)),
         ("NUMBER_PAGES_READ", number(engine.pages_read)),

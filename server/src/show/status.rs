@@ -140,7 +140,7 @@ fn add_server(state: &State, values: &mut BTreeMap<&'static str, u64>) {
         ("Innodb_buffer_pool_pages_data", engine.pool_used as u64),
         ("Innodb_buffer_pool_pages_dirty", engine.pool_dirty as u64),
         ("Innodb_buffer_pool_pages_flushed", engine.pages_written),
-        ("Innodb_buffer_pool_pages_free", (engine.pool_frames - engine.pool_used) as u64),
+        ("Innodb_buffer_pool_pages_free", engine.pool_frames.saturating_sub(engine.pool_used) as u64),
         ("Innodb_buffer_pool_pages_misc", 0),
         ("Innodb_buffer_pool_reads", engine.pages_read),
         ("Innodb_buffer_pool_wait_free", engine.frame_waits),
@@ -191,10 +191,14 @@ fn add_texts(state: &State, shown: &mut Vec<(&'static str, String)>) {
         types::convert::write_datetime(since, 0, &mut peak_since);
     }
     let peak_since = String::from_utf8_lossy(&peak_since);
+    let (resize, resize_code, resize_progress) = resize_status(state.worker.shared.engine.pool_resize());
     for (name, value) in [
         ("Compression", if compressed { "ON" } else { "OFF" }),
         ("Compression_algorithm", if compressed { "zlib" } else { "" }),
         ("Compression_level", if compressed { "1" } else { "0" }),
+        ("Innodb_buffer_pool_resize_status", &resize),
+        ("Innodb_buffer_pool_resize_status_code", resize_code),
+        ("Innodb_buffer_pool_resize_status_progress", &resize_progress.to_string()),
         ("Innodb_redo_log_enabled", "ON"),
         ("Max_used_connections_time", &peak_since),
         ("Ssl_cipher", tls.map_or("", |tls| &tls.cipher)),
@@ -239,4 +243,23 @@ fn add_tls(state: &State, shown: &mut Vec<(&'static str, String)>) {
         ("Ssl_verify_depth", if tls.is_some() { DEPTH } else { 0 }.to_string()),
         ("Ssl_verify_mode", if tls.is_some() { verify } else { 0 }.to_string()),
     ]);
+}
+
+/// How far a change of the buffer pool's size is, in MySQL's words; MySQL's code for it; how many of a hundred parts are done.
+fn resize_status(state: txn::ResizeState) -> (String, &'static str, usize) {
+    match state {
+        txn::ResizeState::None => (String::new(), "0", 0),
+        txn::ResizeState::Unchanged { bytes } => {
+            (format!("Size did not change (old size = new size = {bytes}. Nothing to do."), "0", 0)
+        }
+        txn::ResizeState::Shrinking { vacated, all } => {
+            (format!("buffer pool 0 : withdrawing blocks. ({vacated}/{all})"), "3", vacated * 100 / all)
+        }
+        txn::ResizeState::Done { at } => {
+            let at = TimeZone::Utc.to_civil(at.as_micros() as i64).unwrap_or(types::DateTime::ZERO).to_number();
+            let (date, time) = (at / 1_000_000 % 1_000_000, at % 1_000_000);
+            let time = format!("{:02}:{:02}:{:02}", time / 10_000, time / 100 % 100, time % 100);
+            (format!("Completed resizing buffer pool at {date:06} {time}."), "0", 100)
+        }
+    }
 }

@@ -80,6 +80,9 @@ const fn text(name: &'static str, scope: Scope, start: &'static str) -> Row {
     row(name, scope, Kind::Text, Start::Text(start))
 }
 
+/// The size of the buffer pool changes in steps of these bytes.
+pub(super) const BUFFER_POOL_STEP: u64 = 1 << 20;
+
 /// The members of `block_encryption_mode`, in MySQL's order.
 pub(super) const BLOCK_ENCRYPTION_MODES: &[&str] = &[
     "aes-128-ecb",
@@ -276,7 +279,7 @@ pub(super) static LIST: &[Definition] = &[
     int("innodb_api_trx_level", GLOBAL, 0, 0, 3).nothing(OWN_ENGINE),
     int("innodb_autoextend_increment", GLOBAL, 64, 1, 1000).nothing(OWN_ENGINE),
     int("innodb_autoinc_lock_mode", GLOBAL, 2, 0, 2).fixed(),
-    int("innodb_buffer_pool_chunk_size", GLOBAL, 134217728, 1048576, U64).fixed(),
+    int("innodb_buffer_pool_chunk_size", GLOBAL, BUFFER_POOL_STEP, 1048576, U64).fixed(),
     switch("innodb_buffer_pool_dump_at_shutdown", GLOBAL, false).nothing(OWN_ENGINE),
     switch("innodb_buffer_pool_dump_now", GLOBAL, false).nothing(OWN_ENGINE),
     int("innodb_buffer_pool_dump_pct", GLOBAL, 25, 1, 100).nothing(OWN_ENGINE),
@@ -286,7 +289,7 @@ pub(super) static LIST: &[Definition] = &[
     switch("innodb_buffer_pool_load_abort", GLOBAL, false).nothing(OWN_ENGINE),
     switch("innodb_buffer_pool_load_at_startup", GLOBAL, false).fixed(),
     switch("innodb_buffer_pool_load_now", GLOBAL, false).nothing(OWN_ENGINE),
-    int("innodb_buffer_pool_size", GLOBAL, 134217728, 0, U64).refused(),
+    int("innodb_buffer_pool_size", GLOBAL, 134217728, 5242880, i64::MAX as u64).obeyed(),
     int("innodb_change_buffer_max_size", GLOBAL, 25, 0, 50).nothing(OWN_ENGINE),
     choice("innodb_change_buffering", GLOBAL, &["none", "inserts", "deletes", "changes", "purges", "all"], 0).nothing(OWN_ENGINE),
     text("innodb_checksum_algorithm", GLOBAL, "crc32").nothing(OWN_FILES),

@@ -28,6 +28,11 @@ pub fn block_encryption_modes() -> &'static [&'static str] {
     list::BLOCK_ENCRYPTION_MODES
 }
 
+/// A size of the buffer pool that can be set: whole steps (`innodb_buffer_pool_chunk_size`).
+pub fn whole_pool_bytes(bytes: u64) -> u64 {
+    bytes / list::BUFFER_POOL_STEP * list::BUFFER_POOL_STEP
+}
+
 /// Where a variable lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {

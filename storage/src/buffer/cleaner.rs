@@ -17,6 +17,7 @@
 //! written first. Latches: one frame at a time, try-only when evicting.
 
 use super::doublewrite::{AREA_BYTES, BATCH_PAGES, HEAD_BYTES, write_head};
+use super::shrink::Shrink;
 use super::*;
 use crate::page::seal;
 use os::AlignedBuf;
@@ -42,7 +43,7 @@ struct Copied {
 }
 
 pub(crate) struct Cleaner {
-    pool: Arc<Pool>,
+    pub(super) pool: Arc<Pool>,
     wal: Arc<Wal>,
     /// The cleaner's own index in the log's worker table, for flush requests.
     worker: usize,
@@ -55,6 +56,7 @@ pub(crate) struct Cleaner {
     wanted: Vec<(PageId, u32)>,
     batch: Vec<Copied>,
     sweep: Sweep,
+    pub(super) shrink: Shrink,
     checkpoint: Box<dyn Fn() -> std::result::Result<u64, Error> + Send>,
     requests: Arc<CleanRequests>,
 }
@@ -121,6 +123,7 @@ impl Cleaner {
             wanted: Vec::new(),
             batch: Vec::new(),
             sweep: Sweep { hand: 0, began: 0, redo_from: 0, hurrying: false },
+            shrink: Shrink::default(),
             checkpoint: config.checkpoint,
             requests: config.requests,
         }
@@ -133,7 +136,7 @@ impl Cleaner {
         let mut seen = self.sweep.began;
         loop {
             let grows = std::mem::replace(&mut seen, self.wal.written()) != seen;
-            self.wait_for_bell(if grows || self.sweep.hurrying { ROUND } else { IDLE_ROUND });
+            self.wait_for_bell(if grows || self.sweep.hurrying || self.shrink.goes_on { ROUND } else { IDLE_ROUND });
             if self.pool.stop.load(Ordering::SeqCst) {
                 self.requests.state.lock().1 = u64::MAX;
                 self.requests.done.notify_all();
@@ -168,6 +171,7 @@ impl Cleaner {
             Err(Error::Full(_)) => self.write_all()?,
             other => other?,
         }
+        self.shrink()?;
         self.keep_pace()
     }
 
@@ -240,7 +244,7 @@ impl Cleaner {
 
     /// Takes what scans have left and turns the clock hand until enough frames are free.
     fn make_free(&mut self) -> std::result::Result<(), Error> {
-        let target = self.pool.free_below * 2;
+        let target = self.pool.free_below() * 2;
         while self.pool.free_frames() < target {
             let Some(page) = self.pool.spent.lock().pop_front() else { break };
             let word = self.pool.word(page).load(Ordering::Acquire);
@@ -258,8 +262,10 @@ impl Cleaner {
     }
 
     fn step(&mut self) -> std::result::Result<(), Error> {
-        let number = self.hand;
-        self.hand = (self.hand + 1) % self.pool.used_frames().len().max(1) as u32;
+        // Those above the limit are `shrink`'s.
+        let end = self.pool.used_frames().len().min(self.pool.frame_count()).max(1) as u32;
+        let number = self.hand % end;
+        self.hand = (number + 1) % end;
         let frame = self.pool.frame(number);
         let flags = frame.flags.load(Ordering::Relaxed);
         let page = frame.page.load(Ordering::Relaxed);
@@ -271,18 +277,23 @@ impl Cleaner {
             return Ok(());
         }
         if flags & DIRTY != 0 {
-            self.wanted.push((page, number));
-            if self.wanted.len() == BATCH_PAGES {
-                self.write_wanted(true)?;
-            }
-            return Ok(());
+            return self.want(page, number);
         }
         self.evict(number);
         Ok(())
     }
 
+    /// Has a changed page written, and its frame freed.
+    pub(super) fn want(&mut self, page: PageId, number: u32) -> std::result::Result<(), Error> {
+        self.wanted.push((page, number));
+        if self.wanted.len() == BATCH_PAGES {
+            self.write_wanted(true)?;
+        }
+        Ok(())
+    }
+
     /// Writes the pages wanted, in their order in the file; then frees their frames if that is what it was for.
-    fn write_wanted(&mut self, to_evict: bool) -> std::result::Result<(), Error> {
+    pub(super) fn write_wanted(&mut self, to_evict: bool) -> std::result::Result<(), Error> {
         let mut wanted = std::mem::take(&mut self.wanted);
         wanted.sort_unstable();
         wanted.dedup();
@@ -299,7 +310,7 @@ impl Cleaner {
     }
 
     /// Frees a clean frame, unless somebody uses it just now.
-    fn evict(&self, number: u32) {
+    pub(super) fn evict(&self, number: u32) {
         let frame = self.pool.frame(number);
         let Some(_latch) = frame.latch.try_lock() else { return };
         let page = frame.page.load(Ordering::Relaxed);

@@ -16,29 +16,38 @@
 //! B3: a page is written to disk only when the log is durable up to its LSN, first to the doublewrite area, then home.
 //! B4: a changed page is DIRTY with a recovery epoch not above that of its first unwritten change; both are set before the change is
 //! logged.
+//! B5: no frame at or above the limit is handed out; its memory goes back to the system when no page and no taker has any frame there
+//! (`frames`, `shrink`). The frame itself stays, so its latch's version only grows.
+//! B6: a page moves under the latches of both frames, and only from above the limit to below it. So whoever looks at all frames from the
+//! last to the first does not miss it.
 //! Readers write nothing, except the REFERENCED bit of a frame whose bit the clock hand has cleared.
 
 mod cleaner;
 pub(crate) mod doublewrite;
+mod frames;
 mod reader;
+mod shrink;
 
 pub(crate) use cleaner::{CleanRequests, Cleaner, CleanerConfig};
+pub use frames::{ResizeBusy, ResizeState};
 
 use crate::error::{Interrupt, Result, Stall};
 use crate::page::{PAGE_BYTES, PAGE_WORDS, Page, PageId};
 use crate::wal::Wal;
 use crate::{Error, Lsn};
+use frames::Frames;
 use os::{File, Reservation};
 use std::cell::Cell;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use sync::{Condvar, Mutex};
 use sync::{LatchGuard, RacyWords, Version, VersionLatch};
 
 /// Page numbers stop here: 2^28 pages are 4 TiB.
 pub const PAGES_MAX: u32 = 1 << 28;
+const FRAMES_MAX: usize = PAGES_MAX as usize - 2;
 /// A pool needs this many frames to run at all.
 pub const FRAMES_MIN: usize = if cfg!(any(sim, miri)) { 64 } else { 256 };
 /// As many are kept free at the least.
@@ -81,15 +90,13 @@ struct Read {
 type WaitShard = Mutex<HashMap<PageId, Vec<Waker>>>;
 
 pub struct Pool {
+    /// Room for the largest size that the pool can have; as large is `memory`.
     frames: Reservation,
-    frame_count: usize,
+    frames_max: usize,
     memory: Reservation,
     table: Reservation,
     file: File,
-    /// Frames never used yet start here.
-    fresh: AtomicUsize,
-    free: Mutex<Vec<u32>>,
-    free_below: usize,
+    usable: Frames,
     waits: Box<[WaitShard]>,
     frame_waits: Mutex<Vec<Waker>>,
     reads: Mutex<VecDeque<Read>>,
@@ -128,6 +135,25 @@ pub struct Counters {
     pub frame_waits: AtomicU64,
 }
 
+/// Frames of a pool of this size.
+fn frames_in(bytes: u64) -> usize {
+    ((bytes / PAGE_BYTES as u64) as usize).clamp(FRAMES_MIN, FRAMES_MAX)
+}
+
+/// Address space for a pool of so many frames, and for the largest that this machine has memory for.
+fn reserve(frame_count: usize) -> std::result::Result<(Reservation, usize), Error> {
+    let machine = if cfg!(any(sim, miri)) { Some(frame_count as u64 * 2 * PAGE_BYTES as u64) } else { os::memory_bytes() };
+    let frames_max = frame_count.max(frames_in(machine.unwrap_or(0)));
+    match Reservation::new(frames_max * PAGE_BYTES) {
+        Ok(memory) => Ok((memory, frames_max)),
+        Err(e) if frames_max > frame_count => {
+            os::report(format_args!("the buffer pool cannot grow while the server runs: {e}"));
+            Ok((Reservation::new(frame_count * PAGE_BYTES)?, frame_count))
+        }
+        Err(e) => Err(e.into()),
+    }
+}
+
 /// Waits for one page to be read, or for a free frame.
 #[derive(Debug)]
 pub struct PageStall {
@@ -138,7 +164,7 @@ pub struct PageStall {
 
 impl std::fmt::Debug for Pool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Pool({} frames)", self.frame_count)
+        write!(f, "Pool({} frames)", self.frame_count())
     }
 }
 
@@ -212,20 +238,18 @@ impl PageWrite<'_> {
 }
 
 impl Pool {
-    /// A pool of `bytes` over `file`. Memory is reserved, not touched.
+    /// A pool of `bytes` over `file`. Memory is reserved, not touched: as much as the machine has, so that the pool can grow.
     pub fn new(file: File, bytes: u64) -> std::result::Result<Arc<Self>, Error> {
-        let frame_count = ((bytes / PAGE_BYTES as u64) as usize).clamp(FRAMES_MIN, PAGES_MAX as usize - 2);
-        let memory = Reservation::new(frame_count * PAGE_BYTES)?;
+        let frame_count = frames_in(bytes);
+        let (memory, frames_max) = reserve(frame_count)?;
         memory.prefer_large_pages();
         Ok(Arc::new(Self {
-            frames: Reservation::new(frame_count * size_of::<Frame>())?,
-            frame_count,
+            frames: Reservation::new(frames_max * size_of::<Frame>())?,
+            frames_max,
             memory,
             table: Reservation::new(PAGES_MAX as usize * size_of::<AtomicU32>())?,
             file,
-            fresh: AtomicUsize::new(0),
-            free: Mutex::default(),
-            free_below: (frame_count / 16).clamp(FREE_FRAMES_MIN, 4096),
+            usable: Frames::new(frame_count),
             waits: (0..WAIT_SHARDS).map(|_| WaitShard::default()).collect(),
             frame_waits: Mutex::default(),
             reads: Mutex::default(),
@@ -242,8 +266,14 @@ impl Pool {
         &self.file
     }
 
+    /// How many frames the pool has, or shall have when it has shrunk.
     pub fn frame_count(&self) -> usize {
-        self.frame_count
+        self.usable.limit()
+    }
+
+    /// As many are kept free.
+    fn free_below(&self) -> usize {
+        (self.frame_count() / 16).clamp(FREE_FRAMES_MIN, 4096)
     }
 
     #[inline]
@@ -255,15 +285,15 @@ impl Pool {
 
     #[inline]
     fn frame(&self, number: u32) -> &Frame {
-        assert!((number as usize) < self.frame_count, "B2: the page table names real frames");
-        // SAFETY: the reservation holds frame_count frames; zero bytes are a valid Frame; all its fields are atomics.
+        assert!((number as usize) < self.frames_max, "B2: the page table names real frames");
+        // SAFETY: the reservation holds frames_max frames; zero bytes are a valid Frame; all its fields are atomics.
         unsafe { &*self.frames.start().cast::<Frame>().add(number as usize) }
     }
 
     #[inline]
     fn page_of(&self, number: u32) -> Page<'_> {
-        debug_assert!((number as usize) < self.frame_count);
-        // SAFETY: the reservation holds frame_count pages, is aligned to a page of memory, lives as long as self, and is only
+        debug_assert!((number as usize) < self.frames_max);
+        // SAFETY: the reservation holds frames_max pages, is aligned to a page of memory, lives as long as self, and is only
         // accessed through RacyWords.
         let words = unsafe { RacyWords::from_raw(self.memory.start().add(number as usize * PAGE_BYTES), PAGE_WORDS) };
         Page::new(words)
@@ -326,19 +356,19 @@ impl Pool {
 
     /// How many pages to fetch ahead of a scan.
     pub fn ahead_pages(&self) -> usize {
-        (self.frame_count / AHEAD_PART).min(AHEAD_MAX)
+        (self.frame_count() / AHEAD_PART).min(AHEAD_MAX)
     }
 
     /// How many pages a scan may read that counts as any other reader.
     pub fn large_pages(&self) -> usize {
-        self.frame_count / LARGE_PART
+        self.frame_count() / LARGE_PART
     }
 
     /// Leaves pages that a large scan has passed for the cleaner to take; empties the list.
     pub fn leave(&self, pages: &mut Vec<PageId>) {
         let mut spent = self.spent.lock();
         spent.extend(pages.drain(..));
-        let over = spent.len().saturating_sub(self.frame_count);
+        let over = spent.len().saturating_sub(self.frame_count());
         spent.drain(..over);
     }
 
@@ -457,32 +487,24 @@ impl Pool {
 
     /// Frames that can be taken at once.
     fn free_frames(&self) -> usize {
-        self.frame_count.saturating_sub(self.fresh.load(Ordering::Relaxed)) + self.free.lock().len()
+        self.usable.free()
     }
 
     fn take_frame(&self) -> Option<u32> {
-        let fresh = self.fresh.load(Ordering::Relaxed);
-        if fresh < self.frame_count {
-            let number = self.fresh.fetch_add(1, Ordering::Relaxed);
-            if number < self.frame_count {
-                if self.frame_count - number == self.free_below {
-                    self.ring_cleaner();
-                }
-                return Some(number as u32);
-            }
-        }
-        let (number, left) = {
-            let mut free = self.free.lock();
-            (free.pop(), free.len())
-        };
-        if left < self.free_below {
+        let (number, left) = self.usable.take();
+        if left < self.free_below() {
             self.ring_cleaner();
         }
         number
     }
 
     fn give_frame(&self, number: u32) {
-        self.free.lock().push(number);
+        if self.usable.give(number) {
+            self.wake_frame_waiters();
+        }
+    }
+
+    fn wake_frame_waiters(&self) {
         let wakers = std::mem::take(&mut *self.frame_waits.lock());
         wakers.into_iter().for_each(Waker::wake);
     }
@@ -496,9 +518,9 @@ impl Pool {
         }
     }
 
-    /// Numbers of all frames that were ever used.
+    /// Numbers of all frames that may hold a page.
     fn used_frames(&self) -> std::ops::Range<u32> {
-        0..self.fresh.load(Ordering::SeqCst).min(self.frame_count) as u32
+        0..self.usable.used_end() as u32
     }
 
     /// The smallest recovery epoch of a changed page; `u64::MAX` when all are clean.
@@ -507,6 +529,8 @@ impl Pool {
     /// below the one current before this call. So the caller takes the epoch first, then this minimum.
     pub fn oldest_dirty_epoch(&self) -> u64 {
         self.used_frames()
+            // B6
+            .rev()
             .map(|n| self.frame(n))
             .filter(|f| f.flags.load(Ordering::SeqCst) & DIRTY != 0)
             .map(|f| f.recovery_epoch.load(Ordering::Relaxed))
@@ -529,8 +553,7 @@ impl Pool {
     /// Changed pages and all used frames, for status.
     pub fn usage(&self) -> (usize, usize) {
         let dirty = self.used_frames().filter(|n| self.frame(*n).flags.load(Ordering::Relaxed) & DIRTY != 0).count();
-        let used = self.used_frames().len() - self.free.lock().len();
-        (dirty, used)
+        (dirty, self.usable.in_use())
     }
 
     /// Starts the threads that read pages and the one that cleans; they end at `stop`.
