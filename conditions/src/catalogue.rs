@@ -116,6 +116,9 @@ rows! {
     HostIsBlocked { host } = 1129, "ER_HOST_IS_BLOCKED", "HY000",
         "Host '{host}' is blocked because of many connection errors; unblock with 'mysqladmin flush-hosts'";
     PasswordNoMatch = 1133, "ER_PASSWORD_NO_MATCH", "42000", "Can't find any matching row in the user table";
+    CantCreateThread { errno } = 1135, "ER_CANT_CREATE_THREAD", "HY000",
+        "Can't create a new thread (errno {errno}); if you are not out of available memory, you can consult the manual for a \
+         possible OS-dependent bug";
     WrongValueCountOnRow { row } = 1136, "ER_WRONG_VALUE_COUNT_ON_ROW", "21S01",
         "Column count doesn't match value count at row {row}";
     InvalidUseOfNull = 1138, "ER_INVALID_USE_OF_NULL", "22004", "Invalid use of NULL value";

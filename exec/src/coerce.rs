@@ -12,6 +12,7 @@ use types::charset::Charset;
 use types::convert::{self, Problem, Severity, StoreContext, Warnings};
 use types::decimal::SCALE_MAX;
 use types::temporal::{DateRules, Moment};
+use types::work::Stopped;
 use types::{CollationId, ColumnType, DateTime, Decimal, Time, TypeKind, Value, collation};
 
 /// Bytes of a text, borrowed where they can be.
@@ -258,9 +259,12 @@ pub(crate) fn compare_as_of_values(a: &Value<'_>, b: &Value<'_>) -> CompareAs {
     }
 }
 
+/// Texts from here on are compared in parts.
+const LONG_TEXT_BYTES: usize = 64 << 10;
+
 #[inline]
-pub(crate) fn compare_strings(id: CollationId, a: &[u8], b: &[u8]) -> Ordering {
-    collation::compare(a, b, id)
+pub(crate) fn compare_strings(id: CollationId, a: &[u8], b: &[u8]) -> Result<Ordering, Stopped> {
+    if a.len().min(b.len()) < LONG_TEXT_BYTES { Ok(collation::compare(a, b, id)) } else { collation::compare_counted(a, b, id) }
 }
 
 #[inline]

@@ -803,7 +803,7 @@ impl<'a> Env<'a> {
             (CompareAs::Integer, Value::Int(a), Value::Int(b)) => Ok(Some(a.cmp(b))),
             (CompareAs::Integer, Value::UInt(a), Value::UInt(b)) => Ok(Some(a.cmp(b))),
             (CompareAs::String(collation), Value::Bytes(a), Value::Bytes(b)) => {
-                Ok(Some(coerce::compare_strings(collation, a, b)))
+                Ok(Some(coerce::compare_strings(collation, a, b)?))
             }
             _ => self.compare_mixed(by, a, a_type, b, b_type),
         }
@@ -839,7 +839,7 @@ impl<'a> Env<'a> {
             CompareAs::Double => self.order_of_numbers(a, b)?,
             CompareAs::String(collation) => {
                 let (a, b) = (self.as_text(borrow(a), a_type)?, self.as_text(borrow(b), b_type)?);
-                Some(coerce::compare_strings(collation, &a, &b))
+                Some(coerce::compare_strings(collation, &a, &b)?)
             }
             CompareAs::Temporal if coerce::is_no_date(a) || coerce::is_no_date(b) => {
                 self.as_double(a)?.partial_cmp(&self.as_double(b)?)

@@ -10,6 +10,7 @@
 
 mod access;
 mod arithmetic;
+mod aside;
 mod cast;
 mod coerce;
 mod context;

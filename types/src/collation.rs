@@ -30,8 +30,13 @@ pub use like::{LikePrefix, like, like_prefix};
 pub use names::{ALL, CollationInfo, PadAttribute};
 
 use crate::CollationId;
+use crate::work::{self, Stopped};
 use std::cmp::Ordering;
 use weights::{General, OldUca, Simple, Uca, decode_char};
+
+/// Weights between two counts of work, and what each counts.
+const WEIGHTS_COUNTED: usize = 1024;
+const WEIGHT_UNITS: usize = 8;
 
 /// How a collation compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,6 +125,60 @@ pub fn compare(a: &[u8], b: &[u8], collation: CollationId) -> Ordering {
         Method::Simple(table) => compare_simple(a, b, table),
         Method::OldUca(old) => compare_old(a, b, old),
         Method::Uca900(levels) => compare_uca(a, b, levels),
+    }
+}
+
+/// As [`compare`], for long texts: counts its work, so that it may run only where `work::spend` may.
+///
+/// # Errors
+/// The computation is to end.
+pub fn compare_counted(a: &[u8], b: &[u8], collation: CollationId) -> Result<Ordering, Stopped> {
+    let method = method(collation);
+    if matches!(method, Method::Bytes | Method::PaddedBytes) {
+        return Ok(compare(a, b, collation));
+    }
+    let head = common_head(a, b);
+    let (a, b) = (&a[head..], &b[head..]);
+    match method {
+        Method::Bytes | Method::PaddedBytes => unreachable!("compared above"),
+        Method::Simple(table) => {
+            let (mut a, mut b) = (General::new(a, table), General::new(b, table));
+            order_counted(|| a.next(), || b.next(), Some(0x20))
+        }
+        Method::OldUca(old) => {
+            let (mut a, mut b) = (Uca::old(a, old), Uca::old(b, old));
+            order_counted(|| a.next(), || b.next(), Some(old.space()))
+        }
+        Method::Uca900(levels) => {
+            for level in 0..usize::from(levels) {
+                let (mut a, mut b) = (Uca::new(a, level), Uca::new(b, level));
+                let order = order_counted(|| a.next(), || b.next(), None)?;
+                if order != Ordering::Equal {
+                    return Ok(order);
+                }
+            }
+            Ok(Ordering::Equal)
+        }
+    }
+}
+
+/// The order of two sequences of weights. The shorter one goes on with `padding`; without it, it comes first.
+fn order_counted<W: Ord + Copy>(
+    mut a: impl FnMut() -> Option<W>,
+    mut b: impl FnMut() -> Option<W>,
+    padding: Option<W>,
+) -> Result<Ordering, Stopped> {
+    loop {
+        work::spend(WEIGHTS_COUNTED * WEIGHT_UNITS)?;
+        for _ in 0..WEIGHTS_COUNTED {
+            let order = match (a(), b()) {
+                (None, None) => return Ok(Ordering::Equal),
+                (x, y) => x.or(padding).cmp(&y.or(padding)),
+            };
+            if order != Ordering::Equal {
+                return Ok(order);
+            }
+        }
     }
 }
 

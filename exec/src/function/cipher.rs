@@ -29,6 +29,8 @@ const BLOCK_UNITS: usize = 128;
 const ROUND_UNITS: usize = 2048;
 /// Work of compressing a byte.
 const COMPRESS_UNITS: usize = 16;
+/// Of decompression, by bytes that go in and come out.
+const INFLATE_UNITS: usize = 4;
 /// So much is compressed between two looks at the time.
 const PIECE_BYTES: usize = 1 << 16;
 
@@ -344,12 +346,24 @@ fn uncompress<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
     if length > most {
         return corrupted(env, Condition::ZlibNotEnoughMemory { max: most.into() });
     }
-    let mut out = Vec::with_capacity(length.max(1));
+    let mut out = Vec::with_capacity(length);
     let mut decompressor = Decompress::new(true);
-    match decompressor.decompress_vec(&text[4..], &mut out, FlushDecompress::Finish) {
-        Ok(Status::StreamEnd) if out.len() <= length => Ok(owned(out)),
-        Ok(Status::StreamEnd | Status::BufError | Status::Ok) => corrupted(env, Condition::ZlibBufferTooSmall),
-        Err(_) => corrupted(env, Condition::ZlibDataError),
+    let mut part = vec![0; PIECE_BYTES.min(length + 1)];
+    loop {
+        let (read, written) = (decompressor.total_in(), decompressor.total_out());
+        let status = decompressor.decompress(&text[4 + read as usize..], &mut part, FlushDecompress::None);
+        let (read, written) = (decompressor.total_in() - read, (decompressor.total_out() - written) as usize);
+        work::spend((read as usize + written) * INFLATE_UNITS)?;
+        if out.len() + written > length {
+            return corrupted(env, Condition::ZlibBufferTooSmall);
+        }
+        out.extend_from_slice(&part[..written]);
+        match status {
+            Ok(Status::StreamEnd) => return Ok(owned(out)),
+            Ok(Status::Ok) if read > 0 || written > 0 => {}
+            Ok(Status::BufError | Status::Ok) => return corrupted(env, Condition::ZlibBufferTooSmall),
+            Err(_) => return corrupted(env, Condition::ZlibDataError),
+        }
     }
 }
 

@@ -116,7 +116,11 @@ fn extreme_text<'a>(env: &Env<'a>, args: &'a [Expr], collation: CollationId, wan
     let mut best: Option<coerce::Text<'a>> = None;
     for arg in args {
         let Some(text) = env.text(arg)? else { return Ok(Value::Null) };
-        if best.as_ref().is_none_or(|best| coerce::compare_strings(collation, &text, best) == wanted) {
+        let is_better = match &best {
+            Some(best) => coerce::compare_strings(collation, &text, best)? == wanted,
+            None => true,
+        };
+        if is_better {
             best = Some(text);
         }
     }

@@ -4,6 +4,7 @@
 //! `fancy-regex`, which tries alternatives up to a bound and then answers 3699, as MySQL does after `regexp_time_limit`.
 
 use super::regexp_syntax::{Translated, has_unknown_class, translate};
+use crate::aside::{Failure, aside};
 use crate::coerce::{self, Text};
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Step};
@@ -13,7 +14,7 @@ use sql::expr::Expr;
 use sql::func::Function;
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::Arc;
 use types::{Value, work};
 
 /// Compiled patterns of one execution, the last few used.
@@ -23,11 +24,16 @@ pub(crate) struct Patterns {
 }
 
 /// A pattern's text, its flags, and what they compile to.
-type Recent = (Vec<u8>, Flags, Rc<Pattern>);
+type Recent = (Vec<u8>, Flags, Arc<Pattern>);
 
 const RECENT_MAX: usize = 8;
 /// Compiled size of one pattern.
 const PATTERN_BYTES_MAX: usize = 8 << 20;
+/// A pattern is large from this compiled size on.
+const SMALL_PATTERN_BYTES: usize = 128 << 10;
+/// Texts from here on are searched on a thread of their own; for a large pattern, sooner.
+const LONG_TEXT_BYTES: usize = 64 << 10;
+const LONG_FOR_LARGE: usize = 4 << 10;
 /// Work of a match, in bytes of a plain copy (`types::work`): much, for it may have to look through all of the text.
 const MATCH_UNITS: usize = 1 << 12;
 /// Steps of a pattern that is not regular.
@@ -48,6 +54,8 @@ struct Pattern {
     anchored: bool,
     /// Only a line feed ends a line.
     unix: bool,
+    /// A search may take much longer than to read the text.
+    is_large: bool,
 }
 
 enum Engine {
@@ -77,7 +85,7 @@ fn utf8<'t>(text: &'t Text<'_>) -> Cow<'t, str> {
 fn regexp_like<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     let (Some(text), Some(pattern)) = (env.text(&args[0])?, env.text(&args[1])?) else { return Ok(Value::Null) };
     let Some(pattern) = compile(env, args, &pattern, args.get(2), "regexp_like")? else { return Ok(Value::Null) };
-    Ok(Value::Int(pattern.matches(&utf8(&text))?.into()))
+    Ok(Value::Int(pattern.search(&utf8(&text), Pattern::matches)?.into()))
 }
 
 /// REGEXP_INSTR(text, pattern [, position [, occurrence [, behind [, match type]]]])
@@ -97,7 +105,8 @@ fn regexp_instr<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
         }
     };
     let Some(pattern) = compile(env, args, &pattern, args.get(5), "regexp_instr")? else { return Ok(Value::Null) };
-    let found = nth_match(&pattern, &text, start_of(&text, position)?, occurrence)?;
+    let start = start_of(&text, position)?;
+    let found = pattern.search(&text, move |pattern, text| nth_match(pattern, text, start, occurrence))?;
     Ok(Value::Int(found.map_or(0, |(from, to)| {
         let at = if behind { to } else { from };
         text[..at].chars().count() as i64 + 1
@@ -112,7 +121,8 @@ fn regexp_substr<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
         return Ok(Value::Null);
     };
     let Some(pattern) = compile(env, args, &pattern, args.get(4), "regexp_substr")? else { return Ok(Value::Null) };
-    let found = nth_match(&pattern, &text, start_of_part(&text, position, "regexp_substr")?, occurrence)?;
+    let start = start_of_part(&text, position, "regexp_substr")?;
+    let found = pattern.search(&text, move |pattern, text| nth_match(pattern, text, start, occurrence))?;
     Ok(found.map_or(Value::Null, |(from, to)| Value::Bytes(Cow::Owned(text[from..to].as_bytes().to_vec()))))
 }
 
@@ -126,30 +136,46 @@ fn regexp_replace<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     };
     let Some(pattern) = compile(env, args, &pattern, args.get(5), "regexp_replace")? else { return Ok(Value::Null) };
     let start = start_of_part(&text, position, "regexp_replace")?;
+    let (replacement, most) = (replacement.into_owned(), env.session().packet_bytes_max);
+    match pattern.search(&text, move |pattern, text| replace(pattern, text, &replacement, start, occurrence, most))? {
+        Some(out) => Ok(Value::Bytes(Cow::Owned(out.into_bytes()))),
+        None => super::string::too_large(env, "regexp_replace"),
+    }
+}
+
+/// `None`: it has more bytes than `most`.
+fn replace(
+    pattern: &Pattern,
+    text: &str,
+    replacement: &str,
+    start: usize,
+    occurrence: i64,
+    most: usize,
+) -> Result<Option<String>, Error> {
     let mut out = text[..start].to_owned();
     let mut copied = start;
     let mut at = start;
     let mut count = 0;
     while at <= text.len() {
         work::spend(MATCH_UNITS)?;
-        let Some(groups) = pattern.captures(&text, at)? else { break };
+        let Some(groups) = pattern.captures(text, at)? else { break };
         let (from, to) = groups[0].expect("a match has a place");
         count += 1;
         if occurrence <= 0 || count == occurrence {
             out.push_str(&text[copied..from]);
-            expand(&replacement, &text, &groups, &mut out)?;
+            expand(replacement, text, &groups, &mut out)?;
             copied = to;
-            if out.len() > env.session().packet_bytes_max {
-                return super::string::too_large(env, "regexp_replace");
+            if out.len() > most {
+                return Ok(None);
             }
         }
         if count == occurrence {
             break;
         }
-        at = next_start(&text, from, to);
+        at = next_start(text, from, to);
     }
     out.push_str(&text[copied..]);
-    Ok(Value::Bytes(Cow::Owned(out.into_bytes())))
+    Ok(Some(out))
 }
 
 /// Where to look for the match behind one.
@@ -162,7 +188,7 @@ fn next_start(text: &str, from: usize, to: usize) -> usize {
 }
 
 /// `$n` is a group, `\x` is x.
-fn expand(replacement: &str, text: &str, groups: &Groups, out: &mut String) -> Step<()> {
+fn expand(replacement: &str, text: &str, groups: &Groups, out: &mut String) -> Result<(), Error> {
     let mut chars = replacement.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
@@ -170,10 +196,10 @@ fn expand(replacement: &str, text: &str, groups: &Groups, out: &mut String) -> S
             '$' => {
                 let mut group = match chars.peek().and_then(|c| c.to_digit(10)) {
                     Some(digit) => digit as usize,
-                    None => return Err(Error::from(Condition::RegexpInvalidCaptureGroupName).into()),
+                    None => return Err(Error::from(Condition::RegexpInvalidCaptureGroupName)),
                 };
                 if group >= groups.len() {
-                    return Err(out_of_bounds().into());
+                    return Err(out_of_bounds());
                 }
                 chars.next();
                 // More digits belong to the number as long as there is such a group.
@@ -223,7 +249,7 @@ fn start_of(text: &str, position: i64) -> Step<usize> {
     Ok(text.char_indices().nth(index).map(|(at, _)| at).ok_or_else(out_of_bounds)?)
 }
 
-fn nth_match(pattern: &Pattern, text: &str, start: usize, occurrence: i64) -> Step<Option<(usize, usize)>> {
+fn nth_match(pattern: &Pattern, text: &str, start: usize, occurrence: i64) -> Result<Option<(usize, usize)>, Error> {
     let mut at = start;
     for n in 1.. {
         if at > text.len() {
@@ -240,8 +266,25 @@ fn nth_match(pattern: &Pattern, text: &str, start: usize, occurrence: i64) -> St
 }
 
 impl Pattern {
+    /// Searches; in a long text on another thread, since nothing is counted within one search.
+    fn search<T: Send + 'static>(
+        self: &Arc<Self>,
+        text: &str,
+        search: impl FnOnce(&Self, &str) -> Result<T, Error> + Send + 'static,
+    ) -> Step<T> {
+        if text.len() < if self.is_large { LONG_FOR_LARGE } else { LONG_TEXT_BYTES } {
+            return Ok(search(self, text)?);
+        }
+        let (pattern, text) = (Arc::clone(self), text.to_owned());
+        let found = aside(move || search(&pattern, &text)).map_err(|failure| match failure {
+            Failure::Stopped(stopped) => Error::from(stopped),
+            Failure::NoThread(error) => Condition::CantCreateThread { errno: error.raw_os_error().unwrap_or(0).into() }.into(),
+        })?;
+        Ok(found?)
+    }
+
     /// The cheapest question.
-    fn matches(&self, text: &str) -> Step<bool> {
+    fn matches(&self, text: &str) -> Result<bool, Error> {
         match &self.engine {
             Engine::Regular(regex) if regex.is_match(text) => Ok(true),
             Engine::Regular(_) if !self.anchored => Ok(false),
@@ -249,11 +292,11 @@ impl Pattern {
         }
     }
 
-    fn find(&self, text: &str, at: usize) -> Step<Option<(usize, usize)>> {
+    fn find(&self, text: &str, at: usize) -> Result<Option<(usize, usize)>, Error> {
         Ok(self.captures(text, at)?.and_then(|groups| groups[0]))
     }
 
-    fn captures(&self, text: &str, at: usize) -> Step<Option<Groups>> {
+    fn captures(&self, text: &str, at: usize) -> Result<Option<Groups>, Error> {
         let found = self.engine.captures(text, at)?;
         let ends: &[&str] = if self.unix { &["\n"] } else { &["\r\n", "\n", "\r"] };
         let Some(body) = ends.iter().find_map(|end| text.strip_suffix(end)).filter(|_| found.is_none() && self.anchored) else {
@@ -264,7 +307,7 @@ impl Pattern {
 }
 
 impl Engine {
-    fn captures(&self, text: &str, at: usize) -> Step<Option<Groups>> {
+    fn captures(&self, text: &str, at: usize) -> Result<Option<Groups>, Error> {
         match self {
             Self::Regular(regex) => Ok(regex
                 .captures_at(text, at)
@@ -289,7 +332,7 @@ fn compile<'a>(
     pattern: &[u8],
     match_type: Option<&'a Expr>,
     function: &'static str,
-) -> Step<Option<Rc<Pattern>>> {
+) -> Step<Option<Arc<Pattern>>> {
     let texts = args[..2].iter().filter(|arg| coerce::is_string(&arg.ty));
     let sensitive = |arg: &Expr| super::string::is_binary(arg) || !arg.ty.collation.name().ends_with("_ci");
     let mut flags = Flags { insensitive: !texts.clone().any(sensitive), lines: false, dot_all: false, unix: false };
@@ -308,13 +351,13 @@ fn compile<'a>(
     }
     let mut recent = env.shared.rare().patterns.recent.borrow_mut();
     if let Some((_, _, compiled)) = recent.iter().find(|(p, f, _)| p == pattern && *f == flags) {
-        return Ok(Some(Rc::clone(compiled)));
+        return Ok(Some(Arc::clone(compiled)));
     }
-    let compiled = Rc::new(build(pattern, flags)?);
+    let compiled = Arc::new(build(pattern, flags)?);
     if recent.len() == RECENT_MAX {
         recent.remove(0);
     }
-    recent.push((pattern.to_vec(), flags, Rc::clone(&compiled)));
+    recent.push((pattern.to_vec(), flags, Arc::clone(&compiled)));
     Ok(Some(compiled))
 }
 
@@ -329,14 +372,14 @@ fn build(pattern: &[u8], flags: Flags) -> Result<Pattern, Error> {
     let anchored = text.contains('$');
     let Translated { text, is_possessive } = translate(&text, flags.dot_all, flags.unix);
     let unix = flags.unix;
-    let regular = RegexBuilder::new(&text)
-        .case_insensitive(flags.insensitive)
-        .multi_line(flags.lines)
-        .crlf(!unix)
-        .size_limit(PATTERN_BYTES_MAX)
-        .build();
-    let error = match regular {
-        Ok(regex) if !is_possessive => return Ok(Pattern { engine: Engine::Regular(regex), anchored, unix }),
+    let compile = |bytes_max| {
+        let mut builder = RegexBuilder::new(&text);
+        builder.case_insensitive(flags.insensitive).multi_line(flags.lines).crlf(!unix).size_limit(bytes_max).build()
+    };
+    let small = compile(SMALL_PATTERN_BYTES);
+    let is_large = matches!(small, Err(regex::Error::CompiledTooBig(_)));
+    let error = match if is_large { compile(PATTERN_BYTES_MAX) } else { small } {
+        Ok(regex) if !is_possessive => return Ok(Pattern { engine: Engine::Regular(regex), anchored, unix, is_large }),
         Ok(_) => None,
         Err(error) => Some(error),
     };
@@ -348,7 +391,7 @@ fn build(pattern: &[u8], flags: Flags) -> Result<Pattern, Error> {
     }
     let other = if prefix.is_empty() { text } else { format!("(?{prefix}){text}") };
     match fancy_regex::RegexBuilder::new(&other).backtrack_limit(BACKTRACKS_MAX).delegate_size_limit(PATTERN_BYTES_MAX).build() {
-        Ok(regex) => Ok(Pattern { engine: Engine::Other(Box::new(regex)), anchored, unix }),
+        Ok(regex) => Ok(Pattern { engine: Engine::Other(Box::new(regex)), anchored, unix, is_large: true }),
         Err(_) => Err(error.map_or_else(|| Error::from(Condition::RegexpRuleSyntax), |e| refused(&e))),
     }
 }

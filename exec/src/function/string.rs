@@ -622,7 +622,7 @@ fn strcmp<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     // Beside a number by code points.
     let collation =
         if args.iter().any(|arg| crate::coerce::is_numeric(&arg.ty)) { CollationId::BINARY } else { collation_of(args) };
-    Ok(Value::Int(crate::coerce::compare_strings(collation, &a, &b) as i64))
+    Ok(Value::Int(crate::coerce::compare_strings(collation, &a, &b)? as i64))
 }
 
 fn quote<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {

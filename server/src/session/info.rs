@@ -97,6 +97,29 @@ pub struct OpenTransaction {
     pub read_only: bool,
 }
 
+impl ProcessLine {
+    /// Of a session whose worker does not answer: what is known without asking it.
+    pub fn of_silent(id: u32, account: String) -> Self {
+        let (user, host) = account.rsplit_once('@').unwrap_or(("unauthenticated user", ""));
+        Self {
+            id,
+            user: user.to_owned(),
+            host: host.to_owned(),
+            database: None,
+            attributes: Arc::default(),
+            command: "Query",
+            seconds: 0,
+            state: Cow::Borrowed("executing"),
+            stage: None,
+            info: None,
+            transaction: None,
+            transaction_seconds: 0,
+            isolation: txn::Isolation::RepeatableRead,
+            account,
+        }
+    }
+}
+
 impl SessionInfo {
     /// `waker` wakes the session's task.
     pub fn new(id: u32, host: String, now: Instant, waker: Waker) -> Self {

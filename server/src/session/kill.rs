@@ -43,6 +43,11 @@ impl Kills {
         self.0.lock().remove(&id);
     }
 
+    /// The sessions' numbers, and the accounts (`user@host`) of those that have logged in.
+    pub fn sessions(&self) -> Vec<(u32, String)> {
+        self.0.lock().iter().map(|(id, session)| (*id, session.account.clone())).collect()
+    }
+
     /// The session has logged in, or changed its account or what that may do.
     pub fn name(&self, id: u32, account: &str, is_system: bool) {
         if let Some(session) = self.0.lock().get_mut(&id) {

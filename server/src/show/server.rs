@@ -8,13 +8,15 @@ use crate::error::{Error, Result};
 use crate::session::{IDS, ProcessLine, ResultSet, State, UseLine};
 use crate::shared::Shared;
 use crate::variables::{self, Scope, VariableId};
-use crate::worker::{Worker, gather};
+use crate::worker::{Worker, gather, gather_for};
 use accounts::Access;
 use accounts::privilege::{self, Privileges};
 use exec::Level;
 use sql::charsets;
+use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 use types::Value;
 
 /// What is collected from all workers for one statement.
@@ -45,7 +47,7 @@ impl Gathered {
     /// For the tables that show what workers and sessions have.
     pub async fn collect(state: &State, reads: VirtualReads) -> Self {
         let shared = &state.worker.shared;
-        let processes = process_lines(shared).await;
+        let processes = process_lines(&state.worker).await;
         let digests = match reads.digests {
             true => {
                 let size = shared.globals().get(IDS.performance_schema_digests_size).as_u64();
@@ -67,18 +69,29 @@ fn retain_seen(processes: &mut Vec<ProcessLine>, access: &Access) {
     }
 }
 
+/// A worker that takes longer to answer is in the middle of a computation that does not let others run.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// Every session.
-async fn process_lines(shared: &Arc<Shared>) -> Vec<ProcessLine> {
-    let mut processes: Vec<_> = gather(shared, |worker| {
+async fn process_lines(worker: &Worker) -> Vec<ProcessLine> {
+    let ask = |worker: &Rc<Worker>| {
         let now = worker.core.now();
         worker.sessions.borrow().values().map(|session| session.line(now)).collect::<Vec<_>>()
-    })
-    .await
-    .into_iter()
-    .flatten()
-    .collect();
+    };
+    let (answers, is_complete) = gather_for(worker, PATIENCE, ask).await;
+    let mut processes: Vec<_> = answers.into_iter().flatten().collect();
+    if !is_complete {
+        add_silent(&mut processes, worker.shared.kills.sessions());
+    }
     processes.sort_by_key(|line| line.id);
     processes
+}
+
+/// Adds the sessions that no worker has told of.
+fn add_silent(processes: &mut Vec<ProcessLine>, sessions: Vec<(u32, String)>) {
+    let told: HashSet<u32> = processes.iter().map(|line| line.id).collect();
+    let silent = sessions.into_iter().filter(|(id, _)| !told.contains(id));
+    processes.extend(silent.map(|(id, account)| ProcessLine::of_silent(id, account)));
 }
 
 /// The tables that the sessions' transactions use.
@@ -102,7 +115,7 @@ pub async fn process_list(state: &State, full: bool) -> ResultSet {
         .nullable_text("State", 64)
         .long_text("Info");
     let mut made = result(columns);
-    let mut processes = process_lines(&state.worker.shared).await;
+    let mut processes = process_lines(&state.worker).await;
     retain_seen(&mut processes, &state.access);
     made.rows = processes.into_iter().map(|line| process_row(line, if full { usize::MAX } else { SHORT })).collect();
     made
@@ -211,7 +224,7 @@ pub async fn engine_status(state: &State, engine: &str, what: &str) -> Result<Re
         return Ok(made);
     }
     if what.eq_ignore_ascii_case("status") {
-        let processes = process_lines(&state.worker.shared).await;
+        let processes = process_lines(&state.worker).await;
         let shared = &state.worker.shared;
         let report = engine_report(
             &processes,
@@ -366,3 +379,17 @@ pub const PLUGINS: &[(&str, &str, &str)] = &[
     ("caching_sha2_password", "AUTHENTICATION", "Caching sha2 authentication"),
     ("InnoDB", "STORAGE ENGINE", ENGINE_COMMENT),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_of_a_silent_worker_are_told_of() {
+        let mut processes = vec![ProcessLine::of_silent(3, "a@b".into())];
+        processes[0].command = "Sleep";
+        add_silent(&mut processes, vec![(3, "a@b".into()), (4, "c@%".into()), (5, String::new())]);
+        let shown: Vec<_> = processes.iter().map(|line| (line.id, &*line.user, &*line.host, line.command)).collect();
+        assert_eq!(shown, [(3, "a", "b", "Sleep"), (4, "c", "%", "Query"), (5, "unauthenticated user", "", "Query")]);
+    }
+}

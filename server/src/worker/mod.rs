@@ -7,7 +7,7 @@ mod accept;
 mod gather;
 
 pub use accept::{Acceptor, Listeners};
-pub use gather::gather;
+pub use gather::{gather, gather_for};
 
 use crate::counters::Counters;
 use crate::digests::Digests;

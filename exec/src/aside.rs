@@ -1,0 +1,130 @@
+//! A computation that cannot be counted inside, such as one search of a long text by a library, runs on a thread of its own.
+//!
+//! 1. The thread gets what it needs as its own; the session's thread waits for it, and asks its watch meanwhile (`types::work`): others of
+//!    the worker's sessions run, and KILL and `max_execution_time` end the wait.
+//! 2. A computation that nobody waits for any more is told so where it counts its work, and otherwise ends by itself: what it does is
+//!    linear in its input.
+//!
+//! A1: no more than [`THREADS_MAX`] of them run at a time, those that nobody waits for included. Who finds no room waits for it as for the
+//! computation.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::Duration;
+use types::work::{self, Stopped, Watch};
+
+const THREADS_MAX: usize = 16;
+/// How long the session's thread sleeps between two questions to its watch.
+const PAUSE: Duration = Duration::from_millis(1);
+
+static RUNNING: AtomicUsize = AtomicUsize::new(0);
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The statement is to end.
+    Stopped(Stopped),
+    /// The system gives no more threads.
+    NoThread(std::io::Error),
+}
+
+impl From<Stopped> for Failure {
+    fn from(stopped: Stopped) -> Self {
+        Self::Stopped(stopped)
+    }
+}
+
+/// A place among those that run.
+struct Place;
+
+impl Place {
+    fn find() -> Option<Self> {
+        // Relaxed: only the number counts.
+        let taken = RUNNING.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| (n < THREADS_MAX).then_some(n + 1));
+        taken.is_ok().then_some(Self)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        RUNNING.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Ends the computation's thread when nobody waits.
+struct Wanted(Arc<AtomicBool>);
+
+impl Watch for Wanted {
+    fn look(&self) -> Result<(), Stopped> {
+        // Relaxed: it says when to end, no more.
+        if self.0.load(Ordering::Relaxed) { Err(Stopped::Killed) } else { Ok(()) }
+    }
+}
+
+/// Computes on another thread.
+///
+/// # Errors
+/// See [`Failure`].
+pub(crate) fn aside<T: Send + 'static>(compute: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
+    let place = loop {
+        match Place::find() {
+            Some(place) => break place,
+            None => std::thread::sleep(PAUSE),
+        }
+        work::check()?;
+    };
+    let is_left = Arc::new(AtomicBool::new(false));
+    let (sender, receiver) = sync_channel(1);
+    let wanted = Wanted(Arc::clone(&is_left));
+    let run = move || {
+        let _place = place;
+        work::set_watch(Some(Rc::new(wanted)));
+        // Nobody may wait for it any more.
+        let _ = sender.send(compute());
+    };
+    std::thread::Builder::new().name("heddle-aside".into()).spawn(run).map_err(Failure::NoThread)?;
+    loop {
+        match receiver.recv_timeout(PAUSE) {
+            Ok(answer) => return Ok(answer),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => panic!("a computation on a thread of its own has panicked"),
+        }
+        if let Err(stopped) = work::check() {
+            is_left.store(true, Ordering::Relaxed);
+            return Err(stopped.into());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    struct StopsAt(Cell<u32>);
+
+    impl Watch for StopsAt {
+        fn look(&self) -> Result<(), Stopped> {
+            self.0.set(self.0.get().saturating_sub(1));
+            if self.0.get() == 0 { Err(Stopped::TimedOut) } else { Ok(()) }
+        }
+    }
+
+    #[test]
+    fn what_nobody_waits_for_is_told_so() {
+        assert!(matches!(aside(|| 7), Ok(7)));
+        work::set_watch(Some(Rc::new(StopsAt(Cell::new(3)))));
+        let (ended, end) = sync_channel(1);
+        let endless = move || {
+            while work::spend(work::UNITS).is_ok() {
+                std::thread::yield_now();
+            }
+            ended.send(()).expect("the test waits");
+        };
+        assert!(matches!(aside(endless), Err(Failure::Stopped(Stopped::TimedOut))));
+        end.recv().expect("the computation ends");
+        work::set_watch(None);
+    }
+}
