@@ -107,3 +107,110 @@ CREATE FUNCTION version_minor () RETURNS TINYINT UNSIGNED
 CREATE FUNCTION version_patch () RETURNS TINYINT UNSIGNED
     NOT DETERMINISTIC NO SQL SQL SECURITY INVOKER COMMENT 'The third number of the version'
     RETURN SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-', 1), '.', -1);
+CREATE FUNCTION ps_is_thread_instrumented (in_connection_id BIGINT UNSIGNED) RETURNS ENUM('YES','NO','UNKNOWN')
+    NOT DETERMINISTIC READS SQL DATA SQL SECURITY INVOKER COMMENT 'Is anything measured for a connection?'
+    RETURN IF(in_connection_id IS NULL, NULL,
+        IFNULL((SELECT INSTRUMENTED FROM performance_schema.threads WHERE PROCESSLIST_ID = in_connection_id), 'UNKNOWN'));
+CREATE PROCEDURE table_exists (IN in_db VARCHAR(64), IN in_table VARCHAR(64), OUT out_exists ENUM('','BASE TABLE','VIEW','TEMPORARY'))
+    NOT DETERMINISTIC CONTAINS SQL SQL SECURITY INVOKER COMMENT 'What table of a name there is; a temporary one hides the others'
+BEGIN
+    DECLARE is_taken BOOLEAN DEFAULT FALSE;
+    DECLARE name TEXT DEFAULT CONCAT(sys.quote_identifier(in_db), '.', sys.quote_identifier(in_table));
+    DECLARE kind VARCHAR(64) DEFAULT (SELECT TABLE_TYPE FROM information_schema.TABLES
+        WHERE TABLE_SCHEMA = in_db AND TABLE_NAME = in_table);
+    -- No table tells of temporary ones, but another of the same name cannot be made.
+    DECLARE CONTINUE HANDLER FOR 1050 SET is_taken = TRUE;
+    SET @sys.table_exists.sql = CONCAT('CREATE TEMPORARY TABLE ', name, ' (id INT)');
+    PREPARE sys_table_exists FROM @sys.table_exists.sql;
+    EXECUTE sys_table_exists;
+    IF is_taken THEN
+        SET kind = 'TEMPORARY';
+    ELSE
+        SET @sys.table_exists.sql = CONCAT('DROP TEMPORARY TABLE ', name);
+        PREPARE sys_table_exists FROM @sys.table_exists.sql;
+        EXECUTE sys_table_exists;
+    END IF;
+    DEALLOCATE PREPARE sys_table_exists;
+    SET @sys.table_exists.sql = NULL;
+    SET out_exists = IFNULL(kind, '');
+END;
+CREATE PROCEDURE execute_prepared_stmt (IN in_query LONGTEXT)
+    NOT DETERMINISTIC READS SQL DATA SQL SECURITY INVOKER COMMENT 'Prepares a statement, runs it, and forgets it'
+BEGIN
+    IF in_query IS NULL OR in_query = '' THEN
+        SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'The @sys.execute_prepared_stmt.sql must contain a query';
+    END IF;
+    SET @sys.execute_prepared_stmt.sql = in_query;
+    IF sys.sys_get_config('debug', 'OFF') = 'ON' OR @sys.debug = 'ON' THEN
+        SELECT in_query AS 'Debug';
+    END IF;
+    PREPARE sys_execute_prepared_stmt FROM @sys.execute_prepared_stmt.sql;
+    EXECUTE sys_execute_prepared_stmt;
+    DEALLOCATE PREPARE sys_execute_prepared_stmt;
+    SET @sys.execute_prepared_stmt.sql = NULL;
+END;
+CREATE PROCEDURE create_synonym_db (IN in_db_name VARCHAR(64), IN in_synonym VARCHAR(64))
+    NOT DETERMINISTIC MODIFIES SQL DATA SQL SECURITY INVOKER COMMENT 'Makes a database of views of all tables of another one'
+BEGIN
+    DECLARE is_over BOOLEAN DEFAULT FALSE;
+    DECLARE made INT DEFAULT 0;
+    DECLARE name VARCHAR(64);
+    DECLARE message TEXT;
+    DECLARE names CURSOR FOR SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = in_db_name ORDER BY TABLE_NAME;
+    DECLARE CONTINUE HANDLER FOR NOT FOUND SET is_over = TRUE;
+    IF NOT EXISTS (SELECT 1 FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = in_db_name) THEN
+        SET message = CONCAT('Unknown database ', IFNULL(in_db_name, 'NULL'));
+        SIGNAL SQLSTATE 'HY000' SET MESSAGE_TEXT = message;
+    END IF;
+    IF EXISTS (SELECT 1 FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = in_synonym) THEN
+        SET message = CONCAT('Can\'t create database ', in_synonym, '; database exists');
+        SIGNAL SQLSTATE 'HY000' SET MESSAGE_TEXT = message;
+    END IF;
+    CALL sys.execute_prepared_stmt(CONCAT('CREATE DATABASE ', sys.quote_identifier(in_synonym)));
+    SET is_over = FALSE;
+    OPEN names;
+    each_table: LOOP
+        FETCH names INTO name;
+        IF is_over THEN
+            LEAVE each_table;
+        END IF;
+        CALL sys.execute_prepared_stmt(CONCAT('CREATE SQL SECURITY INVOKER VIEW ',
+            sys.quote_identifier(in_synonym), '.', sys.quote_identifier(name), ' AS SELECT * FROM ',
+            sys.quote_identifier(in_db_name), '.', sys.quote_identifier(name)));
+        SET made = made + 1;
+        SET is_over = FALSE;
+    END LOOP;
+    CLOSE names;
+    SELECT CONCAT('Created ', made, IF(made = 1, ' view', ' views'), ' in the ', sys.quote_identifier(in_synonym), ' database') AS summary;
+END;
+CREATE PROCEDURE revoke_schema_privileges_from_all_accounts_except (IN in_schema_name CHAR(255), IN in_privileges JSON, IN in_exclude_users JSON)
+    NOT DETERMINISTIC CONTAINS SQL SQL SECURITY INVOKER COMMENT 'Takes privileges on a database from all accounts but some'
+BEGIN
+    DECLARE is_over BOOLEAN DEFAULT FALSE;
+    DECLARE grantee VARCHAR(292);
+    DECLARE privilege VARCHAR(64);
+    DECLARE grants CURSOR FOR SELECT p.GRANTEE, p.PRIVILEGE_TYPE FROM information_schema.SCHEMA_PRIVILEGES p
+        WHERE p.TABLE_SCHEMA = in_schema_name AND JSON_CONTAINS(in_privileges, JSON_QUOTE(p.PRIVILEGE_TYPE))
+            AND NOT JSON_CONTAINS(in_exclude_users, JSON_QUOTE(p.GRANTEE))
+        ORDER BY p.GRANTEE, p.PRIVILEGE_TYPE;
+    DECLARE CONTINUE HANDLER FOR NOT FOUND SET is_over = TRUE;
+    IF NOT EXISTS (SELECT 1 FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = in_schema_name) THEN
+        SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'The schema does not exist';
+    END IF;
+    SET is_over = FALSE;
+    OPEN grants;
+    each_grant: LOOP
+        FETCH grants INTO grantee, privilege;
+        IF is_over THEN
+            LEAVE each_grant;
+        END IF;
+        -- The names stand between quotes there as they are: what is in them is quoted here.
+        SET @sys.revoke_host = SUBSTRING_INDEX(grantee, '\'@\'', -1);
+        SET @sys.revoke_user = SUBSTRING(grantee, 2, CHAR_LENGTH(grantee) - CHAR_LENGTH(@sys.revoke_host) - 4);
+        CALL sys.execute_prepared_stmt(CONCAT('REVOKE ', privilege, ' ON ', sys.quote_identifier(in_schema_name), '.* FROM ',
+            QUOTE(@sys.revoke_user), '@', QUOTE(TRIM(TRAILING '\'' FROM @sys.revoke_host))));
+        SET is_over = FALSE;
+    END LOOP;
+    CLOSE grants;
+    SET @sys.revoke_host = NULL, @sys.revoke_user = NULL;
+END;
