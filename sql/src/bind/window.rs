@@ -359,12 +359,8 @@ impl Binder<'_> {
             (Class::Date | Class::DateTime | Class::Time, None) => wrong(WindowError::TemporalOffset, &window.name),
             (Class::Integer | Class::Decimal | Class::Double, None) => {
                 let op = if subtract { ArithmeticOp::Subtract } else { ArithmeticOp::Add };
-                let mut left = key.clone();
-                if class(&key.ty) == Class::Integer {
-                    // No overflow at the ends of the type.
-                    let ty = typing::decimal(20, 0);
-                    left = Expr { kind: ExprKind::Cast(Box::new(left)), ty, nullable: key.nullable };
-                }
+                // Beyond the ends of the key's type: 1690, as of any other sum.
+                let left = key.clone();
                 let ty = typing::arithmetic(op, &left, offset, false, self.context.div_precision_increment());
                 let kind = ExprKind::Arithmetic { op, left: Box::new(left), right: Box::new(offset.clone()) };
                 Ok(Expr { kind, ty, nullable: true })
