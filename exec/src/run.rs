@@ -134,12 +134,14 @@ pub(crate) struct Slice {
     ends: u32,
     slice_began: Instant,
     deadline: Option<Instant>,
+    /// A SLEEP ended at the deadline.
+    is_cut: bool,
 }
 
 impl Slice {
     /// `deadline`: when to give up.
     pub fn until(deadline: Option<Instant>) -> Self {
-        Self { ticks_left: TICKS, ends: 0, slice_began: Instant::now(), deadline }
+        Self { ticks_left: TICKS, ends: 0, slice_began: Instant::now(), deadline, is_cut: false }
     }
 
     #[inline]
@@ -163,6 +165,22 @@ impl Slice {
             return Err(Pause::Yield);
         }
         Ok(())
+    }
+
+    /// Looks at the kill flag and the deadline at once, without a thought of others.
+    pub fn check(&self, session: &SessionVars) -> Result<()> {
+        check_killed(session)?;
+        // Without a deadline the clock need not be read. Who slept until then may have been woken a little earlier.
+        if self.is_cut || self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            Err(Error::QueryTimeout)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// A SLEEP ends at the deadline, before its time.
+    pub fn note_cut(&mut self) {
+        self.is_cut = true;
     }
 
     /// The statement slept; its next slice begins now.
@@ -231,6 +249,11 @@ impl<'a> Run<'a> {
     #[inline]
     pub fn tick(&mut self) -> std::result::Result<(), Pause> {
         self.clock.tick(self.shared.session)
+    }
+
+    /// A part of the statement is done: a SLEEP in it may have been cut short, which it does not tell by an error.
+    pub fn check_clock(&self) -> Result<()> {
+        self.clock.check(self.shared.session)
     }
 
     /// The rows that were read since the last look at the clock count, too.

@@ -29,6 +29,9 @@ pub(crate) async fn resolve(pause: Pause, shared: &Shared<'_>, clock: &mut Slice
                 return Err(Error::QueryTimeout);
             }
             let cut = left.is_some_and(|left| left < duration);
+            if cut {
+                clock.note_cut();
+            }
             let duration = if cut { left.unwrap_or(duration) } else { duration };
             let interrupted = until_killed(shared.session, shared.host.sleep(duration)).await.is_err() || cut;
             shared.restart_row();

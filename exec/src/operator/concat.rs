@@ -20,6 +20,7 @@ impl<'p> Concat<'p> {
                 return Ok(true);
             }
             self.current += 1;
+            run.check_clock()?;
         }
         Ok(false)
     }

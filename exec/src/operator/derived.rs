@@ -111,6 +111,9 @@ impl<'p> DerivedScan<'p> {
                 None => {}
             }
             let more = input.next(run)?;
+            if !more {
+                run.check_clock()?;
+            }
             let store = match self.derived.shared {
                 Some(shared) => &mut run.stores[shared],
                 None => &mut self.own,
