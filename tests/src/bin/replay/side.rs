@@ -1,6 +1,8 @@
 //! One server in a replay: its connections, and what a statement answers there.
 
 use crate::script::Step;
+use crate::words::statement_of;
+use mysql::consts::ColumnType;
 use mysql::prelude::Queryable;
 use mysql::{Conn, Value};
 use std::collections::HashMap;
@@ -35,6 +37,20 @@ impl Outcome {
         self.error == other.error && (!compared || self.error != 0 || self.rows == other.rows)
     }
 
+    pub fn has_null(&self) -> bool {
+        self.rows.iter().any(|row| row.split(',').any(|value| value == "NULL"))
+    }
+
+    /// Has it the same rows in another order?
+    pub fn has_other_order(&self, other: &Self) -> bool {
+        let sorted = |outcome: &Self| {
+            let mut rows = outcome.rows.clone();
+            rows.sort_unstable();
+            rows
+        };
+        sorted(self) == sorted(other)
+    }
+
     /// The feature that Heddle says it does not have, by error number and name.
     pub fn feature_not_there(&self) -> Option<String> {
         const SERVERS_OWN: u16 = 1044;
@@ -50,6 +66,42 @@ impl Outcome {
         NOT_THERE.contains(&self.error).then(|| format!("{} {}", self.error, quoted.map_or(&*self.message, |(_, name)| name)))
     }
 
+    /// Leaves out what two servers need not answer alike. `sql` is in lower case and begins with its first word.
+    pub fn make_comparable(&mut self, sql: &str) {
+        const OF_LISTS: [&str; 3] = ["group_concat(", "json_arrayagg(", "json_objectagg("];
+        // The account of the tests is root, from here.
+        self.rows.iter_mut().for_each(|row| *row = row.replace("127.0.0.1", "localhost"));
+        if sql.starts_with("show create") {
+            return self.without_defaults();
+        }
+        if sql.starts_with("show grants") {
+            // Which dynamic privileges there are differs between versions.
+            self.rows.retain(|row| !row.starts_with("GRANT ALLOW_NONEXISTENT_DEFINER,"));
+        }
+        if sql.starts_with("show") {
+            return self.without_deprecations();
+        }
+        let has_order = sql.contains("order by");
+        if (sql.contains("limit") && !has_order) || ["over ()", "over()", "any_value("].iter().any(|part| sql.contains(part)) {
+            self.only_count();
+        } else if !has_order && OF_LISTS.iter().any(|name| sql.contains(name)) {
+            self.without_order_inside();
+        } else if ["distinct", "group by", "union", "intersect", "except"].iter().any(|word| sql.contains(word)) {
+            // Which of equal texts stands for all of them is open.
+            self.rows.iter_mut().for_each(|row| *row = row.to_lowercase());
+        }
+    }
+
+    /// The members of lists that have no order stand sorted.
+    fn without_order_inside(&mut self) {
+        for row in &mut self.rows {
+            let mut members: Vec<&str> = row.split([',', ' ', '[', ']']).collect();
+            members.sort_unstable();
+            *row = members.join(",");
+        }
+        self.rows.sort_unstable();
+    }
+
     /// Is it what EXPLAIN answers?
     pub fn is_plan(&self) -> bool {
         let begins = |row: &String| {
@@ -59,12 +111,12 @@ impl Outcome {
     }
 
     /// Rows of LIMIT without an order may be any.
-    pub fn only_count(&mut self) {
+    fn only_count(&mut self) {
         self.rows.iter_mut().for_each(String::clear);
     }
 
     /// In SHOW CREATE, a collation that is its character set's default, and a set that is the table's, may stand or not.
-    pub fn without_defaults(&mut self) {
+    fn without_defaults(&mut self) {
         const DEFAULTS: [(&str, &str); 5] = [
             ("utf8mb4", "utf8mb4_0900_ai_ci"),
             ("utf8mb3", "utf8mb3_general_ci"),
@@ -88,8 +140,33 @@ impl Outcome {
     }
 
     /// Leaves such rows out of the result of SHOW WARNINGS.
-    pub fn without_deprecations(&mut self) {
+    fn without_deprecations(&mut self) {
         self.rows.retain(|row| !DEPRECATIONS.iter().any(|code| row.starts_with(&format!("Warning,{code},"))));
+    }
+}
+
+/// The global variables of a server before any test.
+pub struct Globals(HashMap<String, String>);
+
+impl Globals {
+    pub fn of(address: &Address) -> Result<Self, String> {
+        let mut conn = address.connect().map_err(|e| format!("{}: {e}", address.port))?;
+        let all = conn.query::<(String, String), _>("SHOW GLOBAL VARIABLES").map_err(|e| e.to_string())?;
+        Ok(Self(all.into_iter().collect()))
+    }
+
+    /// Puts back what a test has set.
+    pub fn put_back(&self, address: &Address) -> Result<(), String> {
+        let now = Self::of(address)?;
+        let mut conn = address.connect().map_err(|e| format!("{}: {e}", address.port))?;
+        for (name, value) in self.0.iter().filter(|(name, value)| now.0.get(*name) != Some(*value)) {
+            let quoted = format!("'{}'", value.replace('\\', "\\\\").replace('\'', "\\'"));
+            // A number is refused in quotes, and a text without; what only tells of the server's state is refused in both.
+            let _ = conn
+                .query_drop(format!("SET GLOBAL {name} = {quoted}"))
+                .or_else(|_| conn.query_drop(format!("SET GLOBAL {name} = {value}")));
+        }
+        Ok(())
     }
 }
 
@@ -176,11 +253,17 @@ impl Side {
             Ok(mut result) => {
                 let mut error = None;
                 while let Some(set) = result.iter() {
-                    outcome.rows_came |= !set.columns().as_ref().is_empty();
+                    let columns = set.columns();
+                    let is_double: Vec<bool> =
+                        columns.as_ref().iter().map(|column| column.column_type() == ColumnType::MYSQL_TYPE_DOUBLE).collect();
+                    outcome.rows_came |= !is_double.is_empty();
                     for row in set {
                         match row {
                             Ok(row) if outcome.rows.len() < ROWS_MAX => {
-                                outcome.rows.push(row.unwrap().iter().map(text).collect::<Vec<_>>().join(","));
+                                let values = row.unwrap().into_iter().zip(&is_double);
+                                let texts =
+                                    values.map(|(value, is_double)| if *is_double { rounded(&value) } else { text(&value) });
+                                outcome.rows.push(texts.collect::<Vec<_>>().join(","));
                             }
                             Ok(_) => {}
                             Err(e) => error = Some(e),
@@ -194,11 +277,27 @@ impl Side {
             }
             Err(error) => failed(error, &mut outcome)?,
         }
-        let lower = sql.to_ascii_lowercase();
+        let lower = statement_of(sql).to_ascii_lowercase();
         if !is_ordered(&lower) || lower.starts_with("show") {
             outcome.rows.sort_unstable();
         }
         Ok(outcome)
+    }
+
+    /// Does a query select columns that have several values in its groups? It is then refused with ONLY_FULL_GROUP_BY, which is not set.
+    pub fn leaves_groups_open(&mut self, sql: &str) -> Result<bool, String> {
+        const REFUSED: [u16; 4] = [1055, 1140, 3029, 3065];
+        let lower = statement_of(sql).to_ascii_lowercase();
+        if !["select", "(", "with"].iter().any(|start| lower.starts_with(start)) {
+            return Ok(false);
+        }
+        let set = "SET @replay_mode = @@sql_mode, sql_mode = CONCAT(@@sql_mode, ',ONLY_FULL_GROUP_BY')";
+        if self.run(set)?.error != 0 {
+            return Ok(false);
+        }
+        let outcome = self.run(&format!("EXPLAIN {}", statement_of(sql)));
+        self.run("SET sql_mode = @replay_mode")?;
+        Ok(REFUSED.contains(&outcome?.error))
     }
 
     /// Puts back what a test may leave for the next one.
@@ -222,6 +321,12 @@ fn is_ordered(sql: &str) -> bool {
         depth += i32::from(c == '(') - i32::from(c == ')');
         depth <= 0 && c == 'o' && sql[at..].starts_with("order by")
     })
+}
+
+/// The text of a double to 14 digits: libraries differ in the last one.
+fn rounded(value: &Value) -> String {
+    let exact = text(value);
+    exact.parse::<f64>().map_or(exact, |number| format!("{number:.13e}"))
 }
 
 fn text(value: &Value) -> String {
