@@ -401,7 +401,7 @@ impl Binder<'_> {
         if let Some(expr) = filter {
             let mut parts = conjuncts(self.in_clause(Clause::Where, |b| b.predicate(expr))?);
             self.find_inserted(&mut parts)?;
-            all.extend(parts.into_iter().map(super::moments::finding_zero_dates));
+            all.extend(parts.into_iter().map(|part| self.finding_zero_dates(part)));
         }
         let mut keys = Vec::with_capacity(order_by.len());
         for item in order_by {

@@ -123,21 +123,30 @@ pub fn is_fixed(expr: &Expr) -> bool {
     !crate::planner::is_volatile(expr) && !expr.any(&varies)
 }
 
-/// A condition of WHERE; `d IS NULL` finds the zero date where `d` is a DATE or DATETIME that is declared NOT NULL (MySQL's manual, "IS NULL").
-pub(super) fn finding_zero_dates(condition: Expr) -> Expr {
-    use ExprKind as K;
-    let K::IsNull { arg, negated: false } = &condition.kind else { return condition };
-    if arg.nullable || !matches!(arg.kind, K::Column { .. }) {
-        return condition;
+impl Binder<'_> {
+    /// A condition of WHERE; `d IS NULL` finds the zero date where `d` is a DATE or DATETIME that is declared NOT NULL (MySQL's manual, "IS NULL"),
+    /// beside the NULLs of an outer join.
+    pub(super) fn finding_zero_dates(&self, condition: Expr) -> Expr {
+        use ExprKind as K;
+        let K::IsNull { arg, negated: false } = &condition.kind else { return condition };
+        let K::Column { source, column } = arg.kind else { return condition };
+        let zero = match arg.ty.kind {
+            TypeKind::Date => Value::Date(types::Date::default()),
+            TypeKind::DateTime { .. } => Value::DateTime(types::DateTime::default()),
+            _ => return condition,
+        };
+        let declared = self.sources.get(source).and_then(|source| source.table.columns.get(column));
+        if declared.is_none_or(|declared| declared.nullable) {
+            return condition;
+        }
+        let right = Box::new(Expr::literal(zero, ColumnType::new(arg.ty.kind.clone())));
+        let kind = K::Compare { op: CompareOp::Equal, by: CompareAs::Temporal, left: arg.clone(), right };
+        let is_zero = Expr { kind, ty: condition.ty.clone(), nullable: arg.nullable };
+        if !arg.nullable {
+            return is_zero;
+        }
+        Expr { kind: K::Or(vec![is_zero, condition.clone()]), ty: condition.ty, nullable: true }
     }
-    let zero = match arg.ty.kind {
-        TypeKind::Date => Value::Date(types::Date::default()),
-        TypeKind::DateTime { .. } => Value::DateTime(types::DateTime::default()),
-        _ => return condition,
-    };
-    let right = Box::new(Expr::literal(zero, ColumnType::new(arg.ty.kind.clone())));
-    let kind = K::Compare { op: CompareOp::Equal, by: CompareAs::Temporal, left: arg.clone(), right };
-    Expr { kind, ..condition }
 }
 
 /// A text in a list of several with dates among them: all are dates, and what is none is the zero date. Of literals alone one that is none

@@ -14,7 +14,6 @@ use super::compare::{self, Coercibility, Derivation};
 use super::derived::{column_def, derived_def, outside_reads, stored, table_def};
 use super::expr::prepare_operands;
 use super::from::{Source, SourceKind};
-use super::moments::finding_zero_dates;
 use super::query::{Block, Bound, BoundSelect, slot};
 use super::typing::{self, Class, class};
 use super::{Binder, Level, LevelKind, Scope};
@@ -301,7 +300,8 @@ impl Binder<'_> {
             conditions.extend(self.subquery_condition(arg, query, anti, tree)?);
             return Ok(conditions);
         }
-        conditions.extend(super::from::conjuncts(self.predicate(filter)?).into_iter().map(finding_zero_dates));
+        let parts = super::from::conjuncts(self.predicate(filter)?);
+        conditions.extend(parts.into_iter().map(|part| self.finding_zero_dates(part)));
         Ok(conditions)
     }
 
