@@ -288,10 +288,13 @@ rows! {
         "Variable or condition declaration after cursor or handler declaration";
     SpCursorAfterHandler = 1338, "ER_SP_CURSOR_AFTER_HANDLER", "42000", "Cursor declaration after handler declaration";
     SpCaseNotFound = 1339, "ER_SP_CASE_NOT_FOUND", "20000", "Case not found for CASE statement";
+    ViewNoExplain = 1345, "ER_VIEW_NO_EXPLAIN", "HY000",
+        "EXPLAIN/SHOW can not be issued; lacking privileges for underlying table";
     WrongObject { database, name, kind } = 1347, "ER_WRONG_OBJECT", "HY000", "'{database}.{name}' is not {kind}";
     NonUpdatableColumn { name } = 1348, "ER_NONUPDATEABLE_COLUMN", "HY000", "Column '{name}' is not updatable";
     ViewSelectClause = 1350, "ER_VIEW_SELECT_CLAUSE", "HY000", "View's SELECT contains a 'INTO' clause";
     ViewSelectVariable = 1351, "ER_VIEW_SELECT_VARIABLE", "HY000", "View's SELECT contains a variable or parameter";
+    ViewSelectTmptable { table } = 1352, "ER_VIEW_SELECT_TMPTABLE", "HY000", "View's SELECT refers to a temporary table '{table}'";
     ViewWrongList = 1353, "ER_VIEW_WRONG_LIST", "HY000",
         "In definition of view, derived table or common table expression, SELECT list and column names list have different \
          column counts";
@@ -509,6 +512,8 @@ rows! {
     CondItemTooLong { item } = 1648, "ER_COND_ITEM_TOO_LONG", "HY000", "Data too long for condition item '{item}'";
     UnknownLocale { name } = 1649, "ER_UNKNOWN_LOCALE", "HY000", "Unknown locale: '{name}'";
     SameNamePartitionField { name } = 1652, "ER_SAME_NAME_PARTITION_FIELD", "HY000", "Duplicate partition field name '{name}'";
+    PartitionColumnListError = 1653, "ER_PARTITION_COLUMN_LIST_ERROR", "HY000",
+        "Inconsistency in usage of column lists for partitioning";
     WrongTypeColumnValueError = 1654, "ER_WRONG_TYPE_COLUMN_VALUE_ERROR", "HY000", "Partition column values of incorrect type";
     TooManyPartitionFuncFieldsError { list } = 1655, "ER_TOO_MANY_PARTITION_FUNC_FIELDS_ERROR", "HY000",
         "Too many fields in '{list}'";
@@ -679,6 +684,10 @@ rows! {
     PkIndexCantBeInvisible = 3522, "ER_PK_INDEX_CANT_BE_INVISIBLE", "HY000", "A primary key index cannot be invisible";
     UnknownAuthId { account } = 3523, "ER_UNKNOWN_AUTHID", "HY000", "Unknown authorization ID {account}";
     RoleNotGranted { role, account } = 3530, "ER_ROLE_NOT_GRANTED", "HY000", "{role} is not granted to {account}";
+    RenameRole = 3532, "ER_RENAME_ROLE", "HY000", "Renaming of a role identifier is forbidden";
+    UnresolvedTableLock { name } = 3568, "ER_UNRESOLVED_TABLE_LOCK", "HY000", "Unresolved table name {name} in locking clause.";
+    DuplicateTableLock { table } = 3569, "ER_DUPLICATE_TABLE_LOCK", "HY000",
+        "Table `{table}` appears in multiple locking clauses.";
     LockNowait = 3572, "ER_LOCK_NOWAIT", "HY000",
         "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.";
     CteRecursiveRequiresUnion { table } = 3573, "ER_CTE_RECURSIVE_REQUIRES_UNION", "HY000",
@@ -724,6 +733,8 @@ rows! {
         "Window '{name}': ORDER BY or PARTITION BY uses legacy position indication which is not supported, use expression.";
     WindowInvalidWindowFuncUse { name } = 3593, "ER_WINDOW_INVALID_WINDOW_FUNC_USE", "HY000",
         "You cannot use the window function '{name}' in this context.'";
+    WindowRowsIntervalUse { name } = 3596, "ER_WINDOW_ROWS_INTERVAL_USE", "HY000",
+        "Window '{name}': INTERVAL can only be used with RANGE frames.";
     InvalidNoOfArgs { count } = 3601, "ER_INVALID_NO_OF_ARGS", "HY000",
         "Too many arguments for function GROUPING: {count}; maximum allowed is 64.";
     FieldInGroupingNotGroupBy { number } = 3602, "ER_FIELD_IN_GROUPING_NOT_GROUP_BY", "HY000",
@@ -756,6 +767,8 @@ rows! {
     RegexpRuleSyntax = 3688, "ER_REGEXP_RULE_SYNTAX", "HY000", "Syntax error in regular expression on line 1, character 1.";
     RegexpBadEscapeSequence = 3689, "ER_REGEXP_BAD_ESCAPE_SEQUENCE", "HY000",
         "Unrecognized escape sequence in regular expression.";
+    RegexpUnimplemented = 3690, "ER_REGEXP_UNIMPLEMENTED", "HY000",
+        "The regular expression contains a feature that is not implemented in this library version.";
     RegexpMismatchedParen = 3691, "ER_REGEXP_MISMATCHED_PAREN", "HY000", "Mismatched parenthesis in regular expression.";
     RegexpBadInterval = 3692, "ER_REGEXP_BAD_INTERVAL", "HY000", "Incorrect description of a {{min,max}} interval.";
     RegexpMaxLtMin = 3693, "ER_REGEXP_MAX_LT_MIN", "HY000", "The maximum is less than the minumum in a {{min,max}} interval.";
@@ -923,4 +936,6 @@ rows! {
     FkNoUniqueIndexParent { name, parent } = 6125, "ER_FK_NO_UNIQUE_INDEX_PARENT", "HY000",
         "Failed to add the foreign key constraint. Missing unique key for constraint '{name}' in the referenced table \
          '{parent}'";
+    WindowOuterReference { name } = 6432, "ER_INVALID_OUTER_REFERENCE", "HY000",
+        "Outer reference {name} in window's ORDER BY or PARTITION BY clause not allowed.";
 }

@@ -5,7 +5,7 @@ use crate::dml::Changes;
 use crate::error::{Error, Result};
 use crate::eval::{Shared, Step};
 use crate::load::ByteSource;
-use crate::operator::{Builder, Operator, Registry, ScanOperator, SourceLock, evaluate_count};
+use crate::operator::{Builder, Operator, Registry, ScanOperator, SourceLock, evaluate_count, lock_of};
 use crate::packed;
 use crate::prepared::{Prepared, simple_scan};
 use crate::run::{Run, Slice, check_killed, sources_of};
@@ -15,7 +15,7 @@ use crate::wait;
 use sql::explain::Measures;
 use sql::expr::{Expr, ExprKind};
 use sql::plan::{
-    DeletePlan, InsertPlan, InsertSource, LimitPlan, LockWait, Locking, Node, OutputColumn, Parts, Plan, QueryPlan, UpdatePlan,
+    DeletePlan, InsertPlan, InsertSource, LimitPlan, Locking, Node, OutputColumn, Parts, Plan, QueryPlan, UpdatePlan,
 };
 use std::fmt;
 use std::future::poll_fn;
@@ -127,8 +127,15 @@ async fn measured(cx: &mut ExecContext<'_>, prepared: &Prepared, registry: &Regi
     };
     let mut run = start_run(cx, prepared, parts, lock);
     run.measures = Some(registry);
-    let builder =
-        Builder { tables: &prepared.sources, lock, is_limited: false, exclusive, keeps_order: true, measures: Some(registry) };
+    let builder = Builder {
+        tables: &prepared.sources,
+        lock,
+        locks: &parts.locks,
+        is_limited: false,
+        exclusive,
+        keeps_order: true,
+        measures: Some(registry),
+    };
     let mut rows = tree(&builder, root);
     pump(&mut rows, &mut run, columns, &mut NullSink::default(), u64::MAX).await?;
     Ok(())
@@ -232,14 +239,8 @@ fn changed_table(plan: &Plan) -> &str {
 
 /// The row locks a query takes.
 fn locks(plan: &QueryPlan, cx: &ExecContext<'_>) -> Option<SourceLock> {
-    let policy = match plan.lock_wait {
-        LockWait::Wait => WaitPolicy::Wait,
-        LockWait::NoWait => WaitPolicy::NoWait,
-        LockWait::SkipLocked => WaitPolicy::SkipLocked,
-    };
     match plan.locking {
-        Locking::Update => Some(SourceLock::Lock(LockMode::Exclusive, policy)),
-        Locking::Share => Some(SourceLock::Lock(LockMode::Share, policy)),
+        Locking::Update | Locking::Share => lock_of(plan.locking, plan.lock_wait),
         // SERIALIZABLE: plain reads inside of a transaction are FOR SHARE.
         Locking::None if cx.session.in_transaction && cx.txn.isolation() == Isolation::Serializable => {
             Some(SourceLock::Lock(LockMode::Share, WaitPolicy::Wait))
@@ -336,12 +337,14 @@ async fn query<S: RowSink>(
         Strictness::Nowhere => run.shared.calls_strictly = false,
         strictness => drop(run.shared.set_strict(strictness.is_full(run.shared.session))),
     }
-    let is_limited = lock.is_some() && matches!(plan.root, Node::Limit { .. } | Node::Trim { .. });
-    let builder = Builder { tables: &prepared.sources, lock, is_limited, exclusive: None, keeps_order: true, measures: None };
+    let locks = &*plan.parts.locks;
+    let is_limited = (lock.is_some() || !locks.is_empty()) && matches!(plan.root, Node::Limit { .. } | Node::Trim { .. });
+    let builder =
+        Builder { tables: &prepared.sources, lock, locks, is_limited, exclusive: None, keeps_order: true, measures: None };
     let mut rows = match simple_scan(&plan.root) {
         Some((scan, exprs)) => {
             let table = prepared.sources[scan.source].as_deref().expect("a stored table's scan has its table resolved");
-            Rows::Scan(ScanOperator::new(scan, table, lock), exprs)
+            Rows::Scan(ScanOperator::new(scan, table, builder.lock_of(scan.source)), exprs)
         }
         None => tree(&builder, &plan.root),
     };

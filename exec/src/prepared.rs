@@ -7,7 +7,7 @@
 
 use crate::dml::{ColumnDefaultValue, ForeignKeys, RowRules, ViewJudge, default_of_column, foreign_keys_of_plan};
 use crate::error::{Error, Result};
-use sql::plan::{ChangeTarget, InsertPlan, InsertSource, Locking, Node, OutputColumn, Parts, Plan, Scan, ViewCheck};
+use sql::plan::{ChangeTarget, InsertPlan, InsertSource, Node, OutputColumn, Parts, Plan, Scan, ViewCheck};
 use std::cell::RefCell;
 use std::sync::Arc;
 use table::{Table, TableUse};
@@ -239,7 +239,7 @@ impl Prepared {
 
     /// Does it lock what it reads as if to change it (FOR UPDATE)?
     pub fn locks_for_change(&self) -> bool {
-        matches!(&*self.plan, Plan::Query(query) if query.locking == Locking::Update)
+        matches!(&*self.plan, Plan::Query(query) if query.locks_for_change())
     }
 
     fn use_of(&self, table: &Table) -> TableUse {

@@ -125,7 +125,7 @@ pub(crate) struct Run<'a> {
 }
 
 /// The plan of a statement without subqueries.
-static NO_PARTS: Parts = Parts { sources: 0, subqueries: Vec::new(), stores: Vec::new(), named: Vec::new() };
+static NO_PARTS: Parts = Parts { sources: 0, subqueries: Vec::new(), stores: Vec::new(), named: Vec::new(), locks: Vec::new() };
 
 /// The CPU budget of a statement: when to let others run, when to give up.
 pub(crate) struct Slice {

@@ -323,6 +323,7 @@ impl<'a> Run<'a> {
                     let builder = Builder {
                         tables: self.tables,
                         lock: self.subquery_lock,
+                        locks: &self.parts.locks,
                         is_limited: false,
                         exclusive: None,
                         keeps_order: true,

@@ -376,6 +376,10 @@ fn sql_error(error: &Sql) -> Condition {
             }
         }
         Sql::OutOfRange { kind, expression } => Condition::DataOutOfRange { kind: kind.into(), expression: expression.into() },
+        Sql::OuterInWindow(name) => Condition::WindowOuterReference { name: name.into() },
+        Sql::ViewOfTemporary(table) => Condition::ViewSelectTmptable { table: table.into() },
+        Sql::UnresolvedLock(name) => Condition::UnresolvedTableLock { name: name.into() },
+        Sql::LockedTwice(table) => Condition::DuplicateTableLock { table: table.into() },
         Sql::IllegalNumber { kind, value } => Condition::IllegalValueForType { kind: kind.into(), value: value.into() },
         Sql::NotUpdatable { table, statement } => {
             Condition::NonUpdatableTable { table: table.into(), statement: statement.into() }

@@ -11,7 +11,7 @@ use crate::show::{VirtualReads, virtual_reads};
 use exec::Prepared;
 use protocol::{Capabilities, ColumnDefinition, EncodedHead, WireType, column_flag};
 use sql::param::Params;
-use sql::plan::{InsertSource, Locking, OutputColumn, Plan};
+use sql::plan::{InsertSource, OutputColumn, Plan};
 use sql::routine::Place;
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -84,7 +84,7 @@ impl PlanEntry {
             Plan::Change(_) => (StatementKind::Delete, true),
         };
         let wants_write = match &**prepared.plan() {
-            Plan::Query(query) => query.locking == Locking::Update,
+            Plan::Query(query) => query.locks_for_change(),
             Plan::Insert(insert) => !insert.table.id.is_temporary(),
             Plan::Update(update) => !update.scan.table.id.is_temporary(),
             Plan::Delete(delete) => !delete.scan.table.id.is_temporary(),

@@ -269,6 +269,14 @@ pub enum Error {
         kind: &'static str,
         expression: String,
     },
+    /// 6432 "Outer reference {0} in window's ORDER BY or PARTITION BY clause not allowed."
+    OuterInWindow(String),
+    /// 1352 "View's SELECT refers to a temporary table '{0}'"
+    ViewOfTemporary(String),
+    /// 3568 "Unresolved table name {0} in locking clause."
+    UnresolvedLock(String),
+    /// 3569 "Table `{0}` appears in multiple locking clauses."
+    LockedTwice(String),
     /// 1367 "Illegal {kind} '{value}' value found during parsing"
     IllegalNumber {
         kind: &'static str,

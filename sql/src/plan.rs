@@ -39,6 +39,8 @@ pub struct Parts {
     pub stores: Vec<Arc<Node>>,
     /// The tables and views that it names, and those that views name for it.
     pub named: Vec<Named>,
+    /// Row locks of single tables, beside what the plan says of all.
+    pub locks: Vec<TableLock>,
 }
 
 /// A table or a view that a statement names. Whose right it is that counts follows from `through`.
@@ -144,6 +146,14 @@ pub enum LockWait {
     SkipLocked,
 }
 
+/// Row locks that a query takes on the rows of one table: it is named behind OF, or a block within has the clause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableLock {
+    pub source: usize,
+    pub locking: Locking,
+    pub wait: LockWait,
+}
+
 #[derive(Clone, Debug)]
 pub struct QueryPlan {
     pub root: Node,
@@ -153,6 +163,13 @@ pub struct QueryPlan {
     pub lock_wait: LockWait,
     /// Number of `?` and lifted literals.
     pub params: usize,
+}
+
+impl QueryPlan {
+    /// Does it lock what it reads as if to change it (FOR UPDATE)?
+    pub fn locks_for_change(&self) -> bool {
+        self.locking == Locking::Update || self.parts.locks.iter().any(|lock| lock.locking == Locking::Update)
+    }
 }
 
 /// A column of a result set, as the client sees it.

@@ -117,6 +117,7 @@ pub(crate) async fn change(
     let builder = Builder {
         tables: &prepared.sources,
         lock,
+        locks: &[],
         is_limited: false,
         exclusive: Some(&plan.targets),
         keeps_order: true,

@@ -285,9 +285,16 @@ impl<'p> Inserting<'p> {
         let mut run = Run::new(worker, txn, own, sources, Slice::until(None));
         run.set_parts(&query.parts, &prepared.sources, lock);
         let is_limited = matches!(query.root, Node::Limit { .. } | Node::Trim { .. });
-        let mut operator =
-            Builder { tables: &prepared.sources, lock, is_limited, exclusive: None, keeps_order: true, measures: None }
-                .build(&query.root);
+        let mut operator = Builder {
+            tables: &prepared.sources,
+            lock,
+            locks: &query.parts.locks,
+            is_limited,
+            exclusive: None,
+            keeps_order: true,
+            measures: None,
+        }
+        .build(&query.root);
         if reads_target {
             let mut rows = read_all(&mut operator, &mut run, query.columns.len()).await?;
             let (mut reader, mut row) = (TapeReader::new(), Vec::new());

@@ -39,7 +39,7 @@ use crate::run::Run;
 use crate::scratch::Scratch;
 use crate::spill::row_copy::row_sources;
 use sql::explain::{Measured, Measures};
-use sql::plan::{Access, ChangeTarget, Node};
+use sql::plan::{Access, ChangeTarget, LockWait, Locking, Node, TableLock};
 use table::Table;
 use txn::{LockMode, WaitPolicy};
 
@@ -69,6 +69,20 @@ pub(crate) enum Operator<'p> {
     Measured(Box<measured::MeasuredOperator<'p>>),
 }
 
+/// The row locks of a clause.
+pub(crate) fn lock_of(locking: Locking, wait: LockWait) -> Option<SourceLock> {
+    let policy = match wait {
+        LockWait::Wait => WaitPolicy::Wait,
+        LockWait::NoWait => WaitPolicy::NoWait,
+        LockWait::SkipLocked => WaitPolicy::SkipLocked,
+    };
+    match locking {
+        Locking::Update => Some(SourceLock::Lock(LockMode::Exclusive, policy)),
+        Locking::Share => Some(SourceLock::Lock(LockMode::Share, policy)),
+        Locking::None => None,
+    }
+}
+
 /// What operators are built with.
 #[derive(Clone, Copy)]
 pub(crate) struct Builder<'p> {
@@ -76,6 +90,8 @@ pub(crate) struct Builder<'p> {
     pub tables: &'p [Option<std::sync::Arc<Table>>],
     /// Row locks for the scans, in a locking read.
     pub lock: Option<SourceLock>,
+    /// Those of single tables, in place of `lock`.
+    pub locks: &'p [TableLock],
     /// A LIMIT may stop the scans.
     pub is_limited: bool,
     /// The sources whose rows are to be changed: locked for that, while the others get `lock`.
@@ -102,7 +118,7 @@ impl<'p> Builder<'p> {
             Operator::Measured(Box::new(measured::MeasuredOperator::new(operator, registry, key)))
         };
         match self.plain(node) {
-            Operator::Scan(mut scan) if self.lock.is_none() => match scan.take_filter() {
+            Operator::Scan(mut scan) if self.lock.is_none() && self.locks.is_empty() => match scan.take_filter() {
                 Some(predicate) => {
                     let read = count(Operator::Scan(scan), Measured::Read);
                     count(Operator::Filter(Box::new(filter::Filter::new(read, predicate))), Measured::Whole)
@@ -220,12 +236,15 @@ impl<'p> Builder<'p> {
         Self { keeps_order: true, ..*self }
     }
 
-    fn lock_of(&self, source: usize) -> Option<SourceLock> {
+    pub fn lock_of(&self, source: usize) -> Option<SourceLock> {
         match self.exclusive {
             Some(targets) if targets.iter().any(|target| target.source == source) => {
                 Some(SourceLock::Lock(LockMode::Exclusive, WaitPolicy::Wait))
             }
-            _ => self.lock,
+            _ => match self.locks.iter().find(|lock| lock.source == source) {
+                Some(lock) => lock_of(lock.locking, lock.wait),
+                None => self.lock,
+            },
         }
     }
 

@@ -32,6 +32,7 @@ mod group;
 mod json_table;
 mod literal;
 mod load;
+mod locking;
 mod moments;
 mod on_duplicate;
 mod operand;
@@ -346,6 +347,8 @@ pub(crate) struct Binder<'c> {
     /// The outermost query and the first block of the statement have been met: what SQL_CALC_FOUND_ROWS concerns, and where it may stand.
     pub saw_outermost: bool,
     pub saw_block: bool,
+    /// Row locks of single tables.
+    pub locks: Vec<crate::plan::TableLock>,
 }
 
 impl<'c> Binder<'c> {
@@ -382,6 +385,7 @@ impl<'c> Binder<'c> {
             union_blocks: None,
             saw_outermost: false,
             saw_block: false,
+            locks: Vec::new(),
         }
     }
 
@@ -394,6 +398,7 @@ impl<'c> Binder<'c> {
             subqueries: std::mem::take(&mut self.subqueries),
             stores: stores.collect(),
             named: std::mem::take(&mut self.named),
+            locks: std::mem::take(&mut self.locks),
         }
     }
 

@@ -156,15 +156,14 @@ impl BoundSelect {
 pub(super) struct Tail<'q, 'a> {
     order_by: &'q [OrderItem<'a>],
     limit: Option<&'q ast::Limit<'a>>,
-    locking: bool,
+    locking: &'q [ast::LockClause<'a>],
     /// SQL_CALC_FOUND_ROWS concerns this LIMIT.
     counts_all: bool,
 }
 
 impl<'q, 'a> Tail<'q, 'a> {
     pub(super) fn of(query: &'q Query<'a>) -> Self {
-        let locking = !query.locking.is_empty();
-        Self { order_by: query.order_by, limit: query.limit.as_ref(), locking, counts_all: false }
+        Self { order_by: query.order_by, limit: query.limit.as_ref(), locking: query.locking, counts_all: false }
     }
 
     fn is_empty(&self) -> bool {
@@ -193,8 +192,9 @@ impl Binder<'_> {
             }
         }
         let (locking, lock_wait) = match query.locking.last() {
-            Some(clause) => (clause.locking, clause.wait),
-            None => (Locking::None, LockWait::Wait),
+        // Without OF it is for all tables; `table_locks` has those of others.
+            Some(clause) if clause.of.is_empty() => (clause.locking, clause.wait),
+            _ => (Locking::None, LockWait::Wait),
         };
         let block = self.finish(bound)?;
         let parts = self.parts();
@@ -276,7 +276,7 @@ impl Binder<'_> {
     }
 
     pub(super) fn bind_body(&mut self, body: &QueryBody<'_>) -> Result<Bound> {
-        self.bind_with_tail(body, Tail { order_by: &[], limit: None, locking: false, counts_all: false })
+        self.bind_with_tail(body, Tail { order_by: &[], limit: None, locking: &[], counts_all: false })
     }
 
     pub(super) fn body(&mut self, body: &QueryBody<'_>) -> Result<Block> {
@@ -356,8 +356,9 @@ impl Binder<'_> {
         }
         let mut tree = self.bind_from(select.from)?;
         let named_in_from = self.named.len();
+        self.table_locks(tail.locking)?;
         let mut filter = match select.filter {
-            Some(expr) => self.in_clause(Clause::Where, |b| b.where_clause(expr, &mut tree, !tail.locking))?,
+            Some(expr) => self.in_clause(Clause::Where, |b| b.where_clause(expr, &mut tree, tail.locking.is_empty()))?,
             None => Vec::new(),
         };
         self.find_inserted(&mut filter)?;
@@ -394,7 +395,7 @@ impl Binder<'_> {
         }
         let limit = self.tail_limit(tail)?;
         self.push_conditions(&tree, &mut filter)?;
-        if !self.scope.correlated.is_empty() && !tail.locking && !self.keeps_conditions() {
+        if !self.scope.correlated.is_empty() && tail.locking.is_empty() && !self.keeps_conditions() {
             let over_rows = plain && having.is_none() && self.scope.windows.as_ref().is_none_or(Vec::is_empty);
             let mut select = std::mem::take(&mut self.scope.select);
             let listed = select.iter_mut().map(|c| &mut c.expr).chain(order.iter_mut().map(|(key, _)| key));
@@ -444,7 +445,7 @@ impl Binder<'_> {
         if distinct {
             project[..visible].iter_mut().for_each(super::fraction_digits::filled);
         }
-        let (straight, locking) = (select.straight_join, tail.locking);
+        let (straight, locking) = (select.straight_join, !tail.locking.is_empty());
         let mut columns = columns;
         let may_have_no_rows = grouping.as_ref().is_some_and(|grouping| grouping.keys.is_empty());
         for (column, expr) in columns.iter_mut().zip(&project) {

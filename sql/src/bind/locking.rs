@@ -1,0 +1,61 @@
+//! FOR UPDATE and FOR SHARE: which tables of a block they lock.
+//!
+//! Without OF a clause is for all tables of its block. With OF it is for those named, by the names that FROM gives them; a view or derived table
+//! that became part of the block stands for the tables that it reads. No table may be in two clauses.
+
+use super::Binder;
+use crate::ast::{LockClause, ObjectName};
+use crate::error::{Error, Result};
+use crate::plan::TableLock;
+
+impl Binder<'_> {
+    /// Notes the locks of the clauses of the block whose FROM was bound last.
+    ///
+    /// # Errors
+    /// 3568: a name that FROM does not have. 3569: a table in two clauses.
+    pub(super) fn table_locks(&mut self, clauses: &[LockClause<'_>]) -> Result<()> {
+        let mut locked = Vec::new();
+        for clause in clauses {
+            let find = |name: &ObjectName<'_>| self.source_to_lock(name).ok_or_else(|| Error::UnresolvedLock(quoted(name)));
+            let sources = match clause.of {
+                [] => self.scope.visible.clone(),
+                names => names.iter().map(find).collect::<Result<_>>()?,
+            };
+            for source in sources {
+                if locked.contains(&source) {
+                    return Err(Error::LockedTwice(self.sources[source].alias.clone()));
+                }
+                locked.push(source);
+                // An outermost clause without OF is the plan's own, for all that it reads.
+                if !clause.of.is_empty() || !self.levels.is_empty() {
+                    self.note_lock(clause, source);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn note_lock(&mut self, clause: &LockClause<'_>, source: usize) {
+        let leaves = &self.sources[source].leaves;
+        let sources = if leaves.is_empty() { std::slice::from_ref(&source) } else { leaves };
+        let lock = |source: &usize| TableLock { source: *source, locking: clause.locking, wait: clause.wait };
+        self.locks.extend(sources.iter().map(lock));
+    }
+
+    fn source_to_lock(&self, name: &ObjectName<'_>) -> Option<usize> {
+        let database = name.database.or(self.context.database());
+        let is_named = |source: &&usize| {
+            let source = &self.sources[**source];
+            let has_alias = source.alias == name.name;
+            has_alias && (name.database.is_none() || database == Some(source.table.database.as_str()))
+        };
+        self.scope.visible.iter().find(is_named).copied()
+    }
+}
+
+fn quoted(name: &ObjectName<'_>) -> String {
+    match name.database {
+        Some(database) => format!("`{database}`.`{}`", name.name),
+        None => format!("`{}`", name.name),
+    }
+}
