@@ -26,6 +26,8 @@ pub enum ParamKind {
 pub enum ParamUse {
     /// Values of all kinds are read alike.
     Any,
+    /// A number of rows: an integer that is not below zero. NULL and others are judged when the statement is bound.
+    Count,
     /// It is compared with this.
     Meets(ParamKind),
     /// A date or time among what is chosen; texts and numbers are read as such.
@@ -139,9 +141,12 @@ impl ParamUse {
     #[inline]
     fn serves(self, value: &Value<'_>) -> bool {
         let kind = ParamKind::of(value);
+        if self == Self::Count {
+            return matches!(value, Value::UInt(_)) || matches!(value, Value::Int(n) if *n >= 0);
+        }
         kind == ParamKind::Null
             || match self {
-                Self::Any => true,
+                Self::Any | Self::Count => true,
                 Self::Meets(other) => kind.meets(other),
                 Self::Chosen(wanted) => kind.is_chosen(wanted),
                 Self::Number(wanted, taken) => kind.as_number(wanted, || has_fraction(value)) == taken,
@@ -228,5 +233,9 @@ mod tests {
         check(U::Moment(true, K::Date), text("2024-01-31 10:00:00"), false);
         check(U::Moment(false, K::DateTime), text("2024-01-31"), true);
         check(U::Any, Value::Double(1.5), true);
+        check(U::Count, Value::Int(0), true);
+        check(U::Count, Value::Int(-1), false);
+        check(U::Count, Value::Null, false);
+        check(U::Count, text("1"), false);
     }
 }

@@ -2,11 +2,12 @@
 
 use super::Binder;
 use super::typing::{self, Class, class};
+use crate::error::{Error, Result};
 use crate::expr::{Expr, ExprKind};
 use crate::func::Function;
 use crate::param::{ParamKind, ParamUse, has_fraction, has_time};
 use crate::plan::BindContext;
-use types::{ColumnType, TypeKind};
+use types::{ColumnType, TypeKind, Value};
 
 /// The number of a parameter whose type may still change.
 fn open(context: &dyn BindContext, expr: &Expr) -> Option<usize> {
@@ -69,6 +70,32 @@ pub(super) fn adopt_place(context: &dyn BindContext, param: &mut Expr, ty: &Colu
         give(param, ty);
         context.note_param(index, ParamUse::Any);
     }
+}
+
+/// What is known of a parameter that counts rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Count {
+    /// An integer that is not below zero, or one that is known later.
+    Good,
+    Null,
+    Negative,
+}
+
+/// A parameter that counts rows is an integer.
+///
+/// # Errors
+/// 1210: it has a value of another kind.
+pub(super) fn adopt_count(context: &dyn BindContext, param: &mut Expr) -> Result<Count> {
+    let Some(index) = open(context, param) else { return Ok(Count::Good) };
+    give(param, &typing::bigint(true));
+    context.note_param(index, ParamUse::Count);
+    Ok(match context.param_given(index) {
+        None | Some(Value::UInt(_)) => Count::Good,
+        Some(Value::Int(n)) if *n >= 0 => Count::Good,
+        Some(Value::Int(_)) => Count::Negative,
+        Some(Value::Null) => Count::Null,
+        Some(_) => return Err(Error::WrongArguments("EXECUTE".to_owned())),
+    })
 }
 
 /// Gives a parameter whose value is not known a type until it is.

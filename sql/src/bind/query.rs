@@ -5,6 +5,7 @@
 //! ```
 //! from the outside in; what a query does not need is left out.
 
+use super::adopt::Count;
 use super::aggregate::AGGREGATE_SLOT;
 use super::compare::{self, Derivation};
 use super::depend::Facts;
@@ -191,8 +192,8 @@ impl Binder<'_> {
                 }
             }
         }
-        let (locking, lock_wait) = match query.locking.last() {
         // Without OF it is for all tables; `table_locks` has those of others.
+        let (locking, lock_wait) = match query.locking.last() {
             Some(clause) if clause.of.is_empty() => (clause.locking, clause.wait),
             _ => (Locking::None, LockWait::Wait),
         };
@@ -355,8 +356,8 @@ impl Binder<'_> {
             return Err(Error::MisplacedOption("SQL_CALC_FOUND_ROWS"));
         }
         let mut tree = self.bind_from(select.from)?;
-        let named_in_from = self.named.len();
         self.table_locks(tail.locking)?;
+        let named_in_from = self.named.len();
         let mut filter = match select.filter {
             Some(expr) => self.in_clause(Clause::Where, |b| b.where_clause(expr, &mut tree, tail.locking.is_empty()))?,
             None => Vec::new(),
@@ -725,8 +726,10 @@ impl Binder<'_> {
         let Some(limit) = limit else { return Ok(None) };
         let mut number = |expr: &AstExpr<'_>| -> Result<Expr> {
             let mut bound = self.in_clause(Clause::Limit, |b| b.value(expr))?;
-            super::adopt::adopt_place(self.context, &mut bound, &typing::bigint(true));
-            Ok(bound)
+            match super::adopt::adopt_count(self.context, &mut bound)? {
+                Count::Negative => Err(Error::OutOfRange { kind: "unsigned integer", expression: "EXECUTE".to_owned() }),
+                Count::Good | Count::Null => Ok(bound),
+            }
         };
         let offset = limit.offset.as_ref().map(&mut number).transpose()?;
         Ok(Some(LimitPlan { offset, count: Some(number(&limit.count)?), counts_all: false }))

@@ -3,6 +3,7 @@
 //! A call becomes a slot that is numbered later; the call itself is noted in the scope. When the block is planned, what windows read is
 //! projected, then each partitioning and order is a sort with a Window operator above it, and the select list reads its slots.
 
+use super::adopt::{self, Count};
 use super::compare::{self, Coercibility, Derivation};
 use super::query::read_from_slots;
 use super::typing::{self, Class, class};
@@ -179,8 +180,14 @@ impl Binder<'_> {
     fn frame_bound(&mut self, bound: &ast::FrameBound<'_>) -> Result<BoundOffset> {
         let mut offset = |expr: &ast::Expr<'_>| -> Result<Expr> {
             let mut bound = self.value(expr)?;
-            super::adopt::adopt_place(self.context, &mut bound, &typing::bigint(true));
-            Ok(bound)
+            if range {
+                adopt::adopt_place(self.context, &mut bound, &typing::bigint(true));
+                return Ok(bound);
+            }
+            match adopt::adopt_count(self.context, &mut bound)? {
+                Count::Good => Ok(bound),
+                Count::Null | Count::Negative => wrong(WindowError::FrameBound, name),
+            }
         };
         Ok(match bound {
             ast::FrameBound::UnboundedPreceding => BoundOffset::UnboundedPreceding,
@@ -296,7 +303,9 @@ impl Binder<'_> {
 
     /// An argument that must be a constant number, at least `least`.
     fn positive_argument(&self, arg: &mut Expr, function: &str, least: i64) -> Result<()> {
-        super::adopt::adopt_place(self.context, arg, &typing::bigint(true));
+        if adopt::adopt_count(self.context, arg)? != Count::Good && function != "nth_value" {
+            return Err(Error::WrongArguments(function.to_owned()));
+        }
         let fits = match &arg.kind {
             ExprKind::Literal(Value::Int(n)) => *n >= least,
             ExprKind::Literal(Value::UInt(n)) => i64::try_from(*n).is_ok_and(|n| n >= least),
