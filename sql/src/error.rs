@@ -386,6 +386,8 @@ pub enum WindowError {
     TemporalOffset,
     /// 3589
     NumericOffset,
+    /// 3596
+    IntervalOfRows,
     /// 3590
     NotConstant,
     /// 3591

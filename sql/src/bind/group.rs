@@ -61,7 +61,9 @@ impl Binder<'_> {
             return Err(Error::GroupingArguments(args.len()));
         }
         let given = args.iter().map(|arg| self.value(arg)).collect::<Result<Vec<Expr>>>()?;
-        if given.iter().any(reads_nothing) {
+        // What is named, or a subquery, may be a constant that is grouped by.
+        let is_written = |arg: &crate::ast::Expr<'_>| !matches!(arg, crate::ast::Expr::Column(_) | crate::ast::Expr::Subquery(_));
+        if args.iter().zip(&given).any(|(arg, value)| is_written(arg) && reads_nothing(value)) {
             return Err(Error::WrongArguments("GROUPING function".into()));
         }
         if self.scope.aggregates.is_none() || self.scope.in_bare_subquery {

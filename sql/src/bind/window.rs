@@ -5,6 +5,7 @@
 
 use super::adopt::{self, Count};
 use super::compare::{self, Coercibility, Derivation};
+use super::from::SourceKind;
 use super::query::read_from_slots;
 use super::typing::{self, Class, class};
 use super::{Binder, BoundWindow, NamedWindow};
@@ -121,6 +122,7 @@ impl Binder<'_> {
             super::operand::enum_as_number(&mut expr);
             order.push((expr, item.descending));
         }
+        partition.iter().chain(order.iter().map(|(expr, _)| expr)).try_for_each(|expr| self.refuse_outer(expr))?;
         let frame = spec.frame.map(|frame| self.window_frame(name, frame)).transpose()?;
         self.scope.windows = windows;
         if let Some(base) = base {
@@ -140,9 +142,34 @@ impl Binder<'_> {
         Ok(NamedWindow { name: name.to_owned(), partition, order, frame })
     }
 
+    /// 6432: a column of a block around orders or parts the rows of a window. As in MySQL, it may within an expression.
+    fn refuse_outer(&self, expr: &Expr) -> Result<()> {
+        match expr.kind {
+            ExprKind::Column { source, column } if matches!(self.sources[source].kind, SourceKind::Arguments) => {
+                Err(Error::OuterInWindow(self.name_of_outer(source, column)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn name_of_outer(&self, mut source: usize, mut column: usize) -> String {
+        let outer = |source: usize, column: usize| {
+            let level = self.levels.iter().find(|level| level.args_source == Some(source))?;
+            match level.args.get(column)?.kind {
+                ExprKind::Column { source, column } => Some((source, column)),
+                _ => None,
+            }
+        };
+        while let Some(found) = outer(source, column) {
+            (source, column) = found;
+        }
+        let (table, alias) = (&self.sources[source].table, &self.sources[source].alias);
+        format!("{}.{alias}.{}", table.database, table.columns[column].name)
+    }
+
     fn window_frame(&mut self, name: &str, frame: &ast::WindowFrame<'_>) -> Result<BoundFrame> {
-        let start = self.frame_bound(&frame.start)?;
-        let end = self.frame_bound(&frame.end)?;
+        let start = self.frame_bound(name, frame.range, &frame.start)?;
+        let end = self.frame_bound(name, frame.range, &frame.end)?;
         if matches!(start, BoundOffset::UnboundedFollowing) {
             return wrong(WindowError::StartsAtEnd, name);
         }
@@ -161,23 +188,27 @@ impl Binder<'_> {
         }
         for bound in [&start, &end] {
             let (BoundOffset::Preceding(expr, unit) | BoundOffset::Following(expr, unit)) = bound else { continue };
+            if !frame.range && unit.is_some() {
+                return wrong(WindowError::IntervalOfRows, name);
+            }
             let is_constant = matches!(expr.kind, ExprKind::Literal(_) | ExprKind::Param(_));
-            if !is_constant && (!frame.range || expr.any(&|e| matches!(e.kind, ExprKind::Column { .. }))) {
+            if !is_constant && (!frame.range || expr.any(&|e| matches!(e.kind, ExprKind::Column { .. } | ExprKind::Subquery(_))))
+            {
                 return wrong(WindowError::NotConstant, name);
             }
             let is_count = match &expr.kind {
                 ExprKind::Literal(Value::Int(n)) => *n >= 0,
-                ExprKind::Param(_) => true,
+                ExprKind::Literal(Value::UInt(_)) | ExprKind::Param(_) => true,
                 _ => frame.range,
             };
-            if !frame.range && (unit.is_some() || !is_count) {
+            if !is_count {
                 return wrong(WindowError::FrameBound, name);
             }
         }
         Ok(BoundFrame { range: frame.range, start, end })
     }
 
-    fn frame_bound(&mut self, bound: &ast::FrameBound<'_>) -> Result<BoundOffset> {
+    fn frame_bound(&mut self, name: &str, range: bool, bound: &ast::FrameBound<'_>) -> Result<BoundOffset> {
         let mut offset = |expr: &ast::Expr<'_>| -> Result<Expr> {
             let mut bound = self.value(expr)?;
             if range {

@@ -5,7 +5,7 @@ use super::expr::level;
 use super::{Parser, uppercase};
 use crate::arena::ArenaVec;
 use crate::ast::*;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::func::AggregateFunction as A;
 use crate::keyword::Keyword as K;
 use crate::lexer::Token;
@@ -247,11 +247,17 @@ impl<'a> Parser<'a> {
         };
         let height = self.height;
         if self.accept_kw(K::From) {
+            if self.accept_word("LAST") {
+                return Err(Error::NotSupported("FROM LAST".to_owned()));
+            }
             self.expect_word("FIRST")?;
         }
         // RESPECT NULLS is the default.
         if self.accept_word("RESPECT") {
             self.expect_word("NULLS")?;
+        } else if self.accept_word("IGNORE") || self.accept_kw(K::Ignore) {
+            self.expect_word("NULLS")?;
+            return Err(Error::NotSupported("IGNORE NULLS".to_owned()));
         }
         let window = self.over()?;
         self.height = height;

@@ -211,8 +211,16 @@ impl<'a> Parser<'a> {
         }
         if self.accept_kw(K::Group) {
             self.expect_kw(K::By)?;
-            select.group_by = self.order_items()?;
-            if self.at_kw(K::With) && self.peek_word("ROLLUP") {
+            select.with_rollup = self.at_word("ROLLUP") && self.peek() == Token::LeftParen;
+            if select.with_rollup {
+                self.bump();
+                self.bump();
+                select.group_by = self.order_items()?;
+                self.expect(Token::RightParen)?;
+            } else {
+                select.group_by = self.order_items()?;
+            }
+            if !select.with_rollup && self.at_kw(K::With) && self.peek_word("ROLLUP") {
                 self.bump();
                 self.bump();
                 select.with_rollup = true;
