@@ -209,7 +209,9 @@ impl Binder<'_> {
         self.add_target(target, &table.name)?;
         let mut bound = Vec::with_capacity(rows.len());
         for (n, row) in rows.iter().enumerate() {
-            if row.len() != columns.len() && !row.is_empty() {
+            // Empty rows stand among empty rows alone.
+            let is_default = rows[0].is_empty();
+            if row.len() != if is_default { 0 } else { columns.len() } {
                 return Err(Error::ColumnCount { row: n + 1 });
             }
             let mut out = Vec::with_capacity(columns.len());

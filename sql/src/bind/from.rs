@@ -217,6 +217,9 @@ impl Binder<'_> {
             Some(action) if def.view.is_some() => self.context.need(self.rights, &def, action, Part::Any)?,
             Some(_) => {}
         }
+        if def.id.is_temporary() && self.notes.is_some() {
+            return Err(Error::ViewOfTemporary(def.name.clone()));
+        }
         self.note_named(&def, table.alias.unwrap_or(table.name.name), false);
         if def.view.is_some() {
             if let Some(name) = table.hints.iter().flat_map(|hint| hint.indexes).next() {

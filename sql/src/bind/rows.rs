@@ -144,6 +144,7 @@ impl Binder<'_> {
             if !matches!(&member.kind, ExprKind::Row(row) if row.len() == columns) {
                 return Err(Error::OperandColumns(columns));
             }
+            same_shape(&arg, &member)?;
             let parts = (arg_parts, member_parts.get(n).map_or(&[][..], |parts| parts));
             equal.push(match is_single {
                 true => self.row_comparison(CompareOp::Equal, arg.clone(), member, parts)?,
@@ -153,5 +154,17 @@ impl Binder<'_> {
         let nullable = equal.iter().any(|p| p.nullable);
         let any = self.boolean(ExprKind::Or(equal), nullable);
         Ok(if negated { self.boolean(ExprKind::Not(Box::new(any)), nullable) } else { any })
+    }
+}
+
+/// Have rows within rows as many members on both sides?
+fn same_shape(left: &Expr, right: &Expr) -> Result<()> {
+    match (&left.kind, &right.kind) {
+        (ExprKind::Row(left), ExprKind::Row(right)) if left.len() == right.len() => {
+            left.iter().zip(right).try_for_each(|(left, right)| same_shape(left, right))
+        }
+        (ExprKind::Row(left), _) => Err(Error::OperandColumns(left.len())),
+        (_, ExprKind::Row(_)) => Err(Error::OperandColumns(1)),
+        _ => Ok(()),
     }
 }

@@ -30,7 +30,8 @@ impl<'a> Parser<'a> {
             insert.partitions = self.paren_list(|p| p.ident())?;
         }
         if self.at(Token::LeftParen) && !self.at_query_in_parens() && !self.peek_is_query_paren() {
-            insert.columns = Some(self.insert_columns()?);
+            // Empty parentheses are as none.
+            insert.columns = Some(self.insert_columns()?).filter(|columns| !columns.is_empty());
         }
         insert.source = self.insert_source()?;
         if self.at_kw(K::As) && !replace {

@@ -139,7 +139,15 @@ impl<'a> Parser<'a> {
                 Infix::Or => self.chain(left, level::OR)?,
                 Infix::Binary(op) => self.binary_tail(left, op, level)?,
                 Infix::Compare(op) => self.compare_tail(left, op)?,
-                Infix::Is => self.is_tail(left)?,
+                Infix::Is => {
+                    let closes = !self.peek_is_null();
+                    let expr = self.is_tail(left)?;
+                    // Behind IS TRUE, FALSE and UNKNOWN only AND, OR and the like may stand.
+                    if closes && self.infix().is_some_and(|(next, _)| next >= level::COMPARISON) {
+                        return Err(self.error());
+                    }
+                    expr
+                }
                 Infix::Predicate => self.predicate_tail(left)?,
             };
         }
@@ -184,7 +192,7 @@ impl<'a> Parser<'a> {
     }
 
     fn compare_tail(&mut self, left: Expr<'a>, op: BinaryOp) -> Result<Expr<'a>> {
-        let height = self.height;
+        let (height, from) = (self.height, self.start);
         self.bump();
         let quantifier = match self.token {
             Token::Keyword(K::All) => Some(true),
@@ -192,6 +200,9 @@ impl<'a> Parser<'a> {
             _ => None,
         };
         if let Some(all) = quantifier.filter(|_| self.peek() == Token::LeftParen) {
+            if op == BinaryOp::NullSafeEqual {
+                return Err(self.error_at(from));
+            }
             self.bump();
             let query = self.paren_query()?;
             self.grow(height)?;
@@ -200,6 +211,15 @@ impl<'a> Parser<'a> {
         let right = self.binary(level::PREDICATE)?;
         self.grow(height.max(self.height))?;
         Ok(Expr::Binary { op, left: self.arena.node(left), right: self.arena.node(right) })
+    }
+
+    /// At IS: is it `IS [NOT] NULL`?
+    fn peek_is_null(&self) -> bool {
+        let mut lexer = self.lexer;
+        match lexer.next().0 {
+            Token::Keyword(K::Not) => lexer.next().0 == Token::Keyword(K::Null),
+            token => token == Token::Keyword(K::Null),
+        }
     }
 
     fn is_tail(&mut self, left: Expr<'a>) -> Result<Expr<'a>> {
@@ -568,10 +588,12 @@ impl<'a> Parser<'a> {
         let expr =
             if let (Token::String { .. }, true) = (self.token, ["d", "t", "ts"].iter().any(|k| kind.eq_ignore_ascii_case(k))) {
                 let text = self.string()?;
+                // One that is none of its kind is a text.
                 Expr::Literal(match kind.len() {
-                    2 => Literal::Timestamp(text),
-                    _ if kind.eq_ignore_ascii_case("d") => Literal::Date(text),
-                    _ => Literal::Time(text),
+                    2 if is_moment(text, true) => Literal::Timestamp(text),
+                    1 if kind.eq_ignore_ascii_case("d") && is_moment(text, false) => Literal::Date(text),
+                    1 if kind.eq_ignore_ascii_case("t") && is_time(text) => Literal::Time(text),
+                    _ => Literal::String(StringLiteral { bytes: text, charset: None }),
                 })
             } else {
                 self.expr()?
@@ -748,4 +770,16 @@ fn ascii(digits: &[u8]) -> &str {
 /// Is it a character set that an introducer may name?
 fn is_charset(name: &str) -> bool {
     CHARSETS.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// Is it a date, with a time or without one as is wanted?
+fn is_moment(text: &[u8], with_time: bool) -> bool {
+    let groups = text.split(|byte| !byte.is_ascii_digit()).filter(|digits| !digits.is_empty()).count();
+    types::temporal::parse_datetime(text).is_some() && (groups > 3) == with_time
+}
+
+/// Is it a time and no date?
+fn is_time(text: &[u8]) -> bool {
+    let parsed = types::temporal::parse_time(text);
+    !(text.is_empty() || parsed.truncated || parsed.out_of_range)
 }

@@ -320,7 +320,11 @@ impl<'a> Parser<'a> {
     /// A syntax error at the next token.
     #[cold]
     fn error(&self) -> Error {
-        Error::Syntax { near: self.near_of(self.start), line: self.line_of(self.start) }
+        self.error_at(self.start)
+    }
+
+    fn error_at(&self, start: usize) -> Error {
+        Error::Syntax { near: self.near_of(start), line: self.line_of(start) }
     }
 
     /// What an error shows of the text from `start` on.

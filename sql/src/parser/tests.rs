@@ -161,7 +161,7 @@ fn joins() {
 #[test]
 fn changes() {
     check("INSERT t VALUES (1, DEFAULT), ()", "INSERT INTO t VALUES (1, DEFAULT), ()");
-    check("INSERT INTO t () VALUE ()", "INSERT INTO t () VALUES ()");
+    check("INSERT INTO t () VALUE ()", "INSERT INTO t VALUES ()");
     check(
         "INSERT IGNORE INTO d.t (a, b) SELECT 1, 2 ON DUPLICATE KEY UPDATE a = VALUES(a) + 1",
         "INSERT IGNORE INTO d.t (a, b) SELECT 1, 2 ON DUPLICATE KEY UPDATE a = (VALUES(a) + 1)",

@@ -43,7 +43,7 @@ impl<'a> Parser<'a> {
                     return Err(RoutineError::ItemTwice(item.name()).into());
                 }
                 self.expect(Token::Equal)?;
-                items.push((item, self.expression()?));
+                items.push((item, self.plain_value()?));
                 if !self.accept(Token::Comma) {
                     break;
                 }
@@ -51,6 +51,21 @@ impl<'a> Parser<'a> {
         }
         self.builder().emit(Instr::Signal(Box::new(Signal { resignal, state, items })));
         Ok(())
+    }
+
+    /// A literal or a variable, which is all that may stand for the value of an item, and for the number of a condition.
+    fn plain_value(&mut self) -> Result<ExprCode<'a>> {
+        let (from, refused) = (self.start, self.error());
+        if self.at(Token::LeftParen) {
+            return Err(refused);
+        }
+        let tree = self.primary()?;
+        use crate::ast::Expr as E;
+        let is_plain = matches!(
+            tree,
+            E::Literal(_) | E::Lifted { .. } | E::UserVariable(_) | E::SystemVariable { .. } | E::Local { .. } | E::Column(_)
+        );
+        if is_plain { self.code(tree, from) } else { Err(refused) }
     }
 
     fn signal_item(&mut self) -> Result<SignalItem> {
@@ -68,7 +83,7 @@ impl<'a> Parser<'a> {
         }
         self.expect_word("DIAGNOSTICS")?;
         let what = if self.accept_kw(K::Condition) {
-            let number = self.expression()?;
+            let number = self.plain_value()?;
             let mut items = Vec::new();
             loop {
                 let place = self.place()?;
