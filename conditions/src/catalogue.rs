@@ -764,7 +764,8 @@ rows! {
     RegexpIllegalArgument = 3685, "ER_REGEXP_ILLEGAL_ARGUMENT", "HY000", "Illegal argument to a regular expression.";
     RegexpIndexOutOfBounds = 3686, "ER_REGEXP_INDEX_OUTOFBOUNDS_ERROR", "HY000",
         "Index out of bounds in regular expression search.";
-    RegexpRuleSyntax = 3688, "ER_REGEXP_RULE_SYNTAX", "HY000", "Syntax error in regular expression on line 1, character 1.";
+    RegexpRuleSyntax { place } = 3688, "ER_REGEXP_RULE_SYNTAX", "HY000",
+        "Syntax error in regular expression on line 1, character {place}.";
     RegexpBadEscapeSequence = 3689, "ER_REGEXP_BAD_ESCAPE_SEQUENCE", "HY000",
         "Unrecognized escape sequence in regular expression.";
     RegexpUnimplemented = 3690, "ER_REGEXP_UNIMPLEMENTED", "HY000",

@@ -370,7 +370,14 @@ fn build(pattern: &[u8], flags: Flags) -> Result<Pattern, Error> {
         return Err(Condition::RegexpIllegalArgument.into());
     }
     let anchored = text.contains('$');
-    let Translated { text, is_possessive } = translate(&text, flags.dot_all, flags.unix);
+    // Conditions on groups, and code.
+    if ["(?(", "(?{"].iter().any(|group| text.contains(group)) {
+        return Err(Condition::RegexpUnimplemented.into());
+    }
+    let Translated { text, is_possessive, repeated_twice } = translate(&text, flags.dot_all, flags.unix);
+    if let Some(place) = repeated_twice {
+        return Err(Condition::RegexpRuleSyntax { place: place.into() }.into());
+    }
     let unix = flags.unix;
     let compile = |bytes_max| {
         let mut builder = RegexBuilder::new(&text);
@@ -392,7 +399,7 @@ fn build(pattern: &[u8], flags: Flags) -> Result<Pattern, Error> {
     let other = if prefix.is_empty() { text } else { format!("(?{prefix}){text}") };
     match fancy_regex::RegexBuilder::new(&other).backtrack_limit(BACKTRACKS_MAX).delegate_size_limit(PATTERN_BYTES_MAX).build() {
         Ok(regex) => Ok(Pattern { engine: Engine::Other(Box::new(regex)), anchored, unix, is_large: true }),
-        Err(_) => Err(error.map_or_else(|| Error::from(Condition::RegexpRuleSyntax), |e| refused(&e))),
+        Err(_) => Err(error.map_or_else(|| Error::from(Condition::RegexpRuleSyntax { place: 1.into() }), |e| refused(&e))),
     }
 }
 
@@ -418,7 +425,7 @@ fn refused(error: &regex::Error) -> Error {
     } else if has(&["escape sequence"]) {
         Condition::RegexpBadEscapeSequence
     } else if has(&["repetition operator missing"]) {
-        Condition::RegexpRuleSyntax
+        Condition::RegexpRuleSyntax { place: 1.into() }
     } else if has(&["capture group name"]) {
         Condition::RegexpInvalidCaptureGroupName
     } else {

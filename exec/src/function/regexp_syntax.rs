@@ -18,13 +18,22 @@ pub(super) struct Translated {
     pub text: String,
     /// It has a quantifier that gives nothing back, which would be read as two quantifiers where there are none of the kind.
     pub is_possessive: bool,
+    /// The place, from 1 on, of a quantifier behind a quantifier.
+    pub repeated_twice: Option<usize>,
 }
 
 /// A pattern in the crates' spelling. `dot_all`: `.` is any character; `unix`: only a line feed ends a line.
 pub(super) fn translate(pattern: &str, dot_all: bool, unix: bool) -> Translated {
-    let mut to = Translator { rest: pattern, out: String::with_capacity(pattern.len() + 16), unix, possessive: false };
+    let mut to = Translator {
+        rest: pattern,
+        out: String::with_capacity(pattern.len() + 16),
+        unix,
+        possessive: false,
+        repeated_twice: None,
+    };
     to.pattern(dot_all);
-    Translated { text: to.out, is_possessive: to.possessive }
+    let repeated_twice = to.repeated_twice.map(|rest| pattern[..pattern.len() - rest].chars().count() + 1);
+    Translated { text: to.out, is_possessive: to.possessive, repeated_twice }
 }
 
 struct Translator<'p> {
@@ -32,6 +41,8 @@ struct Translator<'p> {
     out: String,
     unix: bool,
     possessive: bool,
+    /// How long the rest was at the first quantifier behind a quantifier.
+    repeated_twice: Option<usize>,
 }
 
 impl Translator<'_> {
@@ -57,6 +68,7 @@ impl Translator<'_> {
         // Of each open group, what holds behind it.
         let mut outer = Vec::new();
         let mut dot_all = dot_all;
+        let mut in_interval = false;
         while let Some(c) = self.rest.chars().next() {
             match c {
                 '\\' => self.escape(),
@@ -73,10 +85,10 @@ impl Translator<'_> {
                 }
                 '(' => {
                     outer.push(dot_all);
-                    if self.rest.starts_with("(?#") {
-                        let end = self.rest.find(')').unwrap_or(self.rest.len());
-                        self.rest = &self.rest[end..];
-                        self.out.push_str("(?:");
+                    if let Some(end) = self.rest.starts_with("(?#").then(|| self.rest.find(')')).flatten() {
+                        // What stands before it may be repeated behind it.
+                        self.rest = &self.rest[end + 1..];
+                        outer.pop();
                     } else if self.rest.starts_with("(?") {
                         self.group(&mut dot_all, &mut outer);
                     } else {
@@ -93,6 +105,14 @@ impl Translator<'_> {
                     if self.rest.starts_with(['+', '?']) {
                         self.copy();
                     }
+                    let is_interval = c == '}' && std::mem::take(&mut in_interval);
+                    if (c != '}' || is_interval) && self.rest.starts_with(['*', '+', '?', '{']) {
+                        self.repeated_twice.get_or_insert(self.rest.len());
+                    }
+                }
+                '{' => {
+                    in_interval = true;
+                    self.copy();
                 }
                 _ => self.copy(),
             }
@@ -219,6 +239,9 @@ impl Translator<'_> {
                     return;
                 }
                 after_set = true;
+            } else if c == '-' && self.rest.starts_with("-[:") {
+                self.bump();
+                self.out.push_str(if was_set { "--" } else { r"\-" });
             } else if c == '-' && was_set && !self.rest.starts_with("--") {
                 self.bump();
                 self.out.push_str(if self.rest.starts_with('[') { "--" } else { r"\-" });
