@@ -15,6 +15,7 @@ mod locks;
 mod metadata_locks;
 mod performance_schema;
 mod privileges;
+mod quotes;
 mod schema;
 mod server;
 mod status;

@@ -4,6 +4,7 @@
 //! whose tables are gone is told of all the same, with what the catalog has.
 
 use super::build::{Columns, result, text};
+use super::quotes;
 use crate::ddl::column_of_query;
 use crate::error::{Error, Result};
 use crate::session::{ResultSet, State, written_type};
@@ -88,13 +89,16 @@ pub fn create_view(state: &mut State, name: &ObjectName<'_>) -> Result<ResultSet
         state.note(Level::Warning, error.to_warning());
     }
     let current = state.vars.database.as_deref();
-    let mut statement = format!(
-        "CREATE ALGORITHM={} DEFINER={}@{} SQL SECURITY {} VIEW ",
-        view.algorithm.name(),
-        quoted_name(&view.definer_user),
-        quoted_name(&view.definer_host),
-        if view.invoker { "INVOKER" } else { "DEFINER" },
-    );
+    let mut statement = match quotes::is_ansi(state) {
+        true => "CREATE VIEW ".to_owned(),
+        false => format!(
+            "CREATE ALGORITHM={} DEFINER={}@{} SQL SECURITY {} VIEW ",
+            view.algorithm.name(),
+            quoted_name(&view.definer_user),
+            quoted_name(&view.definer_host),
+            if view.invoker { "INVOKER" } else { "DEFINER" },
+        ),
+    };
     if current != Some(def.database.as_str()) {
         statement.push_str(&quoted_name(&def.database));
         statement.push('.');
@@ -109,6 +113,7 @@ pub fn create_view(state: &mut State, name: &ObjectName<'_>) -> Result<ResultSet
     if view.check != CheckOption::None {
         statement.push_str(&format!(" WITH {} CHECK OPTION", view.check.name()));
     }
+    let statement = quotes::view_as_mode_says(state, statement);
     let columns = Columns::default().text("View", 64).statement("Create View", &statement);
     let mut made = result(columns.text("character_set_client", 32).text("collation_connection", 64));
     made.rows.push(vec![text(&def.name), text(statement), text(&view.client_charset), text(view.collation.name())]);
