@@ -115,6 +115,59 @@ fn check_function(partitioning: &Partitioning, def: &Arc<TableDef>) -> Result<()
     Ok(())
 }
 
+/// Which part of a moment a function of times reads.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Needs {
+    Date,
+    Time,
+    Both,
+    Any,
+}
+
+/// The unit of EXTRACT.
+fn unit_of(arg: &Expr) -> Option<String> {
+    match &arg.kind {
+        ExprKind::Literal(Value::Bytes(unit)) => Some(String::from_utf8_lossy(unit).into_owned()),
+        _ => None,
+    }
+}
+
+impl Needs {
+    fn of(function: Function, args: &[Expr]) -> Self {
+        use Function as F;
+        match function {
+            F::Year
+            | F::Month
+            | F::Quarter
+            | F::Day
+            | F::DayOfWeek
+            | F::DayOfYear
+            | F::Weekday
+            | F::ToDays
+            | F::ToSeconds
+            | F::DateDiff
+            | F::YearWeek => Self::Date,
+            F::Hour | F::Minute | F::Second | F::Microsecond | F::TimeToSec => Self::Time,
+            F::Extract => match args.first().and_then(unit_of) {
+                Some(unit) if unit.starts_with("DAY_") => Self::Both,
+                Some(unit) if ["YEAR", "YEAR_MONTH", "QUARTER", "MONTH", "DAY"].contains(&&*unit) => Self::Date,
+                Some(unit) if unit == "WEEK" => Self::Both,
+                _ => Self::Time,
+            },
+            _ => Self::Any,
+        }
+    }
+
+    fn fit(self, class: Class) -> bool {
+        match self {
+            Self::Date => class != Class::Time,
+            Self::Time => class != Class::Date,
+            Self::Both => class == Class::DateTime,
+            Self::Any => true,
+        }
+    }
+}
+
 /// 1486: functions of times take times, and a TIMESTAMP is read in no time zone.
 fn check_zones(expr: &Expr) -> Result<()> {
     let wrong = || Err(PartitionError::NotOfRow.into());
@@ -131,6 +184,10 @@ fn check_zones(expr: &Expr) -> Result<()> {
             let is_time = |arg: &Expr| matches!(class(&arg.ty), Class::Date | Class::DateTime | Class::Time);
             let fits = |arg: &Expr| matches!(arg.kind, ExprKind::Literal(_)) || is_time(arg);
             if !takes_numbers && !args.iter().all(fits) {
+                return wrong();
+            }
+            let needs = Needs::of(*function, args);
+            if args.iter().any(|arg| is_time(arg) && !needs.fit(class(&arg.ty))) {
                 return wrong();
             }
         }

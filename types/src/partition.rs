@@ -586,6 +586,7 @@ pub fn may_partition(kind: &TypeKind) -> bool {
             | BigInt
             | Date
             | DateTime { .. }
+            | Time { .. }
             | Char { .. }
             | VarChar { .. }
             | Binary { .. }

@@ -15,7 +15,7 @@ pub fn describe(why: WindowError, name: &str) -> Condition {
         WindowError::RangeOrder => Condition::WindowRangeFrameOrderType { name: name.into() },
         WindowError::TemporalOffset => Condition::WindowRangeFrameTemporalType { name: name.into() },
         WindowError::NumericOffset => Condition::WindowRangeFrameNumericType { name: name.into() },
-        WindowError::IntervalOfRows => Condition::WindowRangeBoundIntervalOfRows { name: name.into() },
+        WindowError::IntervalOfRows => Condition::WindowRowsIntervalUse { name: name.into() },
         WindowError::NotConstant => Condition::WindowRangeBoundNotConstant { name: name.into() },
         WindowError::DefinedTwice => Condition::WindowDuplicateName { name: name.into() },
         WindowError::Position => Condition::WindowIllegalOrderBy { name: name.into() },

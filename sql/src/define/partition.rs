@@ -223,7 +223,8 @@ impl Limits<'_> {
         }
         let names = self.by.columns();
         if names.len() != values.len() {
-            return Err(Error::Partition(PartitionError::ColumnLists));
+            let too_many = values.len() > names.len();
+            return Err(Error::Partition(PartitionError::ColumnLists { too_many }));
         }
         let columns = names.iter().filter_map(|name| self.columns.iter().find(|c| c.name.eq_ignore_ascii_case(name)));
         columns.zip(values).map(|(column, value)| self.of_column(column, value)).collect()
@@ -251,6 +252,7 @@ impl Limits<'_> {
                 Value::Int(_) | Value::UInt(_),
             ) => true,
             (TypeKind::Date | TypeKind::DateTime { .. }, Value::Bytes(_) | Value::Date(_) | Value::DateTime(_)) => true,
+            (TypeKind::Time { .. }, Value::Bytes(_) | Value::Time(_)) => true,
             (
                 TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Binary { .. } | TypeKind::VarBinary { .. },
                 Value::Bytes(_),

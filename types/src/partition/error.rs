@@ -79,8 +79,8 @@ pub enum PartitionError {
     NullInRange,
     /// 1652
     DuplicateField { name: String },
-    /// 1064 (1653)
-    ColumnLists,
+    /// 1064, or 1653 where there are too many
+    ColumnLists { too_many: bool },
     /// 1654
     ValueType,
     /// 1655: of what kind of list
