@@ -522,7 +522,7 @@ fn create(accounts: &mut Accounts, new: New, if_not_exists: bool) -> Result<Note
     let mut failed = Vec::new();
     for role in &roles {
         if accounts.get(role).is_none() {
-            return Err(grant::unknown_id(role));
+            return Err(Condition::UserDoesNotExist { account: role.ticked().into() }.into());
         }
     }
     for spec in specs {
@@ -660,6 +660,9 @@ async fn remove(state: &mut State, names: Vec<Name>, if_exists: bool, operation:
 fn rename(accounts: &mut Accounts, pairs: &[(Name, Name)]) -> Result<()> {
     let mut failed = Vec::new();
     for (from, to) in pairs {
+        if accounts.by_name.values().any(|account| account.has_role(from).is_some()) {
+            return Err(Condition::RenameRole.into());
+        }
         if accounts.get(to).is_some() {
             failed.push(from.clone());
             continue;

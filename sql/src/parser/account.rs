@@ -54,6 +54,7 @@ impl<'a> Parser<'a> {
             }
             _ => "%",
         };
+        let (user, host) = (user.trim(), host.trim());
         if user.chars().count() > USER_CHARS_MAX {
             return Err(Error::AccountNameTooLong { name: user.to_owned(), what: "user name", most: USER_CHARS_MAX });
         }
