@@ -5,7 +5,7 @@
 use crate::words::words_of;
 
 /// Names of features, and words in a row that ask for them. A `*` ends what a word begins with.
-const ABSENT: [(&str, &[&str]); 13] = [
+const ABSENT: [(&str, &[&str]); 17] = [
     ("QUALIFY", &["qualify"]),
     ("masking policies", &["masking policy"]),
     ("JavaScript programs", &["language javascript", "language wasm", "create library", "drop library", "alter library"]),
@@ -15,6 +15,10 @@ const ABSENT: [(&str, &[&str]); 13] = [
     ("tablespaces", &["tablespace", "logfile group"]),
     ("XML functions", &["extractvalue", "updatexml", "load xml"]),
     ("duality views, table samples, external tables", &["duality", "tablesample", "external table"]),
+    ("GROUPING SETS and CUBE", &["grouping sets", "by cube"]),
+    ("profiling", &["profiling"]),
+    ("changes of the server's own tables", &["from mysql", "update mysql", "into mysql", "table mysql", "lock tables mysql"]),
+    ("tables that tell of InnoDB's files", &["information_schema files"]),
     ("cost tables", &["engine_cost", "server_cost"]),
     ("hypergraph optimizer", &["hypergraph_optimizer"]),
     (

@@ -82,7 +82,9 @@ impl Outcome {
             return self.without_deprecations();
         }
         let has_order = sql.contains("order by");
-        if (sql.contains("limit") && !has_order) || ["over ()", "over()", "any_value("].iter().any(|part| sql.contains(part)) {
+        if (sql.contains("limit") && !has_order)
+            || ["over ()", "over()", "over (rows", "any_value("].iter().any(|part| sql.contains(part))
+        {
             self.only_count();
         } else if !has_order && OF_LISTS.iter().any(|name| sql.contains(name)) {
             self.without_order_inside();

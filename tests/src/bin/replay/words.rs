@@ -16,6 +16,11 @@ pub fn statement_of(sql: &str) -> &str {
     }
 }
 
+/// A statement in lower case, with one space wherever there is room.
+pub fn spaced(sql: &str) -> String {
+    sql.split_whitespace().collect::<Vec<_>>().join(" ").to_ascii_lowercase()
+}
+
 /// All words of a statement.
 pub fn words_of(lower: &str) -> impl Iterator<Item = &str> {
     lower.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$').filter(|word| !word.is_empty())
