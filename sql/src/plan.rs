@@ -703,6 +703,8 @@ pub enum Action {
     Insert,
     Update,
     Delete,
+    /// FOR UPDATE: some right to change rows, or to lock the table, beside that to read.
+    Lock,
 }
 
 /// Of what an action is needed.

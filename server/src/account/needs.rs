@@ -355,12 +355,19 @@ fn bit(action: Action) -> Privileges {
         Action::Insert => Privileges::INSERT,
         Action::Update => Privileges::UPDATE,
         Action::Delete => Privileges::DELETE,
+        Action::Lock => Privileges::UPDATE.with(Privileges::DELETE).with(Privileges::LOCK_TABLES),
     }
 }
 
+/// Do the privileges allow it?
+fn allow(privileges: Privileges, action: Action) -> bool {
+    if action == Action::Lock { privileges.has_any(bit(action)) } else { privileges.has(bit(action)) }
+}
+
 fn denied(access: &Access, action: Action, table: &str, column: Option<&str>) -> Denied {
+    let command = if action == Action::Lock { "SELECT with locking clause".to_owned() } else { bit(action).list() };
     Denied {
-        command: bit(action).list(),
+        command,
         user: access.user.clone(),
         host: access.host.clone(),
         table: table.to_owned(),
@@ -369,19 +376,18 @@ fn denied(access: &Access, action: Action, table: &str, column: Option<&str>) ->
 }
 
 fn allowed_by(access: &Access, need: &Need) -> Result<(), Denied> {
-    let wanted = bit(need.action);
-    if access.database(&need.database).has(wanted) {
+    if allow(access.database(&need.database), need.action) {
         return Ok(());
     }
     let (whole, some) = access.table(&need.database, &need.table);
-    if whole.has(wanted) {
+    if allow(whole, need.action) {
         return Ok(());
     }
-    if need.whole || need.any && !some.has(wanted) {
+    if need.whole || need.any && !allow(some, need.action) {
         return Err(denied(access, need.action, &need.table, None));
     }
     for (column, each) in &need.columns {
-        if !access.column(&need.database, &need.table, column).has(wanted) {
+        if !allow(access.column(&need.database, &need.table, column), need.action) {
             return Err(denied(access, need.action, &need.table, (!each).then_some(column)));
         }
     }

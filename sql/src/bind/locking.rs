@@ -6,13 +6,13 @@
 use super::Binder;
 use crate::ast::{LockClause, ObjectName};
 use crate::error::{Error, Result};
-use crate::plan::TableLock;
+use crate::plan::{Action, Locking, Part, TableLock};
 
 impl Binder<'_> {
     /// Notes the locks of the clauses of the block whose FROM was bound last.
     ///
     /// # Errors
-    /// 3568: a name that FROM does not have. 3569: a table in two clauses.
+    /// 3568: a name that FROM does not have. 3569: a table in two clauses. 1142: who locks for changes may neither change nor lock.
     pub(super) fn table_locks(&mut self, clauses: &[LockClause<'_>]) -> Result<()> {
         let mut locked = Vec::new();
         for clause in clauses {
@@ -26,6 +26,10 @@ impl Binder<'_> {
                     return Err(Error::LockedTwice(self.sources[source].alias.clone()));
                 }
                 locked.push(source);
+                if clause.locking == Locking::Update {
+                    let read = &self.sources[source];
+                    self.context.need(read.rights, &read.table, Action::Lock, Part::Any)?;
+                }
                 // An outermost clause without OF is the plan's own, for all that it reads.
                 if !clause.of.is_empty() || !self.levels.is_empty() {
                     self.note_lock(clause, source);
