@@ -342,7 +342,7 @@ impl Binder<'_> {
             ExprKind::Literal(Value::UInt(n)) => i64::try_from(*n).is_ok_and(|n| n >= least),
             // What their value is, is known when the statement runs.
             ExprKind::Param(_) => true,
-            ExprKind::UserVariable(_) => matches!(class(&arg.ty), Class::Integer | Class::Null),
+            ExprKind::UserVariable(_) => matches!(class(&arg.ty), Class::Integer | Class::Null) || typing::is_unset(arg),
             // A variable of a program.
             _ => !super::compare::reads_rows(arg) && !matches!(arg.kind, ExprKind::Literal(_) | ExprKind::Arithmetic { .. }),
         };
