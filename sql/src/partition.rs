@@ -122,6 +122,8 @@ enum Needs {
     Time,
     Both,
     Any,
+    /// It depends on a variable.
+    More,
 }
 
 /// The unit of EXTRACT.
@@ -151,7 +153,7 @@ impl Needs {
             F::Extract => match args.first().and_then(unit_of) {
                 Some(unit) if unit.starts_with("DAY_") => Self::Both,
                 Some(unit) if ["YEAR", "YEAR_MONTH", "QUARTER", "MONTH", "DAY"].contains(&&*unit) => Self::Date,
-                Some(unit) if unit == "WEEK" => Self::Both,
+                Some(unit) if unit == "WEEK" => Self::More,
                 _ => Self::Time,
             },
             _ => Self::Any,
@@ -164,6 +166,7 @@ impl Needs {
             Self::Time => class != Class::Date,
             Self::Both => class == Class::DateTime,
             Self::Any => true,
+            Self::More => false,
         }
     }
 }

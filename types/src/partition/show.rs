@@ -8,8 +8,10 @@ use std::fmt::Write;
 
 /// What follows the table's options, in the comment that older servers do not read.
 pub fn clause(table: &TableDef, of: &Partitioning) -> String {
+    let calls_new = |by: &PartitionBy| by.expr().is_some_and(|expr| expr.text.contains("to_seconds("));
     let version = match &of.by {
         PartitionBy::RangeColumns(_) | PartitionBy::ListColumns(_) => "50500",
+        by if calls_new(by) || of.sub.as_ref().is_some_and(|sub| calls_new(&sub.by)) => "50500",
         _ => "50100",
     };
     let mut out = format!("\n/*!{version} PARTITION BY {}", head(&of.by));
