@@ -67,6 +67,9 @@ impl Binder<'_> {
             E::AtTimeZone { arg, target } => self.at_time_zone(arg, target),
             E::Subquery(query) => match bare_value(query) {
                 Some(value) => {
+                    if let (true, ast::QueryBody::Select(select)) = (self.notes.is_some(), &query.body) {
+                        super::query::names_without_spaces(select.items)?;
+                    }
                     let around = std::mem::replace(&mut self.scope.in_bare_subquery, true);
                     let value = self.expr(value);
                     self.scope.in_bare_subquery = around;
@@ -747,7 +750,8 @@ impl Binder<'_> {
             return Ok(Expr::literal(Value::Null, ColumnType::new(TypeKind::Null)));
         }
         let source = self.scope.visible[0];
-        let column = self.sources[source].table.column_index(name.name);
+        let is_target = name.table.is_none_or(|table| table == self.sources[source].alias);
+        let column = self.sources[source].table.column_index(name.name).filter(|_| is_target);
         let column = column.ok_or_else(|| Error::UnknownColumn { name: dotted(name), clause: self.scope.clause })?;
         let (_, column) = self.target_column(source, column, "INSERT")?;
         self.insert_value(column)

@@ -15,7 +15,7 @@ use super::typing::{self, Class, class};
 use super::window::WINDOW_SLOT;
 use super::{AliasRule, Binder, BoundWindow, LevelKind, Scope, SelectColumn};
 use crate::ast::{self, Expr as AstExpr, Literal, OrderItem, Query, QueryBody, Select, SelectItem};
-use crate::error::{Clause, Error, Result};
+use crate::error::{Clause, Error, NameKind, Result};
 use crate::expr::{Aggregate, Expr, ExprKind};
 use crate::plan::{BindContext, LimitPlan, LockWait, Locking, Node, OutputColumn, QueryPlan, SortKey};
 use crate::planner::{FromBlock, JoinTree};
@@ -354,6 +354,9 @@ impl Binder<'_> {
         let is_first = is_outermost && !std::mem::replace(&mut self.saw_block, true);
         if select.calc_found_rows && !is_first {
             return Err(Error::MisplacedOption("SQL_CALC_FOUND_ROWS"));
+        }
+        if self.notes.is_some() && !is_first {
+            names_without_spaces(select.items)?;
         }
         let mut tree = self.bind_from(select.from)?;
         self.table_locks(tail.locking)?;
@@ -734,6 +737,18 @@ impl Binder<'_> {
         let offset = limit.offset.as_ref().map(&mut number).transpose()?;
         Ok(Some(LimitPlan { offset, count: Some(number(&limit.count)?), counts_all: false }))
     }
+}
+
+/// 1166: in a view, names that end with a space, but for those of its own columns, which get others.
+pub(super) fn names_without_spaces(items: &[SelectItem<'_>]) -> Result<()> {
+    for item in items {
+        if let SelectItem::Expr { alias: Some(alias), .. } = item
+            && alias.ends_with(' ')
+        {
+            return Err(Error::WrongName { kind: NameKind::Column, name: (*alias).to_owned() });
+        }
+    }
+    Ok(())
 }
 
 /// Binds the WHERE of a SHOW statement: names are the result's columns, and become slots.

@@ -223,6 +223,7 @@ impl<'a> Parser<'a> {
                 K::Leave => self.jump_to_label("LEAVE"),
                 K::Iterate => self.jump_to_label("ITERATE"),
                 K::Fetch => self.fetch(),
+                K::Set if self.at_set_role() => self.plain_statement(),
                 K::Set => self.set_variables(),
                 K::Call => self.call_in_body(),
                 K::Signal | K::Resignal => self.signal(),
@@ -242,6 +243,13 @@ impl<'a> Parser<'a> {
             },
             _ => self.plain_statement(),
         }
+    }
+
+    /// `SET ROLE ...`, and no variable of that name.
+    fn at_set_role(&self) -> bool {
+        let mut lexer = self.lexer;
+        let is_role = matches!(lexer.next().0, Token::Word(word) if word.eq_ignore_ascii_case(b"ROLE"));
+        is_role && !matches!(lexer.next().0, Token::Equal | Token::Assign)
     }
 
     /// A statement that is run as it is.
