@@ -7,12 +7,24 @@ use sql::expr::Expr as BoundExpr;
 use sql::plan::{LockWait, Locking, Node, Parts, Plan, QueryPlan};
 use types::{CollationId, Value};
 
+/// Names of databases and tables are told apart by case, also in SHOW.
+const EXACT: CollationId = CollationId::UTF8MB4_BIN;
+
+/// The column has names that are told apart by case.
+pub fn tell_names_exactly(result: &mut ResultSet, column: usize) {
+    result.columns[column].ty.collation = EXACT;
+}
+
 /// Keeps the rows that pass; LIKE looks at column `like_column`.
 pub async fn apply(state: &mut State, mut result: ResultSet, filter: ShowFilter<'_>, like_column: usize) -> Result<ResultSet> {
     match filter {
         ShowFilter::None => {}
         ShowFilter::Like(pattern) => result.rows.retain(|row| match &row[like_column] {
-            Value::Bytes(text) => like(pattern, text),
+            Value::Bytes(text) => {
+                let collation = result.columns[like_column].ty.collation;
+                let collation = if collation == EXACT { EXACT } else { CollationId::UTF8MB4_GENERAL_CI };
+                types::collation::like(text, pattern, Some(b'\\'), collation)
+            }
             _ => false,
         }),
         ShowFilter::Where(expr) => result.rows = filter_where(state, &mut result, expr).await?,

@@ -45,19 +45,31 @@ use crate::session::{ResultSet, State};
 use conditions::Condition;
 use sql::ast::{Show, ShowFilter};
 
+/// Whose tables are found in any case.
+fn of_information_schema(state: &State, database: Option<&str>) -> bool {
+    database.or(state.vars.database.as_deref()).is_some_and(|name| name.eq_ignore_ascii_case("information_schema"))
+}
+
 /// Runs one SHOW.
 pub async fn show(state: &mut State, what: &Show<'_>) -> Result<ResultSet> {
     match *what {
         Show::Databases(filter) => {
-            let made = tables::databases(state, like_text(&filter).as_deref());
+            let mut made = tables::databases(state, like_text(&filter).as_deref());
+            filter::tell_names_exactly(&mut made, 0);
             filter::apply(state, made, filter, 0).await
         }
         Show::Tables { full, database, filter, .. } => {
-            let made = tables::tables(state, full, database, like_text(&filter).as_deref())?;
+            let mut made = tables::tables(state, full, database, like_text(&filter).as_deref())?;
+            if !of_information_schema(state, database) {
+                filter::tell_names_exactly(&mut made, 0);
+            }
             filter::apply(state, made, filter, 0).await
         }
         Show::TableStatus { database, filter } => {
-            let made = tables::status(state, database)?;
+            let mut made = tables::status(state, database)?;
+            if !of_information_schema(state, database) {
+                filter::tell_names_exactly(&mut made, 0);
+            }
             filter::apply(state, made, filter, 0).await
         }
         Show::Columns { full, table, filter, .. } => {
@@ -98,7 +110,8 @@ pub async fn show(state: &mut State, what: &Show<'_>) -> Result<ResultSet> {
         Show::Privileges => Ok(server::privileges()),
         Show::Plugins => Ok(server::plugins()),
         Show::Triggers { database, filter, .. } => {
-            let made = crate::routine::triggers_status(state, database)?;
+            let mut made = crate::routine::triggers_status(state, database)?;
+            filter::tell_names_exactly(&mut made, 2);
             filter::apply(state, made, filter, 2).await
         }
         Show::Events { database, filter } => {
@@ -111,7 +124,8 @@ pub async fn show(state: &mut State, what: &Show<'_>) -> Result<ResultSet> {
             filter::apply(state, made, filter, 1).await
         }
         Show::OpenTables { database, filter } => {
-            let made = tables::open_tables(state, database);
+            let mut made = tables::open_tables(state, database);
+            filter::tell_names_exactly(&mut made, 1);
             filter::apply(state, made, filter, 1).await
         }
         Show::Profiles => Ok(empty(&["Query_ID", "Duration", "Query"])),
