@@ -1,12 +1,15 @@
 //! EXPLAIN: the plan as a tree of text, or as the traditional table.
 
 use super::build::{Columns, number, optional, result, text};
+use crate::account::is_free;
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
 use crate::session::{ResultSet, State, without_parameters};
+use accounts::privilege::Privileges;
+use conditions::Condition;
 use sql::Parsed;
 use sql::ast::{ExplainFormat, Statement};
-use sql::plan::{Access, InsertSource, Node, Plan, Scan};
+use sql::plan::{Access, Action, InsertSource, Node, Plan, Scan};
 use std::rc::Rc;
 use types::Value;
 use types::schema::IndexKind;
@@ -27,17 +30,36 @@ pub async fn explain(
     if analyze {
         let measured = async |state: &mut State| {
             let planned = state.plan_given(&parsed, given)?;
+            refuse_hidden(state, planned.entry.prepared.plan())?;
             run_and_show(state, format, &planned.entry, given).await
         };
         return state.until_current(measured).await;
     }
     let planned = state.plan_given(&parsed, given)?;
     let plan = planned.entry.prepared.plan();
+    refuse_hidden(state, plan)?;
     match chosen(state, format) {
         ExplainFormat::Tree => Ok(one_text(&sql::explain_tree(plan))),
         ExplainFormat::Traditional | ExplainFormat::Chosen => Ok(table(plan, &|scan| partitions(state, scan, given))),
         ExplainFormat::Json => Ok(one_text(&sql::explain_json(plan))),
     }
+}
+
+/// 1345: a plan tells of what views read, which their reader must be allowed to see.
+fn refuse_hidden(state: &State, plan: &Plan) -> Result<()> {
+    let named = &plan.parts().named;
+    for each in named.iter().filter(|each| !each.table.id.is_temporary()) {
+        let needed = match (&each.table.view, each.through) {
+            (Some(_), _) => Privileges::SELECT.with(Privileges::SHOW_VIEW),
+            (None, Some(_)) => Privileges::SELECT,
+            (None, None) => continue,
+        };
+        let (database, table) = (&each.table.database, &each.table.name);
+        if !is_free(database, table, Action::Select) && !state.access.table(database, table).0.has(needed) {
+            return Err(Condition::ViewNoExplain.into());
+        }
+    }
+    Ok(())
 }
 
 /// The format of a statement that names none.
