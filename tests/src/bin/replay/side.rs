@@ -128,10 +128,10 @@ impl Outcome {
         ];
         for row in &mut self.rows {
             // Engines are one.
-            *row = row
-                .replace("ENGINE=MEMORY", "ENGINE=InnoDB")
-                .replace("ENGINE=MyISAM", "ENGINE=InnoDB")
-                .replace(" USING HASH", "");
+            for engine in ["MEMORY", "MyISAM", "CSV", "MRG_MyISAM", "ARCHIVE", "BLACKHOLE"] {
+                *row = row.replace(&format!("ENGINE={engine}"), "ENGINE=InnoDB");
+            }
+            *row = row.replace(" USING HASH", "");
             for (set, collation) in DEFAULTS {
                 *row = row.replace(&format!(" CHARACTER SET {set} COLLATE {collation}"), &format!(" CHARACTER SET {set}"));
                 if row.contains(&format!("DEFAULT CHARSET={set}")) {
