@@ -1,5 +1,6 @@
 //! `cargo xtask fuzz`: the targets of `fuzz/`, each for some seconds, with cargo-fuzz on the nightly toolchain; and `differential`, random statements on
-//! Heddle beside a real MySQL (`tests/src/bin/differential`), and `replay`, MySQL's own tests on both (`tests/src/bin/replay`).
+//! Heddle beside a real MySQL (`tests/src/bin/differential`), `replay`, MySQL's own tests on both (`tests/src/bin/replay`), and `metadata`, what both
+//! tell of columns (`tests/src/bin/metadata`).
 
 use crate::bench::{parse_target, start_peers};
 use crate::ci;
@@ -10,14 +11,14 @@ use std::process::Command;
 
 /// The target that is a program of `tests`.
 const DIFFERENTIAL: &str = "differential";
-/// The other one: `cargo xtask fuzz replay -- --suite DIR --judge HOST:PORT`.
-const REPLAY: &str = "replay";
+/// Programs of `tests`, too: `cargo xtask fuzz replay -- --suite DIR --judge HOST:PORT`, `cargo xtask fuzz metadata -- --judge HOST:PORT`.
+const BESIDE_A_JUDGE: [&str; 2] = ["replay", "metadata"];
 /// The peer that a folder of peers starts.
 const REFERENCE: &str = "mysql97";
 
 #[derive(Args)]
 pub struct Options {
-    /// Targets of fuzz/, `differential` or `replay`
+    /// Targets of fuzz/, `differential`, `replay` or `metadata`
     targets: Vec<String>,
     /// Of each byte-level target
     #[arg(long, default_value_t = 60)]
@@ -34,7 +35,7 @@ pub struct Options {
     /// differential: a folder with servers.py, which starts the real MySQL and prints how to reach it
     #[arg(long)]
     peers: Option<PathBuf>,
-    /// differential, replay: after `--`, more for the program; `-- --help` shows what
+    /// differential, replay, metadata: after `--`, more for the program; `-- --help` shows what
     #[arg(last = true)]
     more: Vec<String>,
 }
@@ -42,10 +43,11 @@ pub struct Options {
 /// Runs what is named, or all byte-level targets; true when nothing was found.
 pub fn run(root: &Path, options: &Options) -> Result<bool, String> {
     let has = |name: &str| options.targets.iter().any(|target| target == name);
-    let bytes: Vec<String> = options.targets.iter().filter(|t| ![DIFFERENTIAL, REPLAY].contains(&t.as_str())).cloned().collect();
+    let is_program = |name: &str| name == DIFFERENTIAL || BESIDE_A_JUDGE.contains(&name);
+    let bytes: Vec<String> = options.targets.iter().filter(|target| !is_program(target)).cloned().collect();
     let mut clean = true;
-    if has(REPLAY) {
-        clean = ci::program(root, REPLAY, &options.more)?;
+    for name in BESIDE_A_JUDGE.into_iter().filter(|name| has(name)) {
+        clean &= ci::program(root, name, &options.more)?;
     }
     if has(DIFFERENTIAL) {
         clean &= ci::program(root, DIFFERENTIAL, &differential(options)?)?;
