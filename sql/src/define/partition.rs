@@ -1,12 +1,12 @@
 //! PARTITION BY and its values. Constants are computed by the session ([`DefineContext::constant`]); what concerns the table as a whole is
 //! left to `table`.
 
-use super::{DefineContext, default_text, text};
+use super::{DefineContext, Definer, default_text};
 use crate::ast::{
     Expr, PartitionAction, PartitionBy as AstBy, PartitionClause, PartitionDefinition, PartitionValue,
     PartitionValues as AstValues, SubpartitionClause,
 };
-use crate::{Error, Result};
+use crate::{CommentOf, Error, Result};
 use conditions::Condition;
 use types::convert::{self, Warnings};
 use types::definition::PartitionChange;
@@ -160,12 +160,15 @@ fn definitions(
     let mut definitions = Vec::with_capacity(written.len());
     for partition in written {
         let limits = Limits { context, by, columns, partition: partition.name };
-        let sub = |(name, comment): &(&str, Option<&[u8]>)| SubpartitionDef { name: (*name).to_owned(), comment: text(*comment) };
+        let comment = |name: &str, comment: Option<&[u8]>| Definer::new(context).comment(CommentOf::Partition, name, comment);
+        let sub = |(name, text): &(&str, Option<&[u8]>)| {
+            Ok(SubpartitionDef { name: (*name).to_owned(), comment: comment(name, *text)? })
+        };
         definitions.push(PartitionDef {
             name: partition.name.to_owned(),
             values: limits.values(&partition.values)?,
-            comment: text(partition.comment),
-            subpartitions: partition.subpartitions.iter().map(sub).collect(),
+            comment: comment(partition.name, partition.comment)?,
+            subpartitions: partition.subpartitions.iter().map(sub).collect::<Result<_>>()?,
         });
     }
     Ok(definitions)
