@@ -75,7 +75,7 @@ impl<'a> ColumnDefinition<'a> {
         let mut column = Self::expression(name, ty, nullable, results);
         let wire = &mut column.wire;
         wire.set_flag(column_flag::BLOB, false);
-        if is_number(&ty.kind) {
+        if is_number(&ty.kind) || ty.kind == TypeKind::Null {
             wire.set_flag(column_flag::BINARY, true);
         }
         match ty.kind {
@@ -172,7 +172,6 @@ fn flags_of(ty: &ColumnType) -> u16 {
         TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json => BLOB,
         TypeKind::Enum { .. } => ENUM,
         TypeKind::Set { .. } => SET,
-        TypeKind::Timestamp { .. } => TIMESTAMP,
         // One that is computed is unsigned, and has no leading zeros.
         TypeKind::Year if !ty.unsigned => UNSIGNED | ZEROFILL,
         TypeKind::Bit { .. } => UNSIGNED,
@@ -259,7 +258,7 @@ mod tests {
         check(new(Date), 10, 63, 10, BINARY, 0);
         check(new(Time { fsp: 0 }), 11, 63, 10, BINARY, 0);
         check(new(DateTime { fsp: 6 }), 12, 63, 26, BINARY, 6);
-        check(new(Timestamp { fsp: 0 }), 7, 63, 19, BINARY | TIMESTAMP, 0);
+        check(new(Timestamp { fsp: 0 }), 7, 63, 19, BINARY, 0);
         check(new(Year), 13, 63, 4, UNSIGNED | ZEROFILL, 0);
         check(new(Enum { members: members.clone() }), 254, 255, 20, ENUM, 0);
         check(new(Set { members }), 254, 255, 28, SET, 0);

@@ -9,14 +9,14 @@ use crate::digests::{Statistics, Ways};
 use crate::session::{FileTarget, KeptPlan, State};
 use crate::show::{VirtualReads, virtual_reads};
 use exec::Prepared;
-use protocol::{Capabilities, ColumnDefinition, EncodedHead, WireType, column_flag};
+use protocol::{Capabilities, ColumnDefinition, EncodedHead, WireType, column_flag, field_type};
 use sql::param::Params;
-use sql::plan::{InsertSource, OutputColumn, Plan};
+use sql::plan::{InsertSource, Made, OutputColumn, Plan};
 use sql::routine::Place;
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
-use types::CollationId;
+use types::{CollationId, ColumnType, TypeKind};
 
 /// Plans kept by each worker.
 const PLANS_MAX: usize = 1024;
@@ -149,9 +149,14 @@ pub fn definition_of<'a>(column: &'a OutputColumn, results: Option<CollationId>)
     let name = clip(&column.name);
     let through_name = Some(&*column.through_name).filter(|name| !name.is_empty());
     if column.original_name.is_empty() {
-        let make = if column.table_alias.is_empty() { ColumnDefinition::computed } else { ColumnDefinition::expression };
+        let is_stored = column.made == Made::Kept || (column.made == Made::Column && !column.table_alias.is_empty());
+        let make = if is_stored { ColumnDefinition::expression } else { ColumnDefinition::computed };
         let mut expression = make(name, &column.ty, column.nullable, results);
-        expression.wire.length = column.width.map_or(expression.wire.length, u32::from);
+        match column.made {
+            Made::Kept if is_text(&column.ty) => expression.wire.decimals = 0,
+            _ => {}
+        }
+        describe(&mut expression.wire, column, results);
         let (table, original_table) = (&*column.table_alias, &*column.view);
         return ColumnDefinition { table, original_table, original_name: through_name.unwrap_or(""), ..expression };
     }
@@ -163,6 +168,8 @@ pub fn definition_of<'a>(column: &'a OutputColumn, results: Option<CollationId>)
     wire.set_flag(column_flag::PART_KEY, column.part_of_key);
     wire.set_flag(column_flag::AUTO_INCREMENT, column.auto_increment);
     wire.set_flag(column_flag::NO_DEFAULT_VALUE, column.no_default);
+    wire.set_flag(column_flag::TIMESTAMP, column.sets_time);
+    wire.set_flag(column_flag::ON_UPDATE_NOW, column.sets_time_on_update);
     ColumnDefinition {
         database: &column.database,
         table: &column.table_alias,
@@ -172,6 +179,58 @@ pub fn definition_of<'a>(column: &'a OutputColumn, results: Option<CollationId>)
         wire,
     }
 }
+
+/// Puts MySQL's own length and type of a computed column into what the client is told.
+fn describe(wire: &mut WireType, column: &OutputColumn, results: Option<CollationId>) {
+    let Some(characters) = column.characters else { return };
+    // What is chosen among members of an ENUM is a text.
+    wire.set_flag(column_flag::ENUM | column_flag::SET, false);
+    // The bytes of a hexadecimal literal are a number no more.
+    wire.set_flag(
+        column_flag::UNSIGNED,
+        wire.flags & column_flag::UNSIGNED != 0 && (is_literal(column) || !column.ty.is_binary_string()),
+    );
+    if !matches!(column.ty.kind, TypeKind::Text(_) | TypeKind::Blob(_)) {
+        let is_text = column.ty.collation != CollationId::BINARY && !is_number(&column.ty);
+        let width = if is_text { results.unwrap_or(column.ty.collation).character_bytes_max() } else { 1 };
+        wire.length = characters.saturating_mul(width);
+        let is_fixed = matches!(column.made, Made::Choice { fixed: true } | Made::IfNull { fixed: true } | Made::MovedTime);
+        if is_fixed && wire.field_type == field_type::VAR_STRING {
+            wire.field_type = field_type::STRING;
+        }
+        return;
+    }
+    if matches!(column.made, Made::Other | Made::Aggregate) {
+        return;
+    }
+    // Of a long text the bytes count as characters again.
+    let own = characters.saturating_mul(column.ty.collation.character_bytes_max());
+    let is_text = column.ty.collation != CollationId::BINARY;
+    wire.length = if is_text { own.saturating_mul(results.unwrap_or(column.ty.collation).character_bytes_max()) } else { own };
+    wire.field_type = match column.made {
+        // Beside documents it is a long one.
+        Made::Choice { .. } | Made::IfNull { .. } if characters >= u32::MAX / 4 => wire.field_type,
+        Made::Choice { .. } | Made::IfNull { .. } | Made::Kept => field_type::BLOB,
+        Made::Function if own <= MEDIUM_MAX => field_type::MEDIUM_BLOB,
+        Made::Function => field_type::LONG_BLOB,
+        _ => wire.field_type,
+    };
+}
+
+fn is_literal(column: &OutputColumn) -> bool {
+    matches!(column.made, Made::Other | Made::Aggregate)
+}
+
+fn is_text(ty: &ColumnType) -> bool {
+    ty.is_string() || matches!(ty.kind, TypeKind::Enum { .. } | TypeKind::Set { .. })
+}
+
+fn is_number(ty: &ColumnType) -> bool {
+    ty.is_integer() || matches!(ty.kind, TypeKind::Float | TypeKind::Double)
+}
+
+/// The longest MEDIUMTEXT.
+const MEDIUM_MAX: u32 = 0xff_ffff;
 
 /// The plans of text statements, by digest and the session's binding key.
 #[derive(Default)]

@@ -178,12 +178,10 @@ pub struct OutputColumn {
     pub name: String,
     pub ty: ColumnType,
     pub nullable: bool,
-    /// Of an integer that is computed: how wide clients are told that it is, where that is less than its type's width.
-    pub width: Option<u8>,
-    /// Of a BIGINT that is computed: a table or view that is made of the query keeps it as INT.
-    pub is_short: bool,
-    /// Of a function of INT: a table that is made of the query keeps it as that.
-    pub is_int_function: bool,
+    /// How it comes about.
+    pub made: Made,
+    /// Of what is computed: the most characters that its values have, where its type does not tell.
+    pub characters: Option<u32>,
     /// Where the column comes from, for the wire's column definition; empty strings for an expression.
     pub database: String,
     /// Of a column whose rows are kept, the derived table's.
@@ -200,6 +198,31 @@ pub struct OutputColumn {
     pub part_of_key: bool,
     pub auto_increment: bool,
     pub no_default: bool,
+    /// It is set to the present time by itself: when rows are inserted or changed, and the latter.
+    pub sets_time: bool,
+    pub sets_time_on_update: bool,
+}
+
+/// How a column of a result comes about: MySQL's types of what it tells clients, and of a table that is made of the query, depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Made {
+    /// It is a column of a table.
+    Column,
+    /// It is one of rows that are kept: of a derived table, of a set operation.
+    Kept,
+    Function,
+    /// IF, CASE, COALESCE and the like; `fixed`: of CHAR or BINARY.
+    Choice {
+        fixed: bool,
+    },
+    IfNull {
+        fixed: bool,
+    },
+    /// A date or time that was moved, as a text.
+    MovedTime,
+    Aggregate,
+    /// A literal, a subquery, a window function, AND and OR.
+    Other,
 }
 
 #[derive(Clone, Debug)]

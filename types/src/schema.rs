@@ -414,6 +414,13 @@ pub enum ColumnDefault {
     Dropped,
 }
 
+impl ColumnDefault {
+    /// Is it the present time?
+    pub fn is_now(&self) -> bool {
+        matches!(self, Self::CurrentTimestamp)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum IndexKind {
     Primary,

@@ -175,7 +175,7 @@ pub fn column_default_text(column: &ColumnDef) -> Option<String> {
             let text = default_bytes(column, literal);
             Some(match column.ty.kind {
                 TypeKind::Bit { .. } => bit_text(column, literal),
-                _ if column.ty.is_binary_string() => hex_text(&text),
+                _ if column.ty.is_binary_string() && !text.is_empty() => hex_text(&text),
                 _ => String::from_utf8_lossy(&text).into_owned(),
             })
         }

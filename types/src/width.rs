@@ -6,6 +6,10 @@ impl ColumnType {
     /// The characters of the longest value; of long strings and of binary ones the bytes.
     pub fn display_length(&self) -> u32 {
         let sign = u32::from(!self.unsigned);
+        if let (TypeKind::Float | TypeKind::Double, Some(width), Some(_)) = (&self.kind, self.display_width, self.float_decimals)
+        {
+            return width.into();
+        }
         if let Some(width) = self.display_width
             && self.is_integer()
             && self.kind != TypeKind::Year

@@ -4,13 +4,18 @@ use sql::plan::OutputColumn;
 use types::schema::{ColumnDef, ColumnDefault, Schema};
 use types::{ColumnType, TypeKind};
 
+/// What is made of a query. In strict mode a table's dates have no zero date by default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keeper {
+    View,
+    Table,
+    StrictTable,
+}
+
 /// The column that a table or view has for a column of a query. One that is a stored table's keeps what rows get by default, and its
 /// comment; every other one that is not NULL gets MySQL's empty value. So does one that is not read from the table itself (`direct`).
-pub fn column_of_query(column: &OutputColumn, schema: &Schema, direct: bool) -> ColumnDef {
-    let mut made = ColumnDef::new(column.name.clone(), sql::kept_type(&column.ty), column.nullable);
-    if column.is_short {
-        (made.ty.kind, made.ty.display_width) = (TypeKind::Int, None);
-    }
+pub fn column_of_query(column: &OutputColumn, schema: &Schema, direct: bool, keeper: Keeper) -> ColumnDef {
+    let mut made = ColumnDef::new(column.name.clone(), sql::kept_column(column, keeper != Keeper::View), column.nullable);
     let table = schema.table(&column.database, &column.table).filter(|table| !table.is_virtual);
     let base = table.and_then(|table| Some(&table.columns[table.column_index(&column.original_name)?]));
     if let Some(base) = base {
@@ -29,7 +34,9 @@ pub fn column_of_query(column: &OutputColumn, schema: &Schema, direct: bool) -> 
             made.on_update_now = base.on_update_now;
         }
         None if !made.nullable => {
-            made.default = empty_value(&made.ty).map_or(ColumnDefault::None, |v| ColumnDefault::Literal(Some(v)))
+            let has_none = keeper == Keeper::StrictTable && is_moment(&made.ty);
+            made.default =
+                empty_value(&made.ty).filter(|_| !has_none).map_or(ColumnDefault::None, |v| ColumnDefault::Literal(Some(v)))
         }
         None => {}
     }
@@ -37,6 +44,11 @@ pub fn column_of_query(column: &OutputColumn, schema: &Schema, direct: bool) -> 
         made.default = ColumnDefault::Literal(None);
     }
     made
+}
+
+/// Has it a date?
+fn is_moment(ty: &ColumnType) -> bool {
+    matches!(ty.kind, TypeKind::Date | TypeKind::DateTime { .. } | TypeKind::Timestamp { .. })
 }
 
 /// What a column has by default that comes from an expression which is never NULL; `None`: nothing.

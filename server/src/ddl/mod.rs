@@ -21,7 +21,7 @@ use crate::session::{State, without_parameters};
 use crate::show;
 use conditions::Condition;
 use exec::Level;
-pub use from_query::column_of_query;
+pub use from_query::{Keeper, column_of_query};
 use sql::ast::{
     ColumnName, CreateDatabase, CreateTable, DatabaseOptions, Duplicates, Insert, InsertSource, ObjectName, Query, Statement,
 };
@@ -475,17 +475,14 @@ fn add_query_columns(state: &State, query: &Query<'_>, new: &mut NewTable) -> Re
     let is_direct = |database: &str, table: &str| {
         plan.named().flatten().any(|n| n.through.is_none() && n.table.database == database && n.table.name == table)
     };
+    let keeper = if state.settings.mode.strict { Keeper::StrictTable } else { Keeper::Table };
     let mut defined = std::mem::take(&mut new.columns);
     let mut given = Vec::new();
     for column in planned.entry.prepared.columns() {
         match defined.iter().position(|existing| existing.name.eq_ignore_ascii_case(&column.name)) {
             Some(at) => given.push(defined.remove(at)),
             None => {
-                let mut made = column_of_query(column, &schema, is_direct(&column.database, &column.table));
-                if column.is_int_function {
-                    (made.ty.kind, made.ty.display_width) = (types::TypeKind::Int, None);
-                }
-                given.push(made);
+                given.push(column_of_query(column, &schema, is_direct(&column.database, &column.table), keeper));
             }
         }
     }

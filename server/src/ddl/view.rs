@@ -2,7 +2,7 @@
 //!
 //! The session judges the query and prints it (`sql::define_view`); the definition itself is `table`'s.
 
-use super::from_query::column_of_query;
+use super::from_query::{Keeper, column_of_query};
 use super::{Done, job, note, qualify, refuse_virtual};
 use crate::error::{Error, Result};
 use crate::session::{Binder, State};
@@ -58,7 +58,7 @@ pub async fn create_view(state: &mut State, create: &CreateView<'_>) -> Result<D
         collation: state.settings.connection_collation,
         tables: new.tables,
     };
-    let columns = new.columns.iter().map(|column| column_of_query(column, &schema, true)).collect();
+    let columns = new.columns.iter().map(|column| column_of_query(column, &schema, true, Keeper::View)).collect();
     let (collation, view) = (database_def.collation, Some(Box::new(view)));
     let def = TableDef { collation, view, ..TableDef::new(TableId(0), database, name, columns) };
     job(state, move |tables, worker, options| tables.put_view(worker, def, change, options)).await?;

@@ -1,7 +1,7 @@
 //! Building blocks of result sets.
 
 use crate::session::ResultSet;
-use sql::plan::OutputColumn;
+use sql::plan::{Made, OutputColumn};
 use types::schema::{ColumnDef, TableDef};
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value, show_create};
 
@@ -45,9 +45,8 @@ impl Columns {
             name: name.to_owned(),
             ty,
             nullable,
-            width: None,
-            is_short: false,
-            is_int_function: false,
+            made: Made::Column,
+            characters: None,
             database: String::new(),
             table: String::new(),
             table_alias: String::new(),
@@ -60,6 +59,8 @@ impl Columns {
             part_of_key: false,
             auto_increment: false,
             no_default: false,
+            sets_time: false,
+            sets_time_on_update: false,
         });
         self
     }
@@ -118,9 +119,8 @@ pub fn output_column(def: &TableDef, column: &ColumnDef) -> OutputColumn {
         name: column.name.clone(),
         ty: column.ty.clone(),
         nullable: column.nullable,
-        width: None,
-        is_short: false,
-        is_int_function: false,
+        made: Made::Column,
+        characters: None,
         database: def.database.clone(),
         table: def.name.clone(),
         table_alias: def.name.clone(),
@@ -133,6 +133,8 @@ pub fn output_column(def: &TableDef, column: &ColumnDef) -> OutputColumn {
         part_of_key: !key.is_empty(),
         auto_increment: column.auto_increment,
         no_default: !column.nullable && column.default == types::schema::ColumnDefault::None && !column.auto_increment,
+        sets_time: column.on_update_now || column.default.is_now(),
+        sets_time_on_update: column.on_update_now,
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::build::{Columns, result, text};
 use super::quotes;
-use crate::ddl::column_of_query;
+use crate::ddl::{Keeper, column_of_query};
 use crate::error::{Error, Result};
 use crate::session::{ResultSet, State, written_type};
 use exec::Level;
@@ -42,8 +42,9 @@ impl BindContext for SchemaOnly<'_> {
         0
     }
 
+    /// The text of a view needs no mode to be read; which columns may be NULL is told as of strict mode.
     fn sql_mode(&self) -> SqlMode {
-        SqlMode::NONE
+        SqlMode { strict: true, ..SqlMode::NONE }
     }
 
     fn connection_collation(&self) -> CollationId {
@@ -64,7 +65,7 @@ pub fn present<'d>(def: &'d Arc<TableDef>, schema: &Schema) -> Result<Cow<'d, Ta
         return Ok(Cow::Borrowed(def));
     }
     let columns = sql::view_columns(def, &SchemaOnly(schema))?;
-    let columns = columns.iter().map(|column| column_of_query(column, schema, true)).collect();
+    let columns = columns.iter().map(|column| column_of_query(column, schema, true, Keeper::View)).collect();
     Ok(Cow::Owned(TableDef { columns, ..TableDef::clone(def) }))
 }
 

@@ -112,6 +112,7 @@ impl Binder<'_> {
         let widest = if collation == CollationId::BINARY { typing::bytes_per_char(arg.ty.collation) } else { 1 };
         let ty = typing::string(typing::text_length(&arg).saturating_mul(widest), collation);
         self.derivation = Derivation { collation, level: Coercibility::Implicit };
-        Ok(cast_to(arg, ty))
+        let converted = cast_to(arg, ty);
+        Ok(Expr { nullable: converted.nullable || self.mode.strict, ..converted })
     }
 }

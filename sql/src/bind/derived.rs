@@ -10,7 +10,7 @@ use super::{Binder, Changed, Level, LevelKind, typing};
 use crate::ast::Query;
 use crate::error::{DefinitionError, Error, Result};
 use crate::expr::{Expr, ExprKind};
-use crate::plan::{Access, Derived, Node};
+use crate::plan::{Access, Derived, Node, OutputColumn};
 use crate::planner::{JOINED_TABLES_MAX, JoinTree, is_volatile, node_rows, tree_sources};
 use std::sync::Arc;
 use types::schema::{ColumnDef, TableDef, TableId};
@@ -222,7 +222,9 @@ pub(super) fn derived_names<'n>(own: impl ExactSizeIterator<Item = &'n str>, giv
 }
 
 pub(super) fn derived_def(alias: &str, names: &[String], block: &Block) -> Arc<TableDef> {
-    let columns = names.iter().zip(&block.columns).map(|(name, c)| column_def(name.clone(), c.ty.clone(), c.nullable));
+    let kept =
+        |c: &OutputColumn| Some(super::kept_column(c, false)).filter(ColumnType::is_integer).unwrap_or_else(|| c.ty.clone());
+    let columns = names.iter().zip(&block.columns).map(|(name, c)| column_def(name.clone(), kept(c), c.nullable));
     table_def(alias, columns.collect())
 }
 

@@ -1,89 +1,132 @@
 //! How many digits an integer expression has where it is part of a decimal: `FLOOR(DATEDIFF(a, b) / 365)` is a BIGINT, since the quotient has few
 //! digits, where that of a BIGINT column is a DECIMAL.
 
-use super::typing::{Class, class, decimal_shape};
+use super::typing::{self, Class, class, decimal_shape};
 use crate::expr::{ArithmeticOp, Expr, ExprKind, UnaryOp};
 use crate::func::Function as F;
 use types::{TypeKind, Value};
 
-/// What has more digits is a BIGINT like any other.
-const DIGITS_MAX: u32 = 18;
+/// The digits of the most that MySQL computes with.
+const DIGITS_MAX: u32 = 65;
+/// The widest BIGINT that is computed: its digits and a sign.
+const WIDTH_MAX: u32 = 21;
 
-/// Digits of what is no column and no literal, where they are known to be fewer than those of a BIGINT.
+/// Digits of what is no column and no literal, where they are known.
 pub(crate) fn known_digits(expr: &Expr) -> Option<u32> {
     let digits = match &expr.kind {
         ExprKind::Arithmetic { op, left, right } => of_arithmetic(*op, left, right)?,
         ExprKind::Unary { op: UnaryOp::Negate, arg } => of_integer(arg)?,
-        ExprKind::Case { whens, otherwise } => most(whens.iter().map(|(_, value)| value).chain(otherwise.as_deref()))?,
+        _ if let Some(width) = chosen_width(expr) => width - width.min(sign(expr)),
+        ExprKind::AssignVariable { value, .. } => of_integer(value)?,
         ExprKind::Call { function, args } => of_call(*function, args)?,
         _ => return None,
     };
-    (digits <= DIGITS_MAX).then_some(digits)
+    Some(digits.min(DIGITS_MAX))
 }
 
-/// Does a table or view that is made of a query keep this BIGINT as INT? It does where all values are below nine digits.
-pub(crate) fn is_short(expr: &Expr) -> bool {
-    const WIDTH_MAX: u32 = 9;
-    match &expr.kind {
-        _ if expr.ty.kind != TypeKind::BigInt => false,
-        ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. } | ExprKind::Slot(_) | ExprKind::Subquery(_) => false,
-        ExprKind::Call { function: F::IfNull | F::PeriodAdd, .. } => false,
-        ExprKind::Literal(Value::Int(n)) => n.unsigned_abs().checked_ilog10().unwrap_or(0) + 2 <= WIDTH_MAX,
-        _ => {
-            let sign = u32::from(!expr.ty.unsigned);
-            let width = known_digits(expr).map(|digits| digits + sign).or(expr.ty.display_width.map(u32::from));
-            width.is_some_and(|width| width <= WIDTH_MAX)
+/// How many characters an integer may have: its digits, and a sign.
+pub(crate) fn integer_width(expr: &Expr) -> u32 {
+    match (&expr.kind, &expr.ty.kind) {
+        _ if let Some(width) = chosen_width(expr) => width,
+        // It counts a sign before it knows that there is none.
+        (ExprKind::Arithmetic { op: ArithmeticOp::Modulo, .. }, _) => known_digits(expr).map_or(WIDTH_MAX, |digits| digits + 1),
+        (ExprKind::Literal(Value::Int(n)), _) if expr.ty.display_width.is_none() => {
+            n.unsigned_abs().checked_ilog10().unwrap_or(0) + 2
         }
+        (ExprKind::Column { .. }, _) => typing::string_length(&expr.ty) as u32,
+        (_, TypeKind::BigInt) => match (known_digits(expr), expr.ty.display_width) {
+            (Some(digits), _) => digits + sign(expr),
+            (None, Some(width)) => width.into(),
+            (None, None) => WIDTH_MAX,
+        },
+        _ => typing::string_length(&expr.ty) as u32,
     }
-}
-
-/// Is it a function of INT? A table that is made of a query keeps it as one, however many digits it has.
-pub(crate) fn is_int_function(expr: &Expr) -> bool {
-    let ExprKind::Call { function, .. } = &expr.kind else { return false };
-    match function {
-        F::IfNull | F::PeriodAdd => false,
-        F::Benchmark | F::RegexpLike => true,
-        function => !is_choice(*function) && known_digits(expr).is_some_and(|digits| digits <= 10),
-    }
-}
-
-/// Functions that give one of their arguments.
-fn is_choice(function: F) -> bool {
-    matches!(function, F::If | F::Coalesce | F::Greatest | F::Least | F::Abs | F::NullIf)
 }
 
 fn of_integer(expr: &Expr) -> Option<u32> {
-    matches!(class(&expr.ty), Class::Integer | Class::Null).then(|| decimal_shape(expr).0)
-}
-
-fn most<'e>(mut exprs: impl Iterator<Item = &'e Expr>) -> Option<u32> {
-    exprs.try_fold(0, |most, expr| Some(most.max(of_integer(expr)?)))
-}
-
-fn of_arithmetic(op: ArithmeticOp, left: &Expr, right: &Expr) -> Option<u32> {
-    use ArithmeticOp as A;
-    let (a, b) = (of_integer(left)?, of_integer(right)?);
-    match op {
-        A::Add | A::Subtract => Some(a.max(b) + 1),
-        A::Multiply => Some(a + b),
-        A::IntDivide => Some(a),
-        A::Modulo => Some(a.max(b)),
+    match class(&expr.ty) {
+        Class::Integer | Class::Null => Some(decimal_shape(expr).0),
+        // Dates and times are numbers there.
+        _ if typing::is_temporal(&expr.ty) && expr.ty.fsp() == 0 => Some(decimal_shape(expr).0),
         _ => None,
     }
 }
 
+fn sign(expr: &Expr) -> u32 {
+    u32::from(!typing::is_unsigned(&expr.ty) && expr.ty.kind != TypeKind::Year)
+}
+
+/// The width of what is chosen among integers: that of the widest.
+fn chosen_width(expr: &Expr) -> Option<u32> {
+    let widest = |mut exprs: std::slice::Iter<'_, Expr>| exprs.try_fold(0, |most, e| Some(most.max(width_of_choice(e)?)));
+    match &expr.kind {
+        ExprKind::Case { whens, otherwise } => {
+            let of_whens = whens.iter().try_fold(0, |most, (_, e)| Some(most.max(width_of_choice(e)?)))?;
+            Some(of_whens.max(otherwise.as_deref().map_or(Some(0), width_of_choice)?))
+        }
+        ExprKind::Call { function: F::If, args } => widest(args[1..].iter()),
+        ExprKind::Call { function: F::IfNull | F::Coalesce | F::Greatest | F::Least, args } => widest(args.iter()),
+        ExprKind::Call { function: F::NullIf, args } => width_of_choice(&args[0]),
+        _ => None,
+    }
+}
+
+fn width_of_choice(expr: &Expr) -> Option<u32> {
+    match class(&expr.ty) {
+        Class::Null => Some(0),
+        Class::Integer => Some(integer_width(expr)),
+        _ => None,
+    }
+}
+
+fn of_arithmetic(op: ArithmeticOp, left: &Expr, right: &Expr) -> Option<u32> {
+    use ArithmeticOp as A;
+    match op {
+        A::Add | A::Subtract => Some(of_integer(left)?.max(of_integer(right)?) + 1),
+        A::Multiply => Some(of_integer(left)? + of_integer(right)?),
+        // A small divisor makes more digits.
+        A::IntDivide => Some((whole_digits(left) + fraction_digits(right)).min(WIDTH_MAX)),
+        A::Modulo => Some(of_integer(left)?.max(of_integer(right)?)),
+        _ => None,
+    }
+}
+
+/// Digits before the point of what is divided.
+fn whole_digits(expr: &Expr) -> u32 {
+    match class(&expr.ty) {
+        Class::Integer | Class::Decimal | Class::Date | Class::Time | Class::DateTime => {
+            let (precision, scale) = decimal_shape(expr);
+            precision.saturating_sub(scale)
+        }
+        Class::Null => 0,
+        Class::Double | Class::String | Class::Json => characters(expr),
+    }
+}
+
+/// Digits behind the point of what it is divided by.
+fn fraction_digits(expr: &Expr) -> u32 {
+    match class(&expr.ty) {
+        Class::Integer | Class::Null => 0,
+        Class::Decimal | Class::Date | Class::Time | Class::DateTime => decimal_shape(expr).1,
+        Class::Double => expr.ty.float_decimals.map_or_else(|| characters(expr), u32::from),
+        Class::String | Class::Json => characters(expr),
+    }
+}
+
+fn characters(expr: &Expr) -> u32 {
+    u32::try_from(typing::text_length(expr)).unwrap_or(u32::MAX).min(DIGITS_MAX)
+}
+
 fn of_call(function: F, args: &[Expr]) -> Option<u32> {
     match function {
-        F::If => most(args[1..].iter()),
-        F::IfNull | F::Coalesce | F::Greatest | F::Least => most(args.iter()),
-        F::Abs | F::NullIf => of_integer(&args[0]),
-        F::DayOfWeek | F::Weekday | F::Quarter | F::StrCmp => Some(1),
-        F::Month | F::Day | F::Week | F::WeekOfYear | F::Minute | F::Second | F::Interval => Some(2),
+        F::Abs => of_integer(&args[0]),
+        F::DayOfWeek | F::Weekday | F::Quarter | F::StrCmp | F::Interval => Some(1),
+        F::Month | F::Day | F::Week | F::WeekOfYear | F::Minute | F::Second => Some(2),
         F::DayOfYear | F::Hour | F::Ascii => Some(3),
         F::YearWeek => Some(6),
         F::ToDays => Some(7),
         F::DateDiff => Some(8),
-        F::TimeToSec => Some(9),
+        F::TimeToSec | F::PasswordStrength => Some(9),
         F::Length | F::CharLength | F::BitLength | F::Locate | F::Instr | F::FindInSet | F::Field => Some(10),
         F::Crc32 | F::UncompressedLength => Some(10),
         F::Extract => of_unit(args),

@@ -14,6 +14,8 @@ impl Binder<'_> {
     pub(super) fn call_nullable(&self, function: F, args: &[Expr]) -> bool {
         let any = args.iter().any(|a| a.nullable);
         match function {
+            F::ConcatWs => self.mode.strict || args[0].nullable,
+            function if is_text_of_texts(function) => self.mode.strict || any,
             F::Coalesce | F::IfNull => args.iter().all(|a| a.nullable),
             F::If => args[1].nullable || args[2].nullable,
             F::Degrees
@@ -22,22 +24,21 @@ impl Binder<'_> {
             | F::CharLength
             | F::BitLength
             | F::MemberNumber
-            | F::Upper
-            | F::Lower
-            | F::Substring
-            | F::SubstringIndex
-            | F::Trim
-            | F::LTrim
-            | F::RTrim
-            | F::Reverse
-            | F::Replace
             | F::Locate
             | F::Instr
             | F::Ascii
             | F::Ord
-            | F::Md5
-            | F::Sha1
             | F::Crc32
+            | F::MakeSet
+            | F::UncompressedLength
+            | F::IsIpv4
+            | F::IsIpv4Compat
+            | F::IsIpv4Mapped
+            | F::IsIpv6
+            | F::PeriodAdd
+            | F::PeriodDiff
+            | F::GtidSubset
+            | F::RegexpInstr
             | F::Abs
             | F::Ceiling
             | F::Floor
@@ -68,9 +69,7 @@ impl Binder<'_> {
             | F::RowCount
             | F::FoundRows
             | F::Sleep
-            | F::Benchmark
             | F::UuidShort
-            | F::CurrentRole
             | F::IcuVersion => false,
             F::LastInsertId | F::UnixTimestamp => any,
             _ => true,
@@ -81,6 +80,7 @@ impl Binder<'_> {
         let connection = self.literal_collation();
         let text = |length: u64| typing::string(length, connection);
         let length = |n: usize| typing::text_length(&args[n]);
+        let bytes = |n: usize| length(n).saturating_mul(typing::bytes_per_char(args[n].ty.collation));
         let known;
         let args = match function {
             F::Time | F::Timestamp | F::TimeDiff | F::AddTime | F::SubTime | F::ConvertTz | F::UnixTimestamp => {
@@ -90,53 +90,18 @@ impl Binder<'_> {
             _ => args,
         };
         let ty = match function {
-            // Strings as long as their arguments.
-            F::Concat => typing::string(args.iter().map(typing::text_length).sum(), collation),
-            F::ConcatWs => {
-                let parts: u64 = args[1..].iter().map(typing::text_length).sum();
-                typing::string(parts + length(0) * (args.len() as u64 - 2), collation)
-            }
-            F::Upper | F::Lower | F::Reverse | F::SubstringIndex | F::Trim | F::LTrim | F::RTrim => {
-                typing::string(length(0), collation)
-            }
-            F::Left | F::Right | F::Substring => {
-                let mut most = length(0);
-                if function == F::Substring {
-                    most = constant_length(args.get(1)).filter(|n| *n > 0).map_or(most, |from| most.saturating_sub(from - 1));
-                }
-                let wanted = constant_length(args.last()).filter(|_| function != F::Substring || args.len() == 3);
-                typing::string(wanted.map_or(most, |n| n.min(most)), collation)
-            }
-            F::LPad | F::RPad | F::Space => {
-                typing::string(constant_length(args.get(if function == F::Space { 0 } else { 1 })).unwrap_or(LONG), collation)
-            }
-            F::Repeat => {
-                let count = constant_length(args.get(1));
-                typing::string(count.map_or(LONG, |n| n.saturating_mul(length(0)).min(LONG)), collation)
-            }
-            F::Replace => {
-                let (from, to) = (length(1).max(1), length(2));
-                typing::string(
-                    if to > from { (length(0) / from).saturating_mul(to).max(length(0)).min(LONG) } else { length(0) },
-                    collation,
-                )
-            }
-            F::Insert => typing::string(length(0) + length(3), collation),
-            F::Elt => typing::string(args[1..].iter().map(typing::text_length).max().unwrap_or(0), collation),
-            F::MakeSet => typing::string(args[1..].iter().map(|a| typing::text_length(a) + 1).sum(), collation),
-            F::ExportSet => typing::string(64 * (length(1).max(length(2)) + args.get(3).map_or(1, |_| length(3))), collation),
-            F::Quote => typing::string(length(0) * 2 + 2, collation),
-            F::Char => typing::string(args.len() as u64 * 4, CollationId::BINARY),
+            function if let Some(length) = length_of_call(function, args, collation) => typing::string(length, collation),
             // Strings of their own.
+            F::Char => typing::string(args.len() as u64 * 4, CollationId::BINARY),
             F::Hex => text(match class(&args[0].ty) {
                 Class::Null | Class::Integer | Class::Decimal | Class::Double => 16,
                 Class::String => length(0) * typing::bytes_per_char(args[0].ty.collation) * 2,
                 Class::Json => length(0) * 8,
                 Class::Date | Class::Time | Class::DateTime => length(0) * 2,
             }),
-            F::Unhex => typing::string(length(0).div_ceil(2), CollationId::BINARY),
-            F::FromBase64 => typing::string(length(0) * 3 / 4 + 1, CollationId::BINARY),
-            F::ToBase64 => text((length(0) * typing::bytes_per_char(args[0].ty.collation)).div_ceil(3) * 4 * 77 / 76 + 1),
+            F::Unhex => typing::string(bytes(0).div_ceil(2), CollationId::BINARY),
+            F::FromBase64 => typing::string(bytes(0) * 3 / 4, CollationId::BINARY),
+            F::ToBase64 => text(typing::capped(base64_length(bytes(0)), connection)),
             F::Md5 => text(32),
             F::Sha1 => text(40),
             F::Sha2 => text(match constant_length(args.get(1)) {
@@ -145,8 +110,7 @@ impl Binder<'_> {
                 None => 128,
             }),
             F::Uuid => ColumnType { collation: CollationId::of_charset("utf8mb3").unwrap_or(connection), ..text(36) },
-            F::Bin | F::Conv => text(64),
-            F::Oct => text(22),
+            F::Bin | F::Oct | F::Conv => text(65),
             F::Format => text(length(0) + length(0) / 3 + 32),
             F::Charset | F::Collation | F::Database => system_text(64),
             F::User | F::CurrentUser | F::SessionUser | F::SystemUser => system_text(288),
@@ -154,9 +118,7 @@ impl Binder<'_> {
             F::InetNtoa => text(31),
             F::DayName | F::MonthName => text(9),
             F::DateFormat | F::TimeFormat => text(constant_length_of_format(args.get(1)).unwrap_or(length(1) * 10)),
-            F::JsonUnquote => {
-                ColumnType { collation: CollationId::UTF8MB4_BIN, ..ColumnType::new(TypeKind::Text(LobSize::Long)) }
-            }
+            F::JsonUnquote => typing::string(length(0), CollationId::UTF8MB4_BIN),
             F::JsonType => ColumnType { collation: CollationId::UTF8MB4_BIN, ..text(17) },
             F::JsonPretty => ColumnType { collation: CollationId::UTF8MB4_BIN, ..ColumnType::new(TypeKind::Text(LobSize::Long)) },
             F::JsonQuote => {
@@ -180,10 +142,8 @@ impl Binder<'_> {
             F::AesEncrypt => {
                 typing::string((length(0) * typing::bytes_per_char(args[0].ty.collation) / 16 + 1) * 16, CollationId::BINARY)
             }
-            F::AesDecrypt => typing::string(length(0) * typing::bytes_per_char(args[0].ty.collation), CollationId::BINARY),
-            F::Compress => {
-                typing::string(length(0) * typing::bytes_per_char(args[0].ty.collation) * 11 / 10 + 32, CollationId::BINARY)
-            }
+            F::AesDecrypt => typing::string(length(0), CollationId::BINARY),
+            F::Compress => typing::string(compressed_length(bytes(0)), CollationId::BINARY),
             F::Uncompress | F::LoadFile => ColumnType::new(TypeKind::Blob(LobSize::Long)),
             F::RandomBytes => typing::string(1024, CollationId::BINARY),
             F::StatementDigest => text(64),
@@ -193,29 +153,19 @@ impl Binder<'_> {
             F::UuidShort => typing::bigint(true),
             F::Inet6Aton => typing::string(16, CollationId::BINARY),
             F::Inet6Ntoa => text(39),
-            F::GtidSubtract => text(length(0)),
+            F::GtidSubtract => text(typing::capped(u64::MAX, connection)),
             F::Soundex => typing::string(length(0).max(4), collation),
             F::LikePattern => typing::stored(&args[0].ty),
-            F::WeightString => ColumnType::new(TypeKind::Blob(LobSize::Long)),
-            F::RegexpSubstr => typing::string(length(0), collation),
-            F::RegexpReplace => ColumnType {
-                collation,
-                ..ColumnType::new(if collation == CollationId::BINARY {
-                    TypeKind::Blob(LobSize::Long)
-                } else {
-                    TypeKind::Text(LobSize::Long)
-                })
-            },
+            F::WeightString => {
+                let weights = bytes(0).saturating_mul(weight_bytes(args[0].ty.collation));
+                typing::string(weights.max(8), CollationId::BINARY)
+            }
             F::GetFormat => text(17),
             F::NameConst => args[1].ty.clone(),
             F::FormatBytes => system_text(11),
-            F::FormatPicoTime => system_text(17),
+            F::FormatPicoTime => system_text(11),
             F::PsCurrentThreadId | F::PsThreadId => typing::bigint(true),
-            F::CurrentRole => ColumnType {
-                collation: CollationId::of_charset("utf8mb3").unwrap_or(connection),
-                ..ColumnType::new(TypeKind::Text(LobSize::Medium))
-            },
-            F::RolesGraphml => ColumnType {
+            F::CurrentRole | F::RolesGraphml => ColumnType {
                 collation: CollationId::of_charset("utf8mb3").unwrap_or(connection),
                 ..ColumnType::new(TypeKind::Text(LobSize::Long))
             },
@@ -276,8 +226,7 @@ impl Binder<'_> {
             },
             F::Year => ColumnType::unsigned(TypeKind::Year),
             F::ToYear => ColumnType::unsigned(TypeKind::Year),
-            F::Crc32 | F::InetAton => typing::bigint(true),
-            F::ConnectionId | F::LastInsertId => typing::bigint(true),
+            F::Crc32 | F::InetAton | F::IsUsedLock | F::ConnectionId | F::LastInsertId => typing::bigint(true),
             F::RegexpLike
             | F::JsonOverlaps
             | F::JsonMemberOf
@@ -289,6 +238,7 @@ impl Binder<'_> {
             | F::IsIpv4Compat
             | F::IsIpv4Mapped
             | F::IsIpv6
+            | F::Benchmark
             | F::IsFreeLock => typing::boolean(),
             _ => typing::bigint(false),
         };
@@ -321,6 +271,117 @@ impl Binder<'_> {
 
 /// What REPEAT and its like may grow to when their count is not known.
 const LONG: u64 = 16_777_216;
+
+/// Functions that make a text of others. In strict mode each may be NULL: its characters may not be those of its character set.
+fn is_text_of_texts(function: F) -> bool {
+    use F::*;
+    matches!(
+        function,
+        Upper
+            | Lower
+            | Concat
+            | Trim
+            | LTrim
+            | RTrim
+            | Hex
+            | LPad
+            | RPad
+            | Repeat
+            | Left
+            | Right
+            | Substring
+            | SubstringIndex
+            | Reverse
+            | Replace
+            | Insert
+            | Format
+            | Quote
+            | Char
+            | ToBase64
+            | Soundex
+            | ExportSet
+            | Compress
+            | RandomBytes
+    )
+}
+
+/// The most characters of what a call makes whose texts are those of its arguments.
+pub(super) fn length_of_call(function: F, args: &[Expr], collation: CollationId) -> Option<u64> {
+    // Where the result is bytes, a text counts those of its characters.
+    let bytes = |arg: &Expr| typing::text_length(arg).saturating_mul(typing::bytes_per_char(arg.ty.collation));
+    let length = |arg: &Expr| if collation == CollationId::BINARY { bytes(arg) } else { typing::text_length(arg) };
+    let lengths: Vec<u64> = args.iter().map(length).collect();
+    let first = lengths.first().copied().unwrap_or(0);
+    let capped = |length: u64| typing::capped(length, collation);
+    // The bytes have a bound where the number of characters is known.
+    let repeated = |count: Option<&Expr>, most: u64| constant_length(count).map_or(LONG, |n| capped(n.saturating_mul(most)));
+    Some(match function {
+        F::Concat => capped(lengths.iter().sum()),
+        F::ConcatWs => capped(lengths[1..].iter().sum::<u64>() + first * (args.len() as u64).saturating_sub(2)),
+        F::Upper | F::Lower | F::Reverse | F::SubstringIndex | F::Trim | F::LTrim | F::RTrim | F::RegexpSubstr => first,
+        F::Left | F::Right => constant_length(args.get(1)).map_or(first, |n| n.min(first)),
+        F::Substring => {
+            let most = match constant_integer(args.get(1)) {
+                Some(from) if from < 0 && from.unsigned_abs() > first => 0,
+                Some(from) if from < 0 => from.unsigned_abs(),
+                Some(from) => first.saturating_sub(from.unsigned_abs().saturating_sub(1)),
+                None => first,
+            };
+            constant_length(args.get(2)).map_or(most, |n| n.min(most))
+        }
+        F::LPad | F::RPad => repeated(args.get(1), 1),
+        F::Space => repeated(args.first(), 1),
+        F::Repeat => repeated(args.get(1), first),
+        // As MySQL counts it, whatever is replaced.
+        F::Replace => capped(first.saturating_mul(lengths[2].saturating_sub(1).max(1))),
+        F::Insert => capped(first + lengths[3]),
+        F::Elt => lengths[1..].iter().copied().max().unwrap_or(0),
+        F::MakeSet => lengths[1..].iter().sum::<u64>() + (args.len() as u64).saturating_sub(2),
+        F::ExportSet => 64 * lengths[1].max(lengths[2]) + 63 * lengths.get(3).copied().unwrap_or(1),
+        F::Quote => capped(first * 2 + 2),
+        F::RegexpReplace => capped(LONG),
+        _ => return None,
+    })
+}
+
+/// The same of what a call makes of its own, where its type has the size of a column.
+pub(super) fn own_length(function: F, args: &[Expr]) -> Option<u64> {
+    let length = args.first().map_or(0, typing::text_length);
+    let bytes = length.saturating_mul(args.first().map_or(1, |arg| typing::bytes_per_char(arg.ty.collation)));
+    Some(match function {
+        F::Hex => bytes.saturating_mul(2),
+        F::Unhex => bytes.div_ceil(2),
+        F::FromBase64 => (bytes.saturating_mul(3) / 4).min(LONG),
+        F::ToBase64 => base64_length(bytes).min(LONG / 4),
+        F::AesEncrypt => ((bytes / 16 + 1) * 16).min(LONG),
+        F::Compress => compressed_length(bytes).min(LONG),
+        F::Format => length + length / 3 + 32,
+        F::JsonQuote => length.saturating_mul(6).saturating_add(2),
+        F::JsonUnquote | F::AesDecrypt | F::Soundex => length,
+        F::Uncompress | F::LoadFile | F::JsonPretty | F::StatementDigestText | F::CurrentRole => LONG,
+        F::GtidSubtract => LONG / 4,
+        _ => return None,
+    })
+}
+
+fn base64_length(bytes: u64) -> u64 {
+    let digits = bytes.div_ceil(3).saturating_mul(4);
+    digits + digits.saturating_sub(1) / 76
+}
+
+fn compressed_length(bytes: u64) -> u64 {
+    bytes + (bytes >> 12) + (bytes >> 14) + 18
+}
+
+/// The bytes of a character's weights.
+fn weight_bytes(collation: CollationId) -> u64 {
+    let name = collation.name();
+    match name.contains("_0900_") && !name.ends_with("_bin") {
+        true => 16,
+        false if name.contains("_unicode_") => 8,
+        false => 1,
+    }
+}
 
 fn system_text(length: u64) -> ColumnType {
     let collation = CollationId::of_charset("utf8mb3").unwrap_or(CollationId::UTF8MB4_GENERAL_CI);
@@ -397,8 +458,15 @@ pub(super) fn is_numeric(function: F) -> bool {
 
 fn constant_length(arg: Option<&Expr>) -> Option<u64> {
     match arg?.kind {
-        ExprKind::Literal(Value::Int(n)) => Some(n.max(0) as u64),
         ExprKind::Literal(Value::UInt(n)) => Some(n),
+        _ => constant_integer(arg).map(|n| n.max(0).unsigned_abs()),
+    }
+}
+
+/// The integer that a literal is where one is wanted.
+fn constant_integer(arg: Option<&Expr>) -> Option<i64> {
+    match &arg?.kind {
+        ExprKind::Literal(value) => Some(types::convert::to_i64(value, &mut types::convert::Warnings::new())),
         _ => None,
     }
 }
@@ -412,11 +480,14 @@ fn constant_length_of_format(arg: Option<&Expr>) -> Option<u64> {
         length += match (byte, if *byte == b'%' { bytes.next() } else { None }) {
             (b'%', Some(b'M' | b'W')) => 64,
             (b'%', Some(b'a' | b'b')) => 32,
-            (b'%', Some(b'Y' | b'X' | b'x')) => 4,
-            (b'%', Some(b'D' | b'T')) => 8,
+            (b'%', Some(b'D' | b'Y' | b'X' | b'x')) => 4,
+            (b'%', Some(b'T')) => 8,
+            // Of times it may have more than two digits.
+            (b'%', Some(b'H' | b'k')) => 7,
             (b'%', Some(b'r')) => 11,
             (b'%', Some(b'f')) => 6,
             (b'%', Some(b'j')) => 3,
+            (b'%', Some(b'w' | b'%')) => 1,
             (b'%', Some(_)) => 2,
             _ => 1,
         };
@@ -472,6 +543,19 @@ fn extreme_type(args: &[Expr], collation: CollationId) -> ColumnType {
     if ty.kind == TypeKind::Json {
         // Documents compare as texts here.
         return ColumnType { collation: CollationId::UTF8MB4_BIN, ..ColumnType::new(TypeKind::Text(LobSize::Long)) };
+    }
+    if matches!(ty.kind, TypeKind::VarChar { .. } | TypeKind::VarBinary { .. }) {
+        // Times become texts with as many digits behind the point as any of the values has.
+        let fsp = args.iter().map(|arg| typing::fsp(&arg.ty)).max().unwrap_or(0);
+        let length = |arg: &Expr| match arg.ty.kind {
+            TypeKind::Time { .. } => typing::string_length(&ColumnType::new(TypeKind::Time { fsp })),
+            TypeKind::DateTime { .. } | TypeKind::Timestamp { .. } => {
+                typing::string_length(&ColumnType::new(TypeKind::DateTime { fsp }))
+            }
+            _ => 0,
+        };
+        let of_times = args.iter().map(length).max().unwrap_or(0);
+        return typing::string(of_times.max(typing::string_length(&ty)), collation);
     }
     ty
 }

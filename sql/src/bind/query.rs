@@ -17,7 +17,7 @@ use super::{AliasRule, Binder, BoundWindow, LevelKind, Scope, SelectColumn};
 use crate::ast::{self, Expr as AstExpr, Literal, OrderItem, Query, QueryBody, Select, SelectItem};
 use crate::error::{Clause, Error, NameKind, Result};
 use crate::expr::{Aggregate, Expr, ExprKind};
-use crate::plan::{BindContext, LimitPlan, LockWait, Locking, Node, OutputColumn, QueryPlan, SortKey};
+use crate::plan::{BindContext, LimitPlan, LockWait, Locking, Made, Node, OutputColumn, QueryPlan, SortKey};
 use crate::planner::{FromBlock, JoinTree};
 use types::{ColumnType, TypeKind, Value};
 
@@ -186,10 +186,6 @@ impl Binder<'_> {
         if let Bound::Select(select) = &mut bound {
             for (column, expr) in select.columns.iter_mut().zip(&select.project) {
                 column.ty.zerofill &= is_shown_as_column(expr, select.grouping.as_ref());
-                if column.ty.kind == TypeKind::BigInt && column.ty.display_width.is_none() && column.table_alias.is_empty() {
-                    let sign = u32::from(!column.ty.unsigned);
-                    column.width = super::digits::known_digits(expr).and_then(|digits| u8::try_from(digits + sign).ok());
-                }
             }
         }
         // Without OF it is for all tables; `table_locks` has those of others.
@@ -808,9 +804,8 @@ pub(super) fn plain_column(name: String, ty: ColumnType, nullable: bool) -> Outp
         name,
         ty,
         nullable,
-        width: None,
-        is_short: false,
-        is_int_function: false,
+        made: Made::Column,
+        characters: None,
         database: String::new(),
         table: String::new(),
         table_alias: String::new(),
@@ -823,6 +818,8 @@ pub(super) fn plain_column(name: String, ty: ColumnType, nullable: bool) -> Outp
         part_of_key: false,
         auto_increment: false,
         no_default: false,
+        sets_time: false,
+        sets_time_on_update: false,
     }
 }
 

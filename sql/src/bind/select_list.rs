@@ -6,7 +6,7 @@ use super::{Binder, SelectColumn, SourceKind, typing};
 use crate::ast::{self, Expr as AstExpr, SelectItem};
 use crate::error::{Error, Result};
 use crate::expr::{Expr, ExprKind};
-use crate::plan::{Action, OutputColumn, Part};
+use crate::plan::{Action, Made, OutputColumn, Part};
 use types::schema::{ColumnDefault, IndexKind};
 
 impl Binder<'_> {
@@ -130,12 +130,12 @@ impl Binder<'_> {
             }
         }
         let ExprKind::Column { source, column } = expr.kind else {
-            output.is_short = super::digits::is_short(expr);
-            output.is_int_function = super::digits::is_int_function(expr);
+            self.describe(&mut output, expr);
             return output;
         };
         let from = &self.sources[source];
         if !matches!(from.kind, SourceKind::Table) {
+            output.made = Made::Kept;
             output.table.clone_from(&output.table_alias);
             return output;
         }
@@ -148,6 +148,8 @@ impl Binder<'_> {
         output.original_name = def.name.clone();
         output.auto_increment = def.auto_increment;
         output.no_default = !def.nullable && def.default == ColumnDefault::None && !def.auto_increment;
+        output.sets_time_on_update = def.on_update_now;
+        output.sets_time = def.on_update_now || def.default.is_now();
         for index in &from.table.indexes {
             let Some(place) = index.columns.iter().position(|c| c.column == column) else { continue };
             output.part_of_key = true;

@@ -7,7 +7,7 @@ use super::{Binder, LevelKind, typing};
 use crate::ast::{QueryBody, SetOp, SetOperand};
 use crate::error::{Error, Result};
 use crate::expr::Expr;
-use crate::plan::{Node, OutputColumn};
+use crate::plan::{Made, Node, OutputColumn};
 use types::{ColumnType, TypeKind};
 
 /// INTERSECT and EXCEPT in a row: each stands in the one before.
@@ -149,7 +149,7 @@ impl Binder<'_> {
             let (left, right) = (Box::new(node), Box::new(converted(right.node, &right.columns, &types)));
             node = Node::SetOperation { left, right, except, all, columns: types.len() };
         }
-        let columns = columns.into_iter().zip(types).map(|(c, ty)| plain_column(c.name, ty, c.nullable)).collect();
+        let columns = columns.into_iter().zip(types).map(|(c, ty)| kept_column(c.name, ty, c.nullable)).collect();
         Ok(Block { node, columns, derivations })
     }
 
@@ -160,7 +160,7 @@ impl Binder<'_> {
         let width = types.len();
         let columns = (0..width).map(|n| {
             let nullable = blocks.iter().any(|block| block.columns[n].nullable);
-            plain_column(blocks[0].columns[n].name.clone(), types[n].clone(), nullable)
+            kept_column(blocks[0].columns[n].name.clone(), types[n].clone(), nullable)
         });
         let columns = columns.collect();
         // Rows that come before the last UNION DISTINCT are distinct with it.
@@ -195,4 +195,10 @@ impl Binder<'_> {
         }
         Ok((types, derivations))
     }
+}
+
+/// A column of rows that are kept.
+fn kept_column(name: String, ty: ColumnType, nullable: bool) -> OutputColumn {
+    let characters = super::result_column::kept_characters(&ty);
+    OutputColumn { made: Made::Kept, characters, ..plain_column(name, ty, nullable) }
 }

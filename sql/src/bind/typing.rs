@@ -91,7 +91,7 @@ fn fixed_shape(expr: &Expr) -> Option<(u32, u32)> {
 
 /// A time or date as a number that is no integer: it shows the digits of its fraction.
 fn temporal_double(arg: &Expr) -> ColumnType {
-    if fsp(&arg.ty) > 0 { fixed_double(fixed_shape(arg)) } else { double() }
+    fixed_double(fixed_shape(arg))
 }
 
 /// The shape of a DOUBLE made of several values: the most digits on both sides of the point.
@@ -128,6 +128,12 @@ pub(crate) fn string(length: u64, collation: CollationId) -> ColumnType {
     ColumnType { collation, ..ColumnType::new(kind) }
 }
 
+/// So many characters, where that is no more bytes than MySQL's longest computed text has.
+pub(crate) fn capped(length: u64, collation: CollationId) -> u64 {
+    const BYTES_MAX: u64 = 16_777_216;
+    length.min(BYTES_MAX / bytes_per_char(collation))
+}
+
 fn lob_size(bytes: u64) -> LobSize {
     if bytes <= 16_777_215 { LobSize::Medium } else { LobSize::Long }
 }
@@ -149,15 +155,18 @@ pub(crate) fn string_length(ty: &ColumnType) -> u64 {
         TypeKind::BigInt => ty.display_width.map_or(20, u64::from),
         // A sign, a point, and a zero before the point where there is no other digit.
         TypeKind::Decimal { precision, scale } => {
-            u64::from(*precision) + 1 + u64::from(*scale > 0) + u64::from(precision == scale)
+            u64::from(*precision) + u64::from(!ty.unsigned) + u64::from(*scale > 0) + u64::from(precision == scale)
         }
+        TypeKind::Float | TypeKind::Double if ty.float_decimals.is_some() => ty.display_width.map_or(22, u64::from),
         TypeKind::Float => 12,
         TypeKind::Double => 22,
         TypeKind::Char { length }
         | TypeKind::VarChar { length }
         | TypeKind::Binary { length }
         | TypeKind::VarBinary { length } => u64::from(*length),
-        TypeKind::Text(size) => lob_bytes(*size) / bytes_per_char(ty.collation),
+        // All sizes but the largest count characters where MySQL means bytes.
+        TypeKind::Text(LobSize::Long) => lob_bytes(LobSize::Long) / bytes_per_char(ty.collation),
+        TypeKind::Text(size) => lob_bytes(*size),
         TypeKind::Blob(size) => lob_bytes(*size),
         TypeKind::Date => 10,
         TypeKind::Time { fsp } => 10 + fraction(*fsp),
@@ -165,7 +174,7 @@ pub(crate) fn string_length(ty: &ColumnType) -> u64 {
         TypeKind::Year => 4,
         TypeKind::Enum { members } => members.iter().map(|m| m.chars().count() as u64).max().unwrap_or(0),
         TypeKind::Set { members } => members.iter().map(|m| m.chars().count() as u64 + 1).sum::<u64>().saturating_sub(1),
-        TypeKind::Bit { length } => u64::from(*length).div_ceil(8),
+        TypeKind::Bit { length } => u64::from(*length),
         TypeKind::Json => lob_bytes(LobSize::Long) / 4,
     }
 }
@@ -175,16 +184,16 @@ pub(crate) fn text_length(expr: &Expr) -> u64 {
     use crate::func::Function as F;
     let is_moved =
         matches!(expr.kind, ExprKind::Call { function: F::DateAdd | F::DateSub | F::TimestampAdd | F::AddTime | F::SubTime, .. });
-    match expr.ty.kind {
-        TypeKind::Time { .. } if is_moved => string_length(&ColumnType::new(TypeKind::Time { fsp: 6 })),
+    match (&expr.ty.kind, &expr.kind) {
+        (TypeKind::Time { .. }, _) if is_moved => string_length(&ColumnType::new(TypeKind::Time { fsp: 6 })),
         // Of what is computed, the digits and a sign.
-        TypeKind::BigInt if !matches!(expr.kind, ExprKind::Column { .. } | ExprKind::Literal(_)) => {
-            match (expr.ty.display_width, super::digits::known_digits(expr)) {
-                (Some(width), _) => width.into(),
-                (None, Some(digits)) => u64::from(digits) + u64::from(!expr.ty.unsigned),
-                (None, None) => 21,
-            }
+        (TypeKind::BigInt, kind) if !matches!(kind, ExprKind::Column { .. }) => super::digits::integer_width(expr).into(),
+        // Their types have the sizes of columns.
+        (TypeKind::Text(_) | TypeKind::Blob(_), ExprKind::Call { function, args }) => {
+            let length = super::function_types::length_of_call(*function, args, expr.ty.collation);
+            length.or_else(|| super::function_types::own_length(*function, args)).unwrap_or_else(|| string_length(&expr.ty))
         }
+        (TypeKind::Text(_) | TypeKind::Blob(_), ExprKind::Cast(arg)) => text_length(arg).min(string_length(&expr.ty)),
         _ => string_length(&expr.ty),
     }
 }
@@ -299,9 +308,10 @@ pub(crate) fn decimal_shape(expr: &Expr) -> (u32, u32) {
         (_, TypeKind::BigInt) if expr.ty.display_width == Some(1) => (1, 0),
         (_, TypeKind::BigInt) if let Some(digits) = super::digits::known_digits(expr) => (digits, 0),
         (_, TypeKind::BigInt) if let Some(width @ 2..20) = expr.ty.display_width => (u32::from(width) - 1, 0),
-        (_, TypeKind::BigInt) => (if expr.ty.unsigned { 20 } else { 19 }, 0),
+        (ExprKind::Column { .. } | ExprKind::Slot(_), TypeKind::BigInt) => (if expr.ty.unsigned { 20 } else { 19 }, 0),
+        (_, TypeKind::BigInt) => (if expr.ty.unsigned { 21 } else { 20 }, 0),
         (_, TypeKind::Year) => (4, 0),
-        (_, TypeKind::Bit { .. }) => (20, 0),
+        (_, TypeKind::Bit { length }) => ((*length).into(), 0),
         (_, TypeKind::Date) => (8, 0),
         (_, TypeKind::Time { fsp }) => (7 + u32::from(*fsp), u32::from(*fsp)),
         (_, TypeKind::DateTime { fsp } | TypeKind::Timestamp { fsp }) => (14 + u32::from(*fsp), u32::from(*fsp)),
@@ -385,7 +395,7 @@ pub(crate) fn arithmetic(op: ArithmeticOp, left: &Expr, right: &Expr, signed_sub
         A::Modulo if integers => bigint(is_unsigned(&left.ty)),
         A::Multiply => decimal(p1 + p2, s1 + s2),
         A::Divide => decimal(p1 + s2 + u32::from(increment), s1 + u32::from(increment)),
-        A::Modulo => decimal(p1.max(p2), s1.max(s2)),
+        A::Modulo => ColumnType { unsigned: is_unsigned(&left.ty), ..decimal(p1.max(p2), s1.max(s2)) },
         _ => {
             let scale = s1.max(s2);
             decimal((p1 - s1.min(p1)).max(p2 - s2.min(p2)) + scale + 1, scale)
@@ -461,9 +471,11 @@ fn unify_known<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation: Col
         }
         if class(&ty) == Class::Integer {
             ty.zerofill = false;
+            ty.display_width = ty.display_width.filter(|_| ty.kind == TypeKind::BigInt);
             // A YEAR that is chosen is shown as a number: 0, not 0000.
             ty.unsigned |= ty.kind == TypeKind::Year;
         }
+        ty.unsigned &= class(&ty) != Class::Decimal;
         if class(&ty) == Class::Double {
             let fixed = fixed_double(common_shape(known.chain([first])));
             (ty.float_decimals, ty.display_width) = (fixed.float_decimals, fixed.display_width);
@@ -511,8 +523,8 @@ fn unify_known<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation: Col
         let kind = if collation == CollationId::BINARY { TypeKind::Blob(size) } else { TypeKind::Text(size) };
         return ColumnType { collation, ..ColumnType::new(kind) };
     }
-    let length = known.map(|e| string_length(&e.ty)).max().unwrap_or(0);
-    string(length, collation)
+    let length = |e: &Expr| if collation == CollationId::BINARY { kept_bytes(e) } else { string_length(&e.ty) };
+    string(known.map(length).max().unwrap_or(0), collation)
 }
 
 /// Bytes that a column of bytes has for the values of an expression: of a text those of its characters, of a BIT its digits.

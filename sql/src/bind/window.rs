@@ -314,7 +314,8 @@ impl Binder<'_> {
                 let values = bound.iter().take(1).chain(bound.get(2));
                 let ty = typing::unify(values, self.string_collation(derivation));
                 let ty = if bound.len() == 3 { ty } else { typing::stored(&bound[0].ty) };
-                (if name == "LAG" { W::Lag } else { W::Lead }, (ty, true))
+                let nullable = bound.get(2).is_none_or(|otherwise| otherwise.nullable || bound[0].nullable);
+                (if name == "LAG" { W::Lag } else { W::Lead }, (ty, nullable))
             }
             "FIRST_VALUE" => (count(1..=1).map(|()| W::FirstValue)?, (typing::stored(&bound[0].ty), true)),
             "LAST_VALUE" => (count(1..=1).map(|()| W::LastValue)?, (typing::stored(&bound[0].ty), true)),
