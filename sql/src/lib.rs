@@ -37,7 +37,8 @@ mod view;
 mod walk;
 
 pub use arena::Arena;
-pub use bind::{bind_constant, bind_show_filter, bind_value, is_fixed, kept_column, kept_type, plan};
+pub use bind::result_column::kept_column;
+pub use bind::{bind_constant, bind_show_filter, bind_value, is_fixed, kept_type, plan};
 pub use digest::{Digest, Lifted, digest};
 pub use digest_text::{DIGEST_BYTES_MAX, digest_skeleton, digest_text, digest_text_of, unreserved_words};
 pub use error::{

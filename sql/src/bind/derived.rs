@@ -222,8 +222,7 @@ pub(super) fn derived_names<'n>(own: impl ExactSizeIterator<Item = &'n str>, giv
 }
 
 pub(super) fn derived_def(alias: &str, names: &[String], block: &Block) -> Arc<TableDef> {
-    let kept =
-        |c: &OutputColumn| Some(super::kept_column(c, false)).filter(ColumnType::is_integer).unwrap_or_else(|| c.ty.clone());
+    let kept = |c: &OutputColumn| Some(Binder::kept_in_memory(c)).filter(ColumnType::is_integer).unwrap_or_else(|| c.ty.clone());
     let columns = names.iter().zip(&block.columns).map(|(name, c)| column_def(name.clone(), kept(c), c.nullable));
     table_def(alias, columns.collect())
 }

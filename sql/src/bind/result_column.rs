@@ -27,6 +27,11 @@ const FIXED_DOUBLE_WIDTH: u8 = 22;
 const DOUBLE_WIDTH: u32 = 23;
 
 impl Binder<'_> {
+    /// The type of a column of a derived table whose rows are kept.
+    pub(super) fn kept_in_memory(column: &OutputColumn) -> ColumnType {
+        kept_column(column, false)
+    }
+
     /// Notes in the column what is told of its expression, which is no column of a table.
     pub(super) fn describe(&self, output: &mut OutputColumn, expr: &Expr) {
         output.made = match &expr.kind {
