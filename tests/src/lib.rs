@@ -9,6 +9,7 @@ pub mod driver;
 pub mod raw;
 pub mod report;
 pub mod script;
+pub mod scripts;
 pub mod server;
 pub mod text;
 

@@ -1,6 +1,6 @@
 //! Scripts: running them, recording their answers, and making them from plain SQL.
 //!
-//! A script (`tests/sql/*.test`) is in sqllogictest format. Answers come from MySQL: `record` runs every record against a
+//! A script (a `.test` file in a folder of `tests/sql`) is in sqllogictest format. Answers come from MySQL: `record` runs every record against a
 //! reference server and writes down what it answered. `import` makes a script from plain statements, one or more lines
 //! each, ended by `;` at a line's end:
 //! - `# text` is a comment and is kept;

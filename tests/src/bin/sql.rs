@@ -1,4 +1,4 @@
-//! Runs the scripts of `tests/sql` against a server, or records them.
+//! Runs the scripts of `tests/sql` and its folders against a server, or records them; `tests/sql/README.md` says how.
 //!
 //! Without `--against`, a server of our own is started. Scripts run side by side, each in its own database, once through
 //! the text protocol and once prepared.
@@ -9,13 +9,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use tests::scripts::{self, Head};
 use tests::{Address, Report, Server, ServerOptions, script};
 
 #[derive(Parser)]
 #[command(about = "Runs SQL scripts in sqllogictest format against a server")]
 struct Arguments {
-    /// Scripts, or folders of them
-    #[arg(default_value = "tests/sql")]
+    /// Scripts, folders of them, or names of scripts in tests/sql
+    #[arg(default_value = scripts::ROOT)]
     paths: Vec<PathBuf>,
     /// A running server, HOST:PORT, instead of one started for this
     #[arg(long)]
@@ -24,7 +25,7 @@ struct Arguments {
     user: String,
     #[arg(long, default_value = "")]
     password: String,
-    /// Write the server's answers into the scripts; a .sql file of plain statements becomes a new script in tests/sql
+    /// Write the server's answers into the scripts; a .sql file of plain statements becomes a new script beside it
     #[arg(long)]
     record: bool,
     /// Scripts at a time
@@ -50,7 +51,7 @@ fn main() -> ExitCode {
 }
 
 fn start(arguments: &Arguments) -> Result<ExitCode, String> {
-    let files = scripts(&arguments.paths)?;
+    let files = scripts::find(&arguments.paths, Path::new(scripts::ROOT))?;
     if let Some(at) = &arguments.against {
         let address = Address::parse(at, &arguments.user, &arguments.password)?;
         return if arguments.record { record(&files, &address) } else { Ok(run(arguments, &files, &address)) };
@@ -68,22 +69,6 @@ fn start(arguments: &Arguments) -> Result<ExitCode, String> {
     server.kill();
     std::fs::remove_dir_all(&directory).map_err(|e| e.to_string())?;
     Ok(code)
-}
-
-fn scripts(paths: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
-    let mut files = Vec::new();
-    for path in paths {
-        if path.is_dir() {
-            let entries = std::fs::read_dir(path).map_err(|e| format!("{}: {e}", path.display()))?;
-            files.extend(entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "test")));
-        } else if path.exists() {
-            files.push(path.clone());
-        } else {
-            return Err(format!("{}: no such script", path.display()));
-        }
-    }
-    files.sort();
-    Ok(files)
 }
 
 /// Records whose answer is known to differ from MySQL's, one a line: `FILE:LINE  why`. They are counted apart; one that has come to
@@ -124,10 +109,10 @@ impl KnownGaps {
 }
 
 fn run(arguments: &Arguments, files: &[PathBuf], address: &Address) -> ExitCode {
-    let gaps = Mutex::new(KnownGaps::read(Path::new("tests/sql/known_gaps.txt")));
+    let gaps = Mutex::new(KnownGaps::read(&Path::new(scripts::ROOT).join("known_gaps.txt")));
     let modes: &[bool] = if arguments.text_only { &[false] } else { &[false, true] };
     let report = Mutex::new(Report::new());
-    let (alone, together): (Vec<&PathBuf>, Vec<&PathBuf>) = files.iter().partition(|path| runs_alone(path));
+    let (alone, together): (Vec<&PathBuf>, Vec<&PathBuf>) = files.iter().partition(|path| Head::read(path).alone);
     let run_one = |path: &Path, prepared: bool| {
         let mut outcome = script::run(path, address, prepared);
         let mut gaps = gaps.lock().expect("no reporter panics");
@@ -152,12 +137,6 @@ fn run(arguments: &Arguments, files: &[PathBuf], address: &Address) -> ExitCode 
     report.finish()
 }
 
-/// Scripts that hold up the whole server say so in their first line.
-fn runs_alone(path: &Path) -> bool {
-    let text = std::fs::read_to_string(path).unwrap_or_default();
-    text.lines().next().is_some_and(|line| line.starts_with('#') && line.ends_with("Runs alone."))
-}
-
 fn tell(report: &mut Report, path: &Path, prepared: bool, outcome: &script::Outcome, show: usize) {
     let mode = if prepared { "prepared" } else { "text" };
     report.passed += outcome.passed;
@@ -175,14 +154,14 @@ fn tell(report: &mut Report, path: &Path, prepared: bool, outcome: &script::Outc
 
 fn record(files: &[PathBuf], address: &Address) -> Result<ExitCode, String> {
     for path in files {
-        if script::name_of(path).starts_with("own_") {
-            println!("left alone {}: its answers are Heddle's own", path.display());
+        if Head::read(path).own {
+            println!("left alone {}: its answers are not recorded from MySQL", path.display());
             continue;
         }
         let plain = path.extension().is_some_and(|e| e == "sql");
         let text = if plain { script::import(path, address) } else { script::record(path, address) };
         let text = text.map_err(|e| format!("{}: {e}", path.display()))?;
-        let target = if plain { Path::new("tests/sql").join(script::name_of(path)).with_extension("test") } else { path.clone() };
+        let target = if plain { path.with_file_name(script::name_of(path)).with_extension("test") } else { path.clone() };
         std::fs::write(&target, text).map_err(|e| format!("{}: {e}", target.display()))?;
         println!("recorded {}", target.display());
     }
