@@ -75,13 +75,6 @@ pub const ISOLATION_LEVELS: [txn::Isolation; 4] = [
     txn::Isolation::Serializable,
 ];
 
-impl super::State {
-    /// The bits of the session's `sql_mode`.
-    pub fn mode_bits(&self) -> u64 {
-        self.variables.get(IDS.sql_mode).as_u64()
-    }
-}
-
 impl Settings {
     pub fn new(variables: &SessionVariables, database: Option<&str>) -> Self {
         let ids = &*IDS;

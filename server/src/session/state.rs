@@ -9,6 +9,7 @@ use crate::counters::count;
 use crate::digests::{Execution, Statistics};
 use crate::error::{Error, Result};
 use crate::instruments::Watched;
+use crate::show::Quotes;
 use crate::text_log::Logged;
 use crate::variables::{SessionVariables, Setting};
 use crate::worker::Worker;
@@ -325,6 +326,14 @@ impl State {
     /// How many conditions the statement itself has raised, as its answer tells.
     pub fn own_warning_count(&self) -> u16 {
         self.warning_count().saturating_sub(self.warned_before)
+    }
+
+    /// How the session's `sql_mode` wants statements of SHOW CREATE.
+    pub fn quotes(&self) -> Quotes {
+        /// `sql_mode` has ANSI itself, not only what it stands for.
+        const ANSI_BIT: u32 = 18;
+        let bits = self.variables.get(IDS.sql_mode).as_u64();
+        Quotes { double: self.settings.mode.ansi_quotes, ansi: bits & (1 << ANSI_BIT) != 0 }
     }
 
     pub fn warn(&self, level: Level, condition: Condition) {

@@ -34,6 +34,7 @@ pub use definitions::{named, virtual_database};
 pub use digests::is_summary_by_digest;
 pub use explain::explain;
 pub use filter::like;
+pub use quotes::Quotes;
 pub use schema::{VirtualReads, is_virtual_database, virtual_reads, virtual_rows, with_virtual_databases};
 pub use server::{Gathered, process_list};
 pub use tables::{datetime, describe, local};

@@ -3,38 +3,39 @@
 //! The statements are made with backticks; a name is what stands between two of them outside of texts. Expressions of columns, keys and
 //! checks keep their backticks, as in MySQL, which shows them as they were kept.
 
-use crate::session::State;
-
-/// `sql_mode` has ANSI itself, not only what it stands for.
-const ANSI_BIT: u32 = 18;
-
 /// What stands before the parenthesis of an expression.
 const BEFORE_EXPRESSIONS: [&str; 4] = ["AS ", "CHECK ", "DEFAULT ", "("];
 
-/// A statement of SHOW CREATE as the session's `sql_mode` wants it.
-pub fn as_mode_says(state: &State, statement: String) -> String {
-    if state.settings.mode.ansi_quotes { requoted(&statement, true) } else { statement }
+/// How the session's `sql_mode` wants statements of SHOW CREATE.
+#[derive(Clone, Copy, Debug)]
+pub struct Quotes {
+    /// ANSI_QUOTES
+    pub double: bool,
+    /// ANSI itself, not only what it stands for.
+    pub ansi: bool,
 }
 
-/// The same for CREATE VIEW, in whose query all names are names.
-pub fn view_as_mode_says(state: &State, statement: String) -> String {
-    if state.settings.mode.ansi_quotes { requoted(&statement, false) } else { statement }
-}
-
-/// The same for CREATE TABLE.
-pub fn table_as_mode_says(state: &State, statement: String) -> String {
-    let statement = as_mode_says(state, statement);
-    if !is_ansi(state) {
-        return statement;
+impl Quotes {
+    pub fn statement(self, statement: String) -> String {
+        if self.double { requoted(&statement, true) } else { statement }
     }
+
+    /// CREATE VIEW, in whose query all names are names.
+    pub fn view(self, statement: String) -> String {
+        if self.double { requoted(&statement, false) } else { statement }
+    }
+
+    /// CREATE TABLE
+    pub fn table(self, statement: String) -> String {
+        let statement = self.statement(statement);
+        if self.ansi { without_options(statement) } else { statement }
+    }
+}
+
+fn without_options(statement: String) -> String {
     let Some(at) = statement.rfind("\n) ENGINE=").map(|at| at + "\n)".len()) else { return statement };
     let partitions = statement[at..].find("\n/*!50100 ").map_or("", |found| &statement[at + found..]);
     format!("{}{partitions}", &statement[..at])
-}
-
-/// Has the session's `sql_mode` ANSI?
-pub fn is_ansi(state: &State) -> bool {
-    state.mode_bits() & (1 << ANSI_BIT) != 0
 }
 
 fn requoted(statement: &str, keeps_expressions: bool) -> String {

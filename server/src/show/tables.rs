@@ -178,7 +178,7 @@ pub fn indexes(state: &State, table: &ObjectName<'_>) -> Result<ResultSet> {
 pub fn create_table(state: &State, table: &ObjectName<'_>) -> Result<ResultSet> {
     let def = state.find_table(table)?;
     let next = state.worker.shared.database.table(def.id).and_then(|table| table.next_auto_increment());
-    let statement = super::quotes::table_as_mode_says(state, show_create::show_create_table(&def, next));
+    let statement = state.quotes().table(show_create::show_create_table(&def, next));
     let mut made = result(Columns::default().text("Table", 64).statement("Create Table", &statement));
     made.rows.push(vec![text(&def.name), text(statement)]);
     Ok(made)
@@ -187,7 +187,7 @@ pub fn create_table(state: &State, table: &ObjectName<'_>) -> Result<ResultSet> 
 pub fn create_database(state: &State, name: &str, if_not_exists: bool) -> Result<ResultSet> {
     let schema = state.visible_schema();
     let def = database(state, &schema, Some(name))?;
-    let statement = super::quotes::as_mode_says(state, show_create::show_create_database(&def, if_not_exists));
+    let statement = state.quotes().statement(show_create::show_create_database(&def, if_not_exists));
     let mut made = result(Columns::default().text("Database", 64).text("Create Database", 1024));
     made.rows.push(vec![text(&def.name), text(statement)]);
     Ok(made)

@@ -4,7 +4,6 @@
 //! whose tables are gone is told of all the same, with what the catalog has.
 
 use super::build::{Columns, result, text};
-use super::quotes;
 use crate::ddl::{Keeper, column_of_query};
 use crate::error::{Error, Result};
 use crate::session::{ResultSet, State, written_type};
@@ -90,7 +89,7 @@ pub fn create_view(state: &mut State, name: &ObjectName<'_>) -> Result<ResultSet
         state.note(Level::Warning, error.to_warning());
     }
     let current = state.vars.database.as_deref();
-    let mut statement = match quotes::is_ansi(state) {
+    let mut statement = match state.quotes().ansi {
         true => "CREATE VIEW ".to_owned(),
         false => format!(
             "CREATE ALGORITHM={} DEFINER={}@{} SQL SECURITY {} VIEW ",
@@ -114,7 +113,7 @@ pub fn create_view(state: &mut State, name: &ObjectName<'_>) -> Result<ResultSet
     if view.check != CheckOption::None {
         statement.push_str(&format!(" WITH {} CHECK OPTION", view.check.name()));
     }
-    let statement = quotes::view_as_mode_says(state, statement);
+    let statement = state.quotes().view(statement);
     let columns = Columns::default().text("View", 64).statement("Create View", &statement);
     let mut made = result(columns.text("character_set_client", 32).text("collation_connection", 64));
     made.rows.push(vec![text(&def.name), text(statement), text(&view.client_charset), text(view.collation.name())]);

@@ -50,7 +50,11 @@ impl Binder<'_> {
             ExprKind::And(_) | ExprKind::Or(_) => Made::Other,
             _ => Made::Function,
         };
-        output.characters = self.characters(expr);
+        output.characters = match expr.ty.display_width {
+            // Groups are kept in a table whose columns are as wide as those that the values are of.
+            Some(width) if expr.ty.zerofill && self.scope.has_keys && output.made == Made::Column => Some(width.into()),
+            _ => self.characters(expr),
+        };
     }
 
     /// The argument whose values an aggregate or window function gives.
