@@ -39,7 +39,7 @@ const OBJECTS: &[(&str, &str, &str)] = &[
 ];
 
 /// The crates under test, in whose files a line's writer is looked for.
-const CRATES: [&str; 9] = ["sync", "os", "types", "storage", "txn", "table", "protocol", "exec", "server"];
+const CRATES: [&str; 10] = ["sync", "os", "types", "storage", "txn", "table", "protocol", "reactor", "exec", "server"];
 
 /// The object that a line belongs to, by those who wrote it.
 pub fn object_of(places: &BTreeSet<Place>) -> &'static str {
