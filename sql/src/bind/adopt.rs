@@ -1,4 +1,4 @@
-//! The types of parameters: of what they meet, or of their values (`param`).
+//! The types of parameters: a parameter takes the type of the expression beside it, or the type of its value (`param`).
 
 use super::Binder;
 use super::typing::{self, Class, class};
@@ -16,18 +16,18 @@ fn open(context: &dyn BindContext, expr: &Expr) -> Option<usize> {
     is_open.then_some(index)
 }
 
-/// Is it a parameter whose type may still change, or a choice among such?
+/// Is it such a parameter, or IF, CASE and the like with such a parameter among its values?
 fn is_open(context: &dyn BindContext, expr: &Expr) -> bool {
     open(context, expr).is_some() || is_open_choice(context, expr)
 }
 
-/// Is it one of parameters alone whose types may still change?
+/// Is it IF, CASE or the like, all of whose values are parameters with open types?
 fn is_open_choice(context: &dyn BindContext, expr: &Expr) -> bool {
     let values = chosen(expr);
     !values.is_empty() && values.iter().all(|value| is_open(context, value))
 }
 
-/// The values of which IF, CASE and their like choose one.
+/// The values of which IF, CASE and the like return one.
 fn chosen(expr: &Expr) -> Vec<&Expr> {
     match &expr.kind {
         ExprKind::Call { function: Function::If, args } => args[1..].iter().collect(),
@@ -46,7 +46,7 @@ fn chosen_mut(expr: &mut Expr) -> Vec<&mut Expr> {
     }
 }
 
-/// ENUM, SET and documents meet texts.
+/// Gives a parameter this type. Beside ENUM, SET or JSON it becomes a string.
 fn give(param: &mut Expr, ty: &ColumnType) {
     param.ty = match ty.kind {
         TypeKind::Enum { .. } | TypeKind::Set { .. } | TypeKind::Json => typing::string(typing::string_length(ty), ty.collation),
@@ -54,7 +54,7 @@ fn give(param: &mut Expr, ty: &ColumnType) {
     };
 }
 
-/// Gives a parameter the type of what it is compared with, where its value may be read as one.
+/// Gives a parameter the type of the expression that it is compared with, if its value converts to that type.
 pub(super) fn adopt(context: &dyn BindContext, param: &mut Expr, ty: &ColumnType) {
     let Some(index) = open(context, param) else { return };
     let other = ParamKind::of_type(ty);
@@ -64,7 +64,7 @@ pub(super) fn adopt(context: &dyn BindContext, param: &mut Expr, ty: &ColumnType
     }
 }
 
-/// Gives a parameter the type of its place, which takes values of all types.
+/// Gives a parameter the type of its target, which converts values of all types.
 pub(super) fn adopt_place(context: &dyn BindContext, param: &mut Expr, ty: &ColumnType) {
     if let Some(index) = open(context, param) {
         give(param, ty);
@@ -72,16 +72,16 @@ pub(super) fn adopt_place(context: &dyn BindContext, param: &mut Expr, ty: &Colu
     }
 }
 
-/// What is known of a parameter that counts rows.
+/// The value of a parameter that counts rows (LIMIT).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Count {
-    /// An integer that is not below zero, or one that is known later.
+    /// An integer that is not negative, or a value that is not known yet.
     Good,
     Null,
     Negative,
 }
 
-/// A parameter that counts rows is an integer.
+/// Makes a parameter that counts rows an integer.
 ///
 /// # Errors
 /// 1210: it has a value of another kind.
@@ -98,7 +98,7 @@ pub(super) fn adopt_count(context: &dyn BindContext, param: &mut Expr) -> Result
     })
 }
 
-/// Gives a parameter whose value is not known a type until it is.
+/// Gives a parameter whose value is not known yet a preliminary type.
 pub(super) fn adopt_for_now(context: &dyn BindContext, param: &mut Expr, ty: &ColumnType) {
     if param.ty.kind == TypeKind::Null
         && let Some(index) = open(context, param)
@@ -108,7 +108,7 @@ pub(super) fn adopt_for_now(context: &dyn BindContext, param: &mut Expr, ty: &Co
     }
 }
 
-/// A parameter where numbers of the `wanted` kind are, decimals with all digits that their type has.
+/// Binds a parameter as a number of the `wanted` kind; decimals with all digits of their type.
 pub(super) fn adopt_number(context: &dyn BindContext, param: &mut Expr, wanted: ParamKind) {
     let is_open = open(context, param).is_some();
     take_as_number(context, param, wanted);
@@ -117,14 +117,14 @@ pub(super) fn adopt_number(context: &dyn BindContext, param: &mut Expr, wanted: 
     }
 }
 
-/// A parameter that is looked up among values that are kept as they are of this type: it stays the number that it is.
+/// Binds a parameter that is compared with stored values of this type. A number stays the number that it is.
 pub(super) fn adopt_kept(context: &dyn BindContext, param: &mut Expr, ty: &ColumnType) {
     if let Some(wanted) = number_kind(ty) {
         adopt_number(context, param, wanted);
     }
 }
 
-/// The kind of numbers that a type has.
+/// The kind of number of a type; `None`: the type is not numeric.
 fn number_kind(ty: &ColumnType) -> Option<ParamKind> {
     match class(ty) {
         Class::Integer => Some(ParamKind::Int),
@@ -134,7 +134,7 @@ fn number_kind(ty: &ColumnType) -> Option<ParamKind> {
     }
 }
 
-/// A text is a number by its look.
+/// Binds a parameter as a number; a string is classified by its digits.
 fn take_as_number(context: &dyn BindContext, param: &mut Expr, wanted: ParamKind) {
     let Some(index) = open(context, param) else { return };
     let own = ParamKind::of_type(&param.ty);
@@ -145,7 +145,7 @@ fn take_as_number(context: &dyn BindContext, param: &mut Expr, wanted: ParamKind
     }
 }
 
-/// A parameter to which an interval is added: of days, months and years alone, or of hours too.
+/// Binds a parameter to which an interval is added. `days`: the interval has no unit below a day.
 pub(super) fn adopt_moment(context: &dyn BindContext, param: &mut Expr, days: bool) {
     let Some(index) = open(context, param) else { return };
     let taken = ParamKind::of_type(&param.ty).as_moment(days, || context.param_given(index).is_some_and(has_time));
@@ -153,7 +153,7 @@ pub(super) fn adopt_moment(context: &dyn BindContext, param: &mut Expr, days: bo
     context.note_param(index, ParamUse::Moment(days, taken));
 }
 
-/// Parameters on both sides of an operator.
+/// Binds parameters on both sides of an operator.
 pub(super) fn adopt_operands(context: &dyn BindContext, left: &mut Expr, right: &mut Expr) {
     let wanted = |other: &Expr| number_kind(&other.ty).unwrap_or(ParamKind::Double);
     let (of_left, of_right) = match (open(context, left).is_some(), open(context, right).is_some()) {
@@ -171,7 +171,7 @@ pub(super) fn adopt_operands(context: &dyn BindContext, left: &mut Expr, right: 
 }
 
 impl Binder<'_> {
-    /// Parameters among values of which one is chosen.
+    /// Binds parameters among the values of IF, CASE and the like; `otherwise` is the type if no other value has one.
     pub(super) fn adopt_choice<'e>(&self, values: impl Iterator<Item = &'e mut Expr>, otherwise: &ColumnType) {
         let (mut params, mut known) = (Vec::new(), None);
         for value in values {
@@ -189,7 +189,8 @@ impl Binder<'_> {
         }
     }
 
-    /// A parameter as what it is chosen beside; beside numbers each of a choice of parameters too, of which integers stay what they are.
+    /// Binds a parameter as a value of the type of the other choices. Beside numbers, each parameter of a nested choice
+    /// is bound too, except integers.
     fn adopt_chosen(&self, param: &mut Expr, ty: &ColumnType) {
         if is_open_choice(self.context, param) {
             if number_kind(ty).is_none() {
@@ -215,7 +216,7 @@ impl Binder<'_> {
         }
     }
 
-    /// A parameter that is read as a time.
+    /// Binds a parameter as a TIME.
     pub(super) fn adopt_time(&self, param: &mut Expr) {
         if open(self.context, param).is_some() {
             self.adopt_chosen(param, &ParamKind::Time.column_type());

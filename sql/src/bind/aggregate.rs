@@ -13,7 +13,7 @@ use crate::param::ParamKind;
 use std::sync::Arc;
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 
-/// Slots from here on stand for aggregates until [`super::group`] numbers them.
+/// Slots from this number on stand for aggregates until [`super::group`] numbers them.
 pub(super) const AGGREGATE_SLOT: usize = 1 << 32;
 impl Binder<'_> {
     /// Binds an aggregate call: it becomes a slot, and the aggregate is noted in the scope.
@@ -32,11 +32,11 @@ impl Binder<'_> {
         let found = std::mem::take(&mut self.scope.found_own);
         let bound = self.aggregate_inside(call);
         self.scope.in_aggregate = false;
-        // A column of a merged table may be a constant by now.
+        // A column of a merged table may have become a constant.
         let reads_own = std::mem::replace(&mut self.scope.found_own, found);
         let is_outer = || bound.as_ref().is_ok_and(|(aggregate, _)| self.belongs_outside(aggregate));
         if !reads_own && is_outer() && self.is_taken_outside() {
-            // Its arguments are none of the subquery, for the aggregate itself is one.
+            // The arguments of the aggregate are not arguments of the subquery; the whole aggregate is one.
             for (level, mark) in self.levels.iter_mut().zip(marks) {
                 level.args.truncate(mark);
                 if let Some(source) = level.args_source {
@@ -63,7 +63,7 @@ impl Binder<'_> {
         Ok(Expr { kind: ExprKind::Slot(AGGREGATE_SLOT + slot), ty, nullable })
     }
 
-    /// An aggregate of a block around this one, as a value from there; `None`: there is no such block.
+    /// Binds an aggregate that belongs to an outer block; the subquery gets its value. `None`: there is no outer block.
     fn outer_aggregate(&mut self, call: &ast::AggregateCall<'_>) -> Result<Option<Expr>> {
         self.in_outer_block(|binder, kind| match kind {
             LevelKind::Subquery => binder.aggregate(call).map(Some),
@@ -72,13 +72,14 @@ impl Binder<'_> {
         })
     }
 
-    /// May an aggregate stand where the nearest block around this one is asked for it? In WHERE it may not: then it stays here.
+    /// May the nearest outer block compute the aggregate? In its WHERE clause it may not; then the aggregate stays in
+    /// this block.
     fn is_taken_outside(&self) -> bool {
         let block = self.levels.iter().rev().find(|level| !matches!(level.kind, LevelKind::Derived | LevelKind::Lateral));
         block.is_some_and(|level| level.scope.aggregates.is_some() && !level.scope.in_aggregate)
     }
 
-    /// Does the aggregate read columns, but none of this block? It is one of a block around it then.
+    /// Does the aggregate read columns, but none of this block? Then it belongs to an outer block.
     fn belongs_outside(&self, aggregate: &Aggregate) -> bool {
         let Some(args) = self.levels.iter().rev().find_map(|level| level.args_source) else { return false };
         let of_args = |e: &Expr| matches!(e.kind, ExprKind::Column { source, .. } if source == args);
@@ -100,7 +101,7 @@ impl Binder<'_> {
         let mut order = Vec::new();
         for item in call.order_by {
             let key = self.value(&item.expr)?;
-            // A number is the place of an argument.
+            // A number is the position of an argument.
             let place = match (&item.expr, &key.kind) {
                 (ast::Expr::Literal(_), ExprKind::Literal(Value::Int(n))) => Some(*n),
                 _ => None,
@@ -123,7 +124,7 @@ impl Binder<'_> {
             let is_bits = matches!(function, A::BitAnd | A::BitOr | A::BitXor) && typing::is_bit_string(&args[0]);
             args = if is_bits { args } else { args.into_iter().map(numeric_operand).collect() };
             if call.distinct && class(&args[0].ty) == Class::String {
-                // Numbers are distinct, not the texts they are read from.
+                // DISTINCT applies to the numbers, not to the strings that they are converted from.
                 args = args.into_iter().map(|arg| cast_to(arg, typing::double())).collect();
             }
         }
@@ -136,7 +137,7 @@ impl Binder<'_> {
             _ => {}
         }
         if function == A::GroupConcat && call.distinct && order.is_empty() {
-            // As MySQL has them from the tree in which it finds equal ones.
+            // The order in which MySQL reads them from the tree that removes duplicates.
             order = args.iter().map(|arg| (arg.clone(), false)).collect();
         }
         let (ty, nullable) = self.aggregate_type(function, &args, derivation);
@@ -181,7 +182,7 @@ impl Binder<'_> {
     }
 }
 
-/// A binary string of more bytes than BIT_AND and its like take.
+/// Is it a binary string longer than BIT_AND, BIT_OR and BIT_XOR allow?
 fn is_long_bit_string(arg: &Expr) -> bool {
     const BYTES_MAX: u64 = 511;
     typing::is_bit_string(arg) && typing::string_length(&arg.ty) > BYTES_MAX

@@ -1,7 +1,8 @@
-//! `sql_auto_is_null`: a WHERE that is `auto_increment_column IS NULL` and nothing else finds the row that was inserted last.
+//! `sql_auto_is_null`: a WHERE clause that consists of `auto_increment_column IS NULL` alone finds the row inserted
+//! last.
 //!
-//! As in MySQL the condition becomes `auto_increment_column = LAST_INSERT_ID()`. Not where it stands beside others, or is negated, and not for a
-//! column that an outer join may leave NULL.
+//! As in MySQL, the predicate becomes `auto_increment_column = LAST_INSERT_ID()`. It does not if it is negated, if it
+//! is one of several predicates, or if an outer join may make the column NULL.
 
 use super::Binder;
 use super::compare::Derivation;
@@ -11,7 +12,7 @@ use crate::expr::{CompareOp, Expr, ExprKind};
 use crate::func::Function;
 
 impl Binder<'_> {
-    /// Changes the conditions of a WHERE, if they are such a one.
+    /// Rewrites the conjuncts of a WHERE if they are that single predicate.
     pub(super) fn find_inserted(&mut self, conditions: &mut Vec<Expr>) -> Result<()> {
         if !self.context.auto_is_null() {
             return Ok(());

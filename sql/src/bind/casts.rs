@@ -1,4 +1,4 @@
-//! CAST and CONVERT: the types that they give.
+//! CAST and CONVERT: their result types.
 
 use super::Binder;
 use super::adopt::{adopt_for_now, adopt_number};
@@ -42,7 +42,8 @@ impl Binder<'_> {
             Class::String | Class::Json => Derivation { collation: ty.collation, level: Coercibility::Implicit },
             _ => Derivation::NUMERIC,
         };
-        // Casts to numbers give NULL for NULL alone; a wrong date is NULL, and so may be a text.
+        // A cast to a number gives NULL only for NULL. A cast to a date gives NULL for an invalid date; a cast to a
+        // string may give NULL.
         let nullable = arg.nullable || typing::is_temporal(&ty) || matches!(class(&ty), Class::String | Class::Json);
         let cast = Expr { kind: ExprKind::Cast(Box::new(arg)), ty, nullable };
         Ok(match target {
@@ -51,9 +52,9 @@ impl Binder<'_> {
         })
     }
 
-    /// A TIMESTAMP as it is in UTC.
+    /// Binds CAST(timestamp AT TIME ZONE 'UTC' AS DATETIME).
     pub(super) fn at_time_zone(&mut self, arg: &ast::Expr<'_>, target: &ast::CastTarget<'_>) -> Result<Expr> {
-        // A literal is in the session's time zone.
+        // A literal is in the time zone of the session.
         let is_literal = matches!(arg, ast::Expr::Literal(ast::Literal::Timestamp(_)));
         let arg = self.value(arg)?;
         let ty = self.cast_type(target, &arg)?;
@@ -88,7 +89,7 @@ impl Binder<'_> {
                 typing::string(length.map_or_else(|| typing::text_length(arg), u64::from), collation)
             }
             T::Binary { length } => {
-                // Characters become up to four bytes each.
+                // Each character becomes up to four bytes.
                 let bytes = typing::string_length(&arg.ty) * typing::bytes_per_char(arg.ty.collation);
                 typing::string(length.map_or(bytes, u64::from), CollationId::BINARY)
             }
@@ -105,10 +106,10 @@ impl Binder<'_> {
         self.in_charset(arg, charset)
     }
 
-    /// A text of the character set's own collation.
+    /// CONVERT(arg USING charset): a string with the default collation of the character set.
     pub(super) fn in_charset(&mut self, arg: Expr, charset: &str) -> Result<Expr> {
         let collation = CollationId::of_charset(charset).ok_or_else(|| Error::UnknownCharset(charset.to_owned()))?;
-        // Characters become bytes, of which each has several.
+        // The characters become bytes; one character may have several.
         let widest = if collation == CollationId::BINARY { typing::bytes_per_char(arg.ty.collation) } else { 1 };
         let ty = typing::string(typing::text_length(&arg).saturating_mul(widest), collation);
         self.derivation = Derivation { collation, level: Coercibility::Implicit };

@@ -1,4 +1,4 @@
-//! UPDATE and DELETE over several tables: a join whose rows name the rows to change.
+//! Multi-table UPDATE and DELETE: a join whose result names the rows to change.
 
 use super::query::convert_to;
 use super::{Binder, Changed, ReadAs, SourceKind};
@@ -10,7 +10,7 @@ use crate::planner::{FromBlock, JoinTree};
 use std::sync::Arc;
 use types::schema::TableDef;
 
-/// Puts the values that columns of the target are given in the place of those columns.
+/// Replaces columns of the target by the values that are assigned to them.
 fn read_assigned(expr: &mut Expr, target: &ChangeTarget) {
     if let ExprKind::Column { source, column } = expr.kind
         && source == target.source
@@ -38,7 +38,7 @@ impl Binder<'_> {
         let tree = self.changed_from(update.tables, Action::Select)?;
         self.changed = self.stored_tables();
         let mut targets: Vec<ChangeTarget> = Vec::new();
-        // Which table each source that is assigned to stands for.
+        // The stored table of each source that is assigned to.
         let mut by_view: Vec<(usize, usize)> = Vec::new();
         for assignment in update.assignments {
             let found = self.find_visible(&assignment.column)?;
@@ -59,7 +59,7 @@ impl Binder<'_> {
             by_view.push((through, source));
             let mut value = self.assigned(&assignment.value, &table, column)?;
             if let (Some(value), Some(target)) = (&mut value, targets.iter().find(|t| t.source == source)) {
-                // A column that is assigned before reads as what it was given.
+                // An assignment that follows reads the new value of the column.
                 read_assigned(value, target);
             }
             let at = targets.iter().position(|t| t.source == source).unwrap_or_else(|| {
@@ -99,7 +99,7 @@ impl Binder<'_> {
         self.changed = self.stored_tables();
         let mut targets: Vec<ChangeTarget> = Vec::new();
         if delete.targets.is_empty() {
-            // Of one table.
+            // The statement names a single table.
             let source = self.scope.visible[0];
             let (source, table) = self.changeable(source, "DELETE")?;
             targets.push(self.change_target(source, table));
@@ -122,7 +122,7 @@ impl Binder<'_> {
         self.change(tree, targets, delete.filter, delete.ignore, false)
     }
 
-    /// The stored tables that may be named, any of which the statement may change.
+    /// The stored tables that the statement names, each of which it may change.
     pub(super) fn stored_tables(&self) -> Vec<Changed> {
         let mut tables = Vec::new();
         for from in self.scope.visible.iter().map(|&s| &self.sources[s]) {
@@ -146,7 +146,7 @@ impl Binder<'_> {
         tables
     }
 
-    /// The source that the statement names for a stored table: itself, or the view that it is changed through.
+    /// The source through which the statement names a stored table: the table itself, or the view over it.
     fn named_source(&self, stored: usize) -> usize {
         let stands_for = |&&s: &&usize| {
             let view = self.sources[s].view.as_ref();
@@ -155,14 +155,14 @@ impl Binder<'_> {
         *self.scope.visible.iter().find(stands_for).unwrap_or(&stored)
     }
 
-    /// A target by the name that the statement has for it.
+    /// A changed table, under the name that the statement uses.
     fn changed_as(&self, target: &ChangeTarget) -> Changed {
         let named = &self.sources[self.named_source(target.source)];
         let view = named.view.as_ref().map(|view| view.def.id);
         Changed { table: target.table.id, name: named.alias.clone(), view, read: ReadAs::AnyName }
     }
 
-    /// The stored table that a source is, or the only one of a view; 1288 for everything else.
+    /// The stored table of a source, or the only table of a view. Everything else raises 1288.
     fn changeable(&self, source: usize, statement: &'static str) -> Result<(usize, Arc<TableDef>)> {
         let from = &self.sources[source];
         let not_updatable = || Error::NotUpdatable { table: from.alias.clone(), statement };
@@ -180,7 +180,7 @@ impl Binder<'_> {
         }
     }
 
-    /// 1706: one table under two names, both of which change rows and one of which changes the primary key.
+    /// 1706: the statement changes one table under two names, and changes the primary key under one of them.
     fn refuse_key_updates(&self, targets: &[ChangeTarget]) -> Result<()> {
         for (n, target) in targets.iter().enumerate() {
             for other in targets[..n].iter().filter(|other| other.table.id == target.table.id) {

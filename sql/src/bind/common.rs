@@ -1,8 +1,9 @@
 //! WITH: common table expressions.
 //!
-//! A plain one over stored tables becomes part of each block that names it, as a derived table does. Every other one is planned once;
-//! the first scan of it fills a store of rows, which all others read. A recursive one is seeded by its non-recursive blocks; its
-//! recursive blocks then read the rows of the round before.
+//! 1. A plain expression over stored tables is merged into each block that names it, as a derived table is.
+//! 2. Every other one is planned once. Its first scan fills a store of rows, which all other scans read.
+//! 3. The non-recursive blocks of a recursive one give the first rows. Its recursive blocks then read the rows of the
+//!    previous round.
 
 use super::compare::Derivation;
 use super::derived::{column_def, derived_def, derived_names, outside_reads, table_def};
@@ -18,10 +19,10 @@ use std::sync::Arc;
 use types::schema::TableDef;
 use types::{ColumnType, TypeKind};
 
-/// A block of more tables is run once, and its rows are kept.
+/// A block of more tables is materialized.
 const REPEATED_TABLES_MAX: usize = 4;
 
-/// A common table expression in sight. As names of tables do, its name tells capitals from small letters.
+/// A common table expression in scope. Its name is case-sensitive, as names of tables are.
 #[derive(Clone, Debug)]
 pub(crate) struct CommonTable {
     name: String,
@@ -30,22 +31,22 @@ pub(crate) struct CommonTable {
 
 #[derive(Clone, Debug)]
 enum Meaning {
-    /// Its query cannot be bound.
+    /// Binding its query failed.
     Wrong(Box<Error>),
-    /// Becomes part of the block that names it; with its columns' names.
+    /// It is merged into each block that names it; the names are those of its columns.
     Block(Box<BoundSelect>, Vec<String>),
     Stored {
         def: Arc<TableDef>,
         kind: SourceKind,
         derivations: Vec<Derivation>,
     },
-    /// A recursive one whose first block is bound, at this depth of nesting: it has no columns yet.
+    /// A recursive one whose first block is being bound, at this nesting depth. Its columns are not known yet.
     Unseeded {
         depth: usize,
         /// More blocks follow.
         union: bool,
     },
-    /// A recursive one whose recursive blocks are bound, at this depth of nesting.
+    /// A recursive one whose recursive blocks are being bound, at this nesting depth.
     Work {
         def: Arc<TableDef>,
         derivations: Vec<Derivation>,
@@ -56,14 +57,14 @@ enum Meaning {
 }
 
 impl Binder<'_> {
-    /// Binds the tables of a WITH clause. The caller takes them out of sight again.
+    /// Binds the tables of a WITH clause. The caller removes them from scope.
     pub(super) fn with(&mut self, with: &ast::With<'_>) -> Result<()> {
         let first = self.common_tables.len();
         for table in with.tables {
             if self.common_tables[first..].iter().any(|t| t.name == table.name) {
                 return Err(Error::NotUniqueTable(table.name.to_owned()));
             }
-            // One that nobody names may be wrong.
+            // An error in a table that nobody names is ignored.
             let (on_null_side, mark) = (self.on_null_side, self.common_tables.len());
             let meaning = if with.recursive { self.recursive(table) } else { self.common(table) };
             self.on_null_side = on_null_side;
@@ -74,8 +75,8 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// Binds the tables of WITH clauses inside of the recursive table `own` anew, now that this one has columns, where one of them could
-    /// not be bound.
+    /// Binds WITH clauses inside the recursive table `own` again if one of their tables failed, now that the columns of
+    /// `own` are known.
     fn with_again(&mut self, withs: &[&ast::With<'_>], own: usize, work: &Meaning) -> Result<()> {
         if !self.common_tables[own + 1..].iter().any(|table| matches!(table.meaning, Meaning::Wrong(_))) {
             return Ok(());
@@ -100,7 +101,7 @@ impl Binder<'_> {
         }
     }
 
-    /// May the block be made part of several others?
+    /// May the block be merged into several outer blocks?
     fn is_repeatable(&self, select: &BoundSelect) -> bool {
         let has_subquery = |expr: &Expr| expr.any(&|e| matches!(e.kind, ExprKind::Subquery(_)));
         let mut sources = Vec::new();
@@ -119,7 +120,7 @@ impl Binder<'_> {
         are_stored && !select.filter.iter().any(has_subquery) && self.is_mergeable(select)
     }
 
-    /// A common table expression whose rows are kept in a store of their own.
+    /// A common table expression that is materialized in a row store.
     fn shared(&mut self, name: &str, names: Vec<String>, block: Block, key: Option<Vec<usize>>, table: Option<usize>) -> Meaning {
         let table = table.unwrap_or_else(|| self.new_table());
         let def = derived_def(name, &names, &block);
@@ -140,7 +141,7 @@ impl Binder<'_> {
         self.stores.len() - 1
     }
 
-    /// Stores that depend on the blocks around are emptied when the nearest one that is run again is.
+    /// A store that depends on outer blocks is emptied when the innermost of these runs again.
     fn note_resets(&mut self, tables: &[usize]) {
         if let Some(level) =
             self.levels.iter_mut().rev().find(|level| !matches!(level.kind, LevelKind::Derived | LevelKind::View))
@@ -165,11 +166,11 @@ impl Binder<'_> {
         }
     }
 
-    /// `None`: it is not recursive after all.
+    /// `None`: it is not recursive.
     fn recursive_body(&mut self, table: &ast::CommonTable<'_>, own: usize) -> Result<Option<Meaning>> {
         let query = within_parentheses(table.query);
         let QueryBody::SetOperation { first, rest } = &query.body else {
-            // Naming itself here is an error.
+            // The query may not name itself here; binding it gives the error.
             self.bind_query(table.query)?;
             return Ok(None);
         };
@@ -198,7 +199,7 @@ impl Binder<'_> {
                     seeds.push(self.finish(bound)?);
                     seed_alls.push(operand.all);
                 }
-                // INTERSECT binds its neighbour, EXCEPT all that is before it.
+                // INTERSECT takes only the block before it, EXCEPT all blocks before it.
                 (0, SetOp::Intersect) if steps.is_empty() => {
                     let left = seeds.pop().expect("there is one at least");
                     let right = self.finish(bound)?;
@@ -248,7 +249,7 @@ impl Binder<'_> {
             if step.columns.len() != types.len() {
                 return Err(Error::SetColumns);
             }
-            // Texts keep their length here, for one that is too long is an error.
+            // Strings keep their length, because one that is too long for the column is an error.
             nodes.push(converted(step.node, &step.columns, &types.iter().map(unlimited).collect::<Vec<_>>()));
         }
         let columns: Vec<(String, ColumnType)> = names.iter().cloned().zip(types.iter().cloned()).collect();
@@ -268,7 +269,7 @@ impl Binder<'_> {
         recursive.is_some_and(|place| (select.straight && place > 0) || is_read_later(tree, &select.filter, sources[place]))
     }
 
-    /// What a bare table name in FROM means as a common table expression; `None`: it names none.
+    /// Resolves a bare table name in FROM to a common table expression; `None`: there is none of this name.
     pub(super) fn common_table(&mut self, name: &str, alias: Option<&str>) -> Result<Option<JoinTree>> {
         let Some(found) = self.common_tables.iter().rposition(|t| t.name == name) else { return Ok(None) };
         let depth = self.levels.len();
@@ -310,7 +311,7 @@ impl Binder<'_> {
         Ok(Some(JoinTree::Table(self.push_source(source)?)))
     }
 
-    /// The block over sources of its own.
+    /// A copy of the block over new sources.
     fn repeated(&mut self, mut select: BoundSelect) -> BoundSelect {
         let Some(tree) = &mut select.tree else { return select };
         let mut old = Vec::new();
@@ -326,7 +327,7 @@ impl Binder<'_> {
     }
 }
 
-/// The query inside of parentheses that hold nothing else.
+/// The innermost query of parentheses that contain nothing else.
 fn within_parentheses<'q, 'a>(query: &'q ast::Query<'a>) -> &'q ast::Query<'a> {
     match &query.body {
         QueryBody::Query(inner) if query.order_by.is_empty() && query.limit.is_none() && query.locking.is_empty() => inner,
@@ -343,7 +344,7 @@ fn is_other_operation(body: &QueryBody<'_>) -> bool {
     }
 }
 
-/// A text type of any length, or the type as it is.
+/// A string type without a length limit; other types unchanged.
 fn unlimited(ty: &ColumnType) -> ColumnType {
     match ty.kind {
         TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Binary { .. } | TypeKind::VarBinary { .. } => {
@@ -353,7 +354,7 @@ fn unlimited(ty: &ColumnType) -> ColumnType {
     }
 }
 
-/// The type of a column of a recursive table: what the seed gives, and NULL. Integers may have more digits than the seed's.
+/// The type of a column of a recursive table: the seed's type, nullable. Integers may have more digits than the seed's.
 fn working_type(ty: ColumnType) -> ColumnType {
     match ty.kind {
         TypeKind::Null => super::typing::string(0, types::CollationId::BINARY),

@@ -1,4 +1,4 @@
-//! How two expressions are compared, and the collation that strings of several sources have together.
+//! How two expressions are compared, and the collation in which strings of several sources are compared.
 
 use super::typing::{self, Class, class};
 use crate::error::{Error, IllegalMix, Result};
@@ -6,7 +6,8 @@ use crate::expr::{CompareAs, Expr, ExprKind};
 use types::convert::{Problem, StoreContext, Warnings};
 use types::{CollationId, ColumnType, TypeKind, Value};
 
-/// MySQL's coercibility of a collation: the lower wins (manual 12.8.4 "Collation Coercibility in Expressions").
+/// The coercibility of a collation in MySQL: the lower value wins (manual 12.8.4 "Collation Coercibility in
+/// Expressions").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Coercibility {
     Explicit,
@@ -15,11 +16,11 @@ pub(crate) enum Coercibility {
     Coercible,
     Numeric,
     Ignorable,
-    /// Of columns none of which wins.
+    /// Columns with different collations, none of which wins.
     None,
 }
 
-/// A collation with how strongly it is held.
+/// A collation and its coercibility.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Derivation {
     pub collation: CollationId,
@@ -30,7 +31,7 @@ impl Derivation {
     pub const NUMERIC: Self = Self { collation: CollationId::BINARY, level: Coercibility::Numeric };
     pub const IGNORABLE: Self = Self { collation: CollationId::BINARY, level: Coercibility::Ignorable };
 
-    /// Of what is no text: a BIT is bytes, NULL is nothing.
+    /// The derivation of a value that is no string: a BIT is bytes, NULL has no collation.
     pub fn of_no_text(ty: &ColumnType) -> Self {
         match ty.kind {
             TypeKind::Bit { .. } => Self { collation: CollationId::BINARY, level: Coercibility::Implicit },
@@ -49,12 +50,12 @@ impl Derivation {
             Coercibility::Ignorable => "NULL",
             Coercibility::None => "NONE",
         };
-        // Numbers are of MySQL's character_set for what is no text.
+        // Numbers have MySQL's `character_set` for non-strings, latin1.
         let collation = if self.level == Coercibility::Numeric { CollationId::LATIN1_SWEDISH_CI } else { self.collation };
         format!("({},{level})", collation.name())
     }
 
-    /// The derivation of two together; `None` where both are explicit, or by code points in different ways.
+    /// Merges two derivations. `None`: both are explicit and differ, or both are different binary (`_bin`) collations.
     fn merge(self, other: Self) -> Option<Self> {
         if self.level != other.level {
             return Some(if self.level < other.level { self } else { other });
@@ -67,7 +68,7 @@ impl Derivation {
         }
         let (a, b) = (self.collation.charset(), other.collation.charset());
         if a != b {
-            // The superset wins.
+            // The character set that is a superset of the other wins.
             let rank = |charset: &str| match charset {
                 "ascii" => 0,
                 "latin1" => 1,
@@ -91,19 +92,20 @@ impl Derivation {
         Some(Self { collation, level: Coercibility::None })
     }
 
-    /// The derivation of two that are compared with each other; an error where neither wins.
+    /// The derivation of two operands of a comparison; an error if neither wins.
     pub fn combine(self, other: Self, operation: &str) -> Result<Self> {
         compared(&[self, other], operation)
     }
 }
 
-/// The derivation of what a text is made of: where columns differ the text has the collation by code points, and gives way to others.
+/// The derivation of a string built from several operands. If columns with different collations take part, the string
+/// has the `_bin` collation and yields to other operands.
 pub(crate) fn joined(operands: &[Derivation], operation: &str) -> Result<Derivation> {
     let mut rest = operands.iter();
     let Some(first) = rest.next() else { return Ok(Derivation::IGNORABLE) };
     let mut is_made = false;
     let merge = |together: Derivation, operand: &Derivation| {
-        // What columns that differ have made stays beside constants, and beside its own collation.
+        // That `_bin` collation stays beside constants, and beside an operand with the same collation.
         if is_made && (operand.level > Coercibility::Implicit || operand.collation == together.collation) {
             return Some(together);
         }
@@ -114,7 +116,7 @@ pub(crate) fn joined(operands: &[Derivation], operation: &str) -> Result<Derivat
     rest.try_fold(*first, merge).ok_or_else(|| illegal_mix(operands, operation))
 }
 
-/// The derivation of what is compared with each other; an error where none wins.
+/// The derivation of all operands of a comparison; an error if none wins.
 pub(crate) fn compared(operands: &[Derivation], operation: &str) -> Result<Derivation> {
     let merge = |together: Derivation, operand: &Derivation| {
         let merged = together.merge(*operand)?;
@@ -127,7 +129,7 @@ pub(crate) fn compared(operands: &[Derivation], operation: &str) -> Result<Deriv
     together.ok_or_else(|| illegal_mix(operands, operation))
 }
 
-/// The derivation of a column of a set operation; MySQL's error names none of them.
+/// The derivation of a column of a set operation. MySQL's error names none of the operands.
 pub(crate) fn compared_columns(operands: &[Derivation]) -> Result<Derivation> {
     let together = Some(joined(operands, "UNION")?).filter(|together| together.level != Coercibility::None);
     together.ok_or_else(|| illegal_mix(&[], "UNION"))
@@ -139,7 +141,7 @@ fn illegal_mix(operands: &[Derivation], operation: &str) -> Error {
     Error::IllegalMix(Box::new(IllegalMix { operands, operation: operation.to_owned() }))
 }
 
-/// The way to compare values of two types, strings by this collation.
+/// How values of two types are compared; strings by this collation.
 pub(crate) fn compare_as(left: &Expr, right: &Expr, collation: CollationId) -> CompareAs {
     use Class as C;
     let (a, b) = (class(&left.ty), class(&right.ty));
@@ -152,7 +154,7 @@ pub(crate) fn compare_as(left: &Expr, right: &Expr, collation: CollationId) -> C
         (C::String | C::Time, C::Date | C::DateTime) => CompareAs::Temporal,
         (C::Time, C::String) => time_with_text(left, right, collation),
         (C::String, C::Time) => time_with_text(right, left, collation),
-        // A number that a temporal value meets is one, when it is a constant: 20240131.
+        // A constant number compared with a temporal value is one: 20240131.
         (C::Date | C::DateTime, _) if is_date_constant(right) => CompareAs::Temporal,
         (_, C::Date | C::DateTime) if is_date_constant(left) => CompareAs::Temporal,
         (C::Time, _) if is_time_constant(right) => CompareAs::Time,
@@ -166,7 +168,7 @@ pub(crate) fn compare_as(left: &Expr, right: &Expr, collation: CollationId) -> C
     }
 }
 
-/// A parameter, or a literal number that is a date.
+/// Is it a parameter, or a literal number that is a date?
 pub(crate) fn is_date_constant(expr: &Expr) -> bool {
     let number = match &expr.kind {
         ExprKind::Param(_) => return true,
@@ -181,23 +183,23 @@ pub(crate) fn is_date_constant(expr: &Expr) -> bool {
     number == "0" || super::literal::datetime_constant(number.as_bytes()).is_some()
 }
 
-/// 838:59:59 as a number, and one more.
+/// The number after 838:59:59, the largest TIME.
 const NUMBER_OF_TIME_END: f64 = 8_385_960.0;
 
-/// A parameter, or a literal number that is a time: digits of hours, minutes and seconds.
+/// Is it a parameter, or a literal number that is a time with digits of hours, minutes and seconds?
 fn is_time_constant(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Literal(Value::Int(n)) => super::literal::time_constant(n.to_string().as_bytes()).is_some(),
         ExprKind::Literal(Value::UInt(n)) => super::literal::time_constant(n.to_string().as_bytes()).is_some(),
         ExprKind::Literal(Value::Decimal(d)) => super::literal::time_constant(d.to_string().as_bytes()).is_some(),
-        // Beyond all times it stays a number.
+        // Beyond the range of TIME it stays a number.
         ExprKind::Literal(Value::Double(x)) => x.abs() < NUMBER_OF_TIME_END,
         _ => is_constant(expr),
     }
 }
 
-/// A TIME column compares with a constant text as times. All else compares as texts, where `10:00` is not `10:00:00`; so does a text
-/// that is no time, since constants that are have become times before.
+/// A TIME column is compared with a constant string as times. Everything else is compared as strings, where `10:00`
+/// differs from `10:00:00`. So is a string that is no time; constants that are times were converted before.
 fn time_with_text(time: &Expr, text: &Expr, collation: CollationId) -> CompareAs {
     let is_column = matches!(time.kind, ExprKind::Column { .. });
     let is_text = matches!(text.kind, ExprKind::Literal(_)) || reads_rows(text);
@@ -225,9 +227,9 @@ pub(crate) fn is_constant(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Literal(_) | ExprKind::Param(_))
 }
 
-/// Where an integer, YEAR or BIT meets a string constant that is exactly an integer, the constant becomes one, so that the
-/// comparison is exact and an index serves it; the same for dates and times. Where a number meets a hexadecimal literal, that is a
-/// number as well.
+/// Converts constants in a comparison, so that it is exact and an index can serve it. Beside an integer, YEAR or BIT, a
+/// string constant that is exactly an integer becomes an integer. Dates and times are converted likewise. Beside a
+/// number, a hexadecimal literal becomes a number.
 pub(crate) fn convert_constants(left: &mut Expr, right: &mut Expr) {
     convert_constant(left, right);
     convert_constant(right, left);
@@ -263,11 +265,12 @@ pub(crate) fn convert_constant(constant: &mut Expr, other: &Expr) {
     }
 }
 
-/// The least number that is a date with a time; between the last date, 99991231, and it there are numbers that are neither.
+/// The smallest number that is a date with a time. Numbers between the last date, 99991231, and this one are neither.
 const MOMENT_MIN: i64 = 101_000_000;
 
-/// A constant that a YEAR column meets is the year that the column would keep of it; a number with a fraction that a date or TIME column
-/// meets, and a text that a TIME column meets, is rounded as the column would round it. What the column would refuse stays as it is.
+/// Converts a constant as storing it in the column would: a number becomes a year beside a YEAR column; a number with a
+/// fraction is rounded beside a DATE or TIME column, a string beside a TIME column. A constant that the column would
+/// refuse stays.
 pub(crate) fn keep_as_column(constant: &mut Expr, other: &Expr) {
     let ExprKind::Literal(value) = &constant.kind else { return };
     if !matches!(other.kind, ExprKind::Column { .. }) || super::operand::is_bits_literal(constant) {
@@ -276,10 +279,10 @@ pub(crate) fn keep_as_column(constant: &mut Expr, other: &Expr) {
     let has_fraction = matches!(value, Value::Decimal(_) | Value::Double(_));
     let ty = match other.ty.kind {
         TypeKind::Year if has_fraction || matches!(value, Value::Bytes(_)) => other.ty.clone(),
-        // Not in UTC, as the column keeps it, but in the session's zone.
+        // The session's time zone applies, not UTC, in which the column is stored.
         TypeKind::Timestamp { fsp } if has_fraction => ColumnType::new(TypeKind::DateTime { fsp }),
         TypeKind::Date | TypeKind::DateTime { .. } if has_fraction => other.ty.clone(),
-        // A date and a time.
+        // A date with a time.
         TypeKind::Date if matches!(value, Value::Int(n) if *n >= MOMENT_MIN) => other.ty.clone(),
         TypeKind::Time { .. } if has_fraction || matches!(value, Value::Bytes(text) if !text.trim_ascii().is_empty()) => {
             other.ty.clone()
@@ -299,7 +302,7 @@ pub(crate) fn keep_as_column(constant: &mut Expr, other: &Expr) {
     };
 }
 
-/// A number of one or two digits that a YEAR column meets is a year from 1970 to 2069, and a date is its year; 0 is none.
+/// Beside a YEAR column, a number of one or two digits is a year from 1970 to 2069 (0 stays 0), and a date is its year.
 pub(crate) fn convert_year(constant: &mut Expr, other: &Expr) {
     if other.ty.kind != TypeKind::Year || !matches!(other.kind, ExprKind::Column { .. }) {
         return;
@@ -319,7 +322,7 @@ pub(crate) fn convert_year(constant: &mut Expr, other: &Expr) {
     }
 }
 
-/// A YEAR that meets a date is the beginning of its year, before all of its days: YYYY-00-00.
+/// A YEAR compared with a date is the beginning of its year, before all of its days: YYYY-00-00.
 pub(crate) fn year_as_date(left: &mut Expr, right: &mut Expr) {
     let is_date = |expr: &Expr| matches!(class(&expr.ty), Class::Date | Class::DateTime);
     let (year, date) = match (&left.ty.kind, &right.ty.kind) {
@@ -335,7 +338,7 @@ pub(crate) fn year_as_date(left: &mut Expr, right: &mut Expr) {
     *year = Expr { kind, ty: typing::bigint(false), nullable };
 }
 
-/// A date that a TIME column meets is the time of it.
+/// Beside a TIME column, a date with a time is reduced to its time.
 pub(crate) fn convert_moment(constant: &mut Expr, other: &Expr) {
     if class(&other.ty) != Class::Time || !matches!(other.kind, ExprKind::Column { .. }) {
         return;
@@ -353,7 +356,7 @@ pub(crate) fn convert_moment(constant: &mut Expr, other: &Expr) {
     *constant = Expr::literal(Value::Time(time), ColumnType::new(TypeKind::Time { fsp: typing::fsp(&constant.ty) }));
 }
 
-/// A date, with or without a time, that an expression over no rows makes.
+/// Is it a date, with or without a time, that an expression computes without reading rows?
 fn is_computed_moment(expr: &Expr) -> bool {
     let is_plain = !matches!(expr.kind, ExprKind::Literal(_) | ExprKind::Param(_) | ExprKind::UserVariable(_));
     is_plain && matches!(class(&expr.ty), Class::Date | Class::DateTime) && !reads_rows(expr) && !has_subquery(expr)
@@ -363,7 +366,7 @@ fn has_subquery(expr: &Expr) -> bool {
     expr.any(&|e| matches!(e.kind, ExprKind::Subquery(_) | ExprKind::AssignVariable { .. }))
 }
 
-/// A parameter's year of four digits.
+/// The year of a parameter, with four digits.
 fn full_year(year: Expr) -> Expr {
     use crate::expr::ArithmeticOp;
     let number = super::literal::integer;
@@ -380,7 +383,7 @@ fn full_year(year: Expr) -> Expr {
     Expr { kind: ExprKind::Case { whens, otherwise: Some(Box::new(year)) }, ty, nullable }
 }
 
-/// `' 12 '` and `-3` as integers; nothing for what has any other character.
+/// The integer in `' 12 '` or `-3`; `None` if there is any other character.
 fn exact_integer(bytes: &[u8]) -> Option<Value<'static>> {
     let text = std::str::from_utf8(bytes).ok()?.trim_ascii();
     if let Ok(value) = text.parse::<i64>() {

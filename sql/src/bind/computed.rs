@@ -1,10 +1,12 @@
-//! Expressions whose values an index has: as operands of conditions, as group keys and as sort keys they become the generated column that
-//! keeps them.
+//! Replaces an expression by the indexed generated column that stores its value: in predicates, group keys and sort
+//! keys.
 //!
-//! G1: the column is a part of an index that the statement may read, of a row that no outer join leaves out there.
-//! G2: it is the same expression, with the same literals: where one of them was lifted, the plan is for this text alone.
-//! G3: the column keeps the values of the expression as they are (`key_part::keeps_values`).
-//! G4: what is computed from a TIMESTAMP depends on the time zone, which may be another than that of the writer.
+//! G1: the column is part of an index that the statement may use, and no outer join replaces its row by NULLs.
+//! G2: the expressions are equal, literals included. If one of the literals was lifted, the plan is for this text
+//!     alone.
+//! G3: the column stores the values of the expression unchanged (`key_part::keeps_values`).
+//! G4: the expression computes nothing from a TIMESTAMP: its value would depend on the time zone of the session that
+//!     wrote the row.
 
 use super::group::{children, children_mut};
 use super::query::BoundSelect;
@@ -17,7 +19,7 @@ use crate::row_expr::bind_row_expr;
 use types::schema::TableDef;
 use types::{ColumnType, TypeKind, Value};
 
-/// A generated column of a source, and what it is computed from.
+/// A generated column of a source and its expression.
 struct Computed {
     source: usize,
     column: usize,
@@ -25,14 +27,14 @@ struct Computed {
     shape: Expr,
 }
 
-/// The columns that expressions may become.
+/// The generated columns that may replace expressions.
 struct Substitution<'c> {
     columns: Vec<Computed>,
     context: &'c dyn BindContext,
 }
 
 impl Binder<'_> {
-    /// Puts columns in the place of expressions in a whole SELECT.
+    /// Replaces expressions in a whole SELECT.
     pub(super) fn use_computed(&self, select: &mut BoundSelect) {
         let Some(tree) = &mut select.tree else { return };
         let mut own = Vec::new();
@@ -53,7 +55,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The same in the conditions of UPDATE and DELETE, and in what they are ordered by.
+    /// Replaces expressions in the predicates and sort keys of UPDATE and DELETE.
     pub(super) fn use_computed_in<'e>(&self, tree: &mut JoinTree, filter: &mut [Expr], keys: impl Iterator<Item = &'e mut Expr>) {
         let mut own = Vec::new();
         tree_sources(tree, &mut own);
@@ -83,7 +85,7 @@ impl Binder<'_> {
         let table = &self.sources[source].table;
         let def = &table.columns[column];
         let Some(generated) = &def.generated else { return };
-        // The definition has bound it before.
+        // This cannot fail: the definition of the table bound it before.
         let Ok(mut expr) = bind_row_expr(&generated.expr.text, table) else { return };
         expr.map_sources(&|_| source);
         let plain = matches!(expr.kind, ExprKind::Column { .. } | ExprKind::Literal(_));
@@ -113,8 +115,8 @@ fn is_timestamp(expr: &Expr) -> bool {
     matches!(expr.ty.kind, TypeKind::Timestamp { .. })
 }
 
-/// The text of a JSON value that an index has as CHAR(n), for want of an index on texts of any length: it serves comparisons of the text,
-/// too, which is not longer than that where it could be stored.
+/// The string of a JSON value that an indexed column stores as CHAR(n), because an index needs a length. The column
+/// also serves comparisons of the unlimited string, which cannot be longer than n once it is stored.
 fn unquoted(expr: &Expr) -> Option<Expr> {
     let ExprKind::Cast(arg) = &expr.kind else { return None };
     let is_text = matches!(expr.ty.kind, TypeKind::VarChar { .. }) && expr.ty.collation == arg.ty.collation;
@@ -123,7 +125,7 @@ fn unquoted(expr: &Expr) -> Option<Expr> {
 }
 
 impl Substitution<'_> {
-    /// Changes the conditions of joins; gives the sources that they may leave out.
+    /// Rewrites the predicates of joins. Returns the sources that the joins may replace by NULLs.
     fn in_tree(&self, tree: &mut JoinTree) -> Vec<usize> {
         match tree {
             JoinTree::Table(_) => Vec::new(),
@@ -145,7 +147,7 @@ impl Substitution<'_> {
         }
     }
 
-    /// Replaces the operands of conditions.
+    /// Replaces the operands of a predicate.
     fn in_condition(&self, condition: &mut Expr, absent: &[usize]) {
         match &mut condition.kind {
             ExprKind::Compare { left, right, .. } => {
@@ -164,7 +166,7 @@ impl Substitution<'_> {
         }
     }
 
-    /// The column, where the whole expression is one's.
+    /// Replaces the expression if it is the expression of a column.
     fn replace(&self, expr: &mut Expr, absent: &[usize]) {
         if matches!(expr.kind, ExprKind::Column { .. } | ExprKind::Literal(_) | ExprKind::Param(_) | ExprKind::Slot(_)) {
             return;
@@ -188,7 +190,7 @@ impl Substitution<'_> {
         settled == computed.expr
     }
 
-    /// Literals become those of the other expression where they have the same values.
+    /// Where literals of both expressions are equal, takes over the form of the other's.
     fn settle(&self, expr: &mut Expr, other: &Expr) {
         let value = match &expr.kind {
             ExprKind::Literal(value) => Some(value.clone()),
@@ -206,12 +208,12 @@ impl Substitution<'_> {
     }
 }
 
-/// Is it the same literal? How long its type is does not matter, nor the collation of a text beside a column.
+/// Are the literals equal? The length of the type is ignored, and so is the collation of a string beside a column.
 fn is_same_value(a: &Value<'_>, a_type: &ColumnType, b: &Value<'_>, b_type: &ColumnType) -> bool {
     a == b && a_type.is_binary_string() == b_type.is_binary_string()
 }
 
-/// The expression without types, and with all literals alike.
+/// The expression without types and with all literals made equal.
 fn shape(expr: &Expr) -> Expr {
     fn strip(expr: &mut Expr) {
         (expr.ty, expr.nullable) = (ColumnType::new(TypeKind::Null), false);

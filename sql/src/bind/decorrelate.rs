@@ -1,20 +1,25 @@
-//! Correlated aggregates as grouped derived tables.
+//! Decorrelation: turns a correlated scalar subquery of aggregates into a join with a grouped derived table.
 //!
 //! ```text
 //! SELECT ... FROM t WHERE t.x > (SELECT AVG(u.x) FROM u WHERE u.a = t.a AND u.y > 5)
 //! SELECT ... FROM t LEFT JOIN (SELECT u.a, AVG(u.x) v FROM u WHERE u.y > 5 GROUP BY u.a) d ON d.a = t.a WHERE t.x > d.v
 //! ```
-//! 1. A scalar subquery that is one row of aggregates, and reads the row around it in equalities of its WHERE alone, is noted when it is bound
-//!    ([`Binder::correlated_aggregate`]).
-//! 2. When its block is bound, both ways are estimated ([`Binder::decorrelate`]): so many runs of the subquery as there are rows, or different
-//!    arguments, if those are fewer; or one run for all groups, and a hash table of them.
+//! 1. [`Binder::correlated_aggregate`] notes a candidate while it binds the subquery: the subquery gives one row of
+//!    aggregates, and reads the outer row only in equalities of its own WHERE.
+//! 2. When the outer block is bound, [`Binder::decorrelate`] compares two costs. Correlated: one run of the subquery
+//!    per outer row, or per distinct list of arguments if there are fewer of these. Decorrelated: one run over all
+//!    groups, and a hash table of the groups.
 //!
-//! G1: a group has a row for each value of its keys, so the join adds no rows; NULL keys equal nothing, inside as outside.
-//! G2: keys are of one type with what they are compared with, and compare by the collation that groups them.
-//! EXISTS is the same where it asks for partners by equalities, and by at most one other comparison: of a group, only the least and the
-//! greatest value matter for that. EXISTS (... u.a = t.a AND u.x > t.x) is MAX(u.x) > t.x of the group; without the equality there is one group.
+//! EXISTS is treated the same if its WHERE has equalities with the outer row and at most one other comparison. Only the
+//! minimum or the maximum of a group matters to that comparison: EXISTS (... u.a = t.a AND u.x > t.x) becomes MAX(u.x)
+//! > t.x of the group. Without an equality there is one group.
 //!
-//! G3: where no group is found the value is that of no rows: NULL, but 0 of COUNT and what expressions make of both.
+//! G1: the derived table has at most one row per value of the keys, so the join adds no rows. A NULL key matches
+//!     nothing, in the subquery as in the join.
+//! G2: each key has the type of the expression that it is compared with, and the comparison uses the collation of the
+//!     grouping.
+//! G3: an outer row without a group gets the value that the aggregates have over no rows: 0 for COUNT, NULL for the
+//!     others, and what the select expression makes of these.
 
 use super::depend::Facts;
 use super::derived::{column_def, stored, table_def};
@@ -30,32 +35,32 @@ use crate::plan::{JoinKind, LimitPlan, Node, SubqueryKeep};
 use crate::planner::{FromBlock, JOINED_TABLES_MAX, JoinTree, estimate, hashes_alike, is_volatile, tree_sources};
 use types::{TypeKind, Value};
 
-/// A row that is kept in a hash table, and a look into it.
+/// Storing one row in a hash table and looking it up once.
 const KEPT_COST: f64 = 3.0;
-/// What starting a subquery's operators costs.
+/// Starting the operators of a subquery once.
 const RUN_COST: f64 = 5.0;
 
-/// A subquery that could be a join.
+/// A candidate: a subquery that may become a join.
 #[derive(Clone, Debug)]
 pub(crate) struct Correlated {
-    /// Its number among the statement's subqueries.
+    /// Its number in the statement.
     id: usize,
-    /// One row of aggregates.
+    /// Its query: one row of aggregates.
     select: BoundSelect,
-    /// What it reads of the row around it, and the source that shows it inside.
+    /// The outer columns that it reads, and the source that stands for them inside.
     args: Vec<Expr>,
     args_source: usize,
-    /// The places of its filter's conditions that read that row: its keys.
+    /// The positions of the conjuncts of its filter that read the outer row: its keys.
     conditions: Vec<usize>,
     shape: Shape,
 }
 
-/// What stands for the subquery.
+/// The value of the subquery in the outer block.
 #[derive(Clone, Debug)]
 enum Shape {
-    /// The one value that it selects.
+    /// The value that it selects.
     Value,
-    /// EXISTS: whether there is a group, or what the group's least and greatest values say of a comparison.
+    /// EXISTS: is there a group, and do the minimum and maximum of the group satisfy the comparison?
     Exists { negated: bool, compared: Option<Compared> },
 }
 
@@ -68,14 +73,14 @@ struct Compared {
 }
 
 impl Correlated {
-    /// Does the row around it only bound a value, so that there is no key to find partners by?
+    /// Is there only a comparison with the outer row, and no key?
     pub fn is_lone_bound(&self) -> bool {
         self.conditions.is_empty()
     }
 }
 
 impl Binder<'_> {
-    /// A scalar subquery, not planned yet, where it could be a join.
+    /// Returns a scalar subquery that is not planned yet, if it may become a join.
     pub(super) fn correlated_aggregate(&self, select: &BoundSelect, level: &Level) -> Option<Correlated> {
         let grouping = select.grouping.as_ref()?;
         let is_one_row =
@@ -90,7 +95,8 @@ impl Binder<'_> {
         are_keys.then_some(Correlated { id: 0, select, args, args_source, conditions, shape: Shape::Value })
     }
 
-    /// EXISTS, not planned yet, where it could be a join: there is a partner by its equalities, and by at most one other comparison.
+    /// Returns an EXISTS that is not planned yet, if it may become a join: its WHERE has equalities with the outer row
+    /// and at most one other comparison.
     pub(super) fn correlated_exists(&self, select: &BoundSelect, level: &Level, negated: bool) -> Option<Correlated> {
         if !self.context.switches().subquery_to_derived || !select.is_joinable() {
             return None;
@@ -130,8 +136,8 @@ impl Binder<'_> {
         Some(Correlated { id: 0, select, args: level.args.clone(), args_source, conditions, shape })
     }
 
-    /// The source of what a subquery reads outside, and the places of its filter's conditions that read it; `None`: something else does, or
-    /// it is not the same when it is run once.
+    /// Finds the source of the subquery's outer columns, and the conjuncts that read it. `None`: something else reads
+    /// it, or the subquery is not deterministic.
     fn correlation<'e>(
         &self,
         select: &'e BoundSelect,
@@ -163,15 +169,15 @@ impl Binder<'_> {
         Some((args_source, (0..select.filter.len()).filter(|n| reads(&select.filter[*n], args_source)).collect()))
     }
 
-    /// Notes a subquery under its number.
+    /// Notes a candidate under its number.
     pub(super) fn note_correlated(&mut self, correlated: Option<Correlated>, id: usize) {
         if let Some(correlated) = correlated {
             self.scope.correlated.push(Correlated { id, ..correlated });
         }
     }
 
-    /// Makes joins of the block's correlated aggregates that are cheaper so. `lists`: what is computed for each row that passes the filter; it
-    /// holds arguments of aggregates alone where the rows are grouped.
+    /// Turns each candidate of the block into a join if that is cheaper. `lists`: expressions that are computed for
+    /// each row that passes the filter; in a grouped block these are the arguments of aggregates only.
     pub(super) fn decorrelate(
         &mut self,
         tree: &mut Option<JoinTree>,
@@ -207,7 +213,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// How often the subquery would run: once for each row of the block, or for each value of what it is given.
+    /// How many times the subquery would run: once per row of the block, or once per distinct list of its arguments.
     fn runs(&self, tree: &JoinTree, filter: &[Expr], args: &[Expr]) -> f64 {
         let has_subquery = |expr: &Expr| expr.any(&|e| matches!(e.kind, ExprKind::Subquery(_)));
         let filter: Vec<Expr> = filter.iter().filter(|expr| !has_subquery(expr)).cloned().collect();
@@ -222,12 +228,12 @@ impl Binder<'_> {
         rows.min(distinct.product()).max(1.0)
     }
 
-    /// The subquery for all groups at once, as the last source: the conditions of the join with it, and what stands for the subquery's value.
-    /// `None`: it costs more than `cost`.
+    /// Adds the grouped subquery as the last source. Returns the join predicates and the value of the subquery. `None`:
+    /// it costs more than `cost`.
     fn grouped(&mut self, correlated: Correlated, cost: f64) -> Result<Option<(Vec<Expr>, Expr)>> {
         let Correlated { mut select, args, args_source, conditions, shape, .. } = correlated;
         if conditions.is_empty() && !matches!(shape, Shape::Exists { compared: Some(_), .. }) {
-            // What it is given stands in its select list alone: there are no groups.
+            // The outer columns occur in its select list only, so there are no keys.
             return Ok(None);
         }
         let source = self.sources.len();
@@ -277,7 +283,7 @@ impl Binder<'_> {
         Ok(Some((on, self.shown(source, count, of_none, shape))))
     }
 
-    /// What stands for a subquery, over the columns of a source: `count` keys, then values.
+    /// The value of the subquery, over the columns of a source: `count` keys, then values.
     fn shown(&self, source: usize, count: usize, of_none: Option<Expr>, shape: Shape) -> Expr {
         let table = &self.sources[source].table;
         let column = |column: usize| {
@@ -287,7 +293,7 @@ impl Binder<'_> {
         let truth = |kind| Expr { kind, ty: typing::boolean(), nullable: false };
         let is_null = |negated| truth(ExprKind::IsNull { arg: Box::new(column(0)), negated });
         match (shape, of_none) {
-            // NULL, as the column of a group that is not there.
+            // An outer row without a group reads NULL from the column.
             (Shape::Value, None) => column(count),
             // G3
             (Shape::Value, Some(of_none)) => {
@@ -306,7 +312,7 @@ impl Binder<'_> {
                     1 => compare(0),
                     _ => Expr { nullable: true, ..truth(ExprKind::Or(vec![compare(0), compare(1)])) },
                 };
-                // What has no group, or NULL, does not exist.
+                // Without a group, or with NULL, nothing exists.
                 truth(ExprKind::IsTruth { arg: Box::new(compared), truth: true, negated })
             }
         }
@@ -321,7 +327,7 @@ fn is_column(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. })
 }
 
-/// The key that an equality compares with the row around, and whether it stands on the left (G2).
+/// The inner side of an equality with the outer row, and whether it is on the left (G2).
 fn key_of(condition: &Expr, args: usize) -> Option<(&Expr, bool)> {
     match &condition.kind {
         ExprKind::Compare { op: CompareOp::Equal, .. } => inner_side(condition, args),
@@ -329,7 +335,7 @@ fn key_of(condition: &Expr, args: usize) -> Option<(&Expr, bool)> {
     }
 }
 
-/// The value that another comparison bounds, and the comparison from its side.
+/// The inner side of an inequality with the outer row, and the comparison as seen from that side.
 fn bound_of(condition: &Expr, args: usize) -> Option<(Expr, Compared)> {
     let ExprKind::Compare { op, by, left, right } = &condition.kind else { return None };
     let (inner, is_left) = inner_side(condition, args)?;
@@ -340,7 +346,8 @@ fn bound_of(condition: &Expr, args: usize) -> Option<(Expr, Compared)> {
     Some((inner.clone(), Compared { op, by: *by, outer: (**outer).clone() }))
 }
 
-/// The side of a comparison that does not read the row around, and whether that is the left one; the other reads nothing else (G2).
+/// The side of a comparison that does not read the outer row, and whether it is on the left. The other side must read
+/// nothing but the outer row (G2).
 fn inner_side(condition: &Expr, args: usize) -> Option<(&Expr, bool)> {
     let ExprKind::Compare { by, left, right, .. } = &condition.kind else { return None };
     let has_subquery = |expr: &Expr| expr.any(&|e| matches!(e.kind, ExprKind::Subquery(_)));
@@ -356,7 +363,7 @@ fn inner_side(condition: &Expr, args: usize) -> Option<(&Expr, bool)> {
     }
 }
 
-/// Are all columns in these expressions the tree's?
+/// Do these expressions read only columns of the tree?
 fn reads_within(exprs: &[Expr], tree: &JoinTree) -> bool {
     let mut sources = Vec::new();
     tree_sources(tree, &mut sources);
@@ -364,7 +371,7 @@ fn reads_within(exprs: &[Expr], tree: &JoinTree) -> bool {
     !exprs.iter().any(|expr| expr.any(&is_outside))
 }
 
-/// Is it known what the aggregate gives for no rows?
+/// Is the aggregate's value over no rows known?
 fn has_value_of_none(aggregate: &Aggregate) -> bool {
     match aggregate.function {
         AggregateFunction::BitAnd | AggregateFunction::BitOr | AggregateFunction::BitXor => aggregate.ty.kind == TypeKind::BigInt,
@@ -381,7 +388,7 @@ fn aggregate_of_none(aggregate: &Aggregate) -> Value<'static> {
     }
 }
 
-/// What an expression over aggregates is for no rows; `None`: NULL.
+/// The value of an expression of aggregates over no rows; `None`: NULL.
 fn value_of_none(expr: &Expr, aggregates: &[Aggregate]) -> Option<Expr> {
     if is_null_of_none(expr, aggregates) {
         return None;
@@ -412,7 +419,7 @@ fn put_values_of_none(expr: &mut Expr, aggregates: &[Aggregate]) {
     children_mut(expr).into_iter().for_each(|part| put_values_of_none(part, aggregates));
 }
 
-/// Slots of aggregates lie behind those of keys.
+/// Shifts the slots of aggregates behind those of the keys.
 fn shift_slots(expr: &mut Expr, by: usize) {
     if let ExprKind::Slot(n) = &mut expr.kind {
         *n += by;
@@ -420,7 +427,7 @@ fn shift_slots(expr: &mut Expr, by: usize) {
     children_mut(expr).into_iter().for_each(|part| shift_slots(part, by));
 }
 
-/// Puts a value in the place of a subquery.
+/// Replaces a subquery by a value.
 fn replace(expr: &mut Expr, id: usize, value: &Expr) {
     if matches!(&expr.kind, ExprKind::Subquery(subquery) if subquery.id == id) {
         *expr = value.clone();

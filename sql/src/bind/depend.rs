@@ -1,7 +1,8 @@
-//! Functional dependencies: which columns are the same in all rows that have the same values in others.
+//! Functional dependencies: which columns are determined by the values of which others.
 //!
-//! What is known spreads from column to column: by equalities, from the columns of a key to its table's other columns, from the columns
-//! that a generated column reads to it, and through a derived table by what its query knows of its own tables.
+//! A dependency spreads along equalities, from the columns of a unique key to the other columns of its table, from the
+//! columns that a generated column reads to that column, and through a derived table by the dependencies inside its
+//! query.
 
 use super::group::Grouping;
 use super::query::{Bound, BoundSelect};
@@ -11,13 +12,13 @@ use crate::plan::JoinKind;
 use crate::planner::{JoinTree, is_volatile, rejects_null, simplify, tree_sources};
 use types::schema::IndexKind;
 
-/// ON of an outer join, and the sources of its right side.
+/// The ON condition of an outer join, and the sources of its right side.
 struct OuterCondition<'t> {
     right: Vec<usize>,
     on: &'t [Expr],
 }
 
-/// What FROM and WHERE of a block say of its rows.
+/// The facts about the rows of a block that follow from FROM and WHERE.
 #[derive(Default)]
 pub(super) struct Facts<'t> {
     own: Vec<usize>,
@@ -53,7 +54,7 @@ impl<'t> Facts<'t> {
             JoinTree::Left { left, kind: JoinKind::Anti, .. } => self.add(left),
             JoinTree::Left { left, right, on, .. } => {
                 self.add(left);
-                // Inside the right side nothing holds for rows that were not found.
+                // Facts inside the right side do not hold for NULL-extended rows.
                 let mut sources = Vec::new();
                 tree_sources(right, &mut sources);
                 self.outer.push(OuterCondition { right: sources, on });
@@ -61,7 +62,7 @@ impl<'t> Facts<'t> {
         }
     }
 
-    /// Is the column never NULL, but in rows that an outer join has not found?
+    /// Is the column never NULL, except in rows that an outer join extends by NULLs?
     fn is_never_null(&self, source: usize, column: usize) -> bool {
         let rejects = |condition: &Expr| rejects_null(condition, &|s, c| (s, c) == (source, column));
         let found = self.outer.iter().filter(|outer| outer.right.contains(&source));
@@ -69,7 +70,7 @@ impl<'t> Facts<'t> {
     }
 }
 
-/// FROM with the outer joins that its conditions make inner ones.
+/// FROM, with the outer joins that its predicates make inner joins.
 pub(super) fn simplified(tree: &JoinTree, filter: &[Expr]) -> Option<JoinTree> {
     fn has_outer(tree: &JoinTree) -> bool {
         match tree {
@@ -81,7 +82,7 @@ pub(super) fn simplified(tree: &JoinTree, filter: &[Expr]) -> Option<JoinTree> {
     has_outer(tree).then(|| simplify(tree.clone(), filter))
 }
 
-/// What is the same in all rows of a group.
+/// The columns that are constant within a group.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     columns: Vec<(usize, usize)>,
@@ -111,7 +112,7 @@ impl Known {
     }
 }
 
-/// What a kept derived table's query knows of its columns.
+/// The dependencies between the columns of a materialized derived table.
 #[derive(Clone, Debug)]
 pub(crate) struct Inside {
     tree: JoinTree,
@@ -119,7 +120,7 @@ pub(crate) struct Inside {
     /// The keys of its groups.
     keys: Option<Vec<Expr>>,
     columns: Vec<Output>,
-    /// MySQL makes such a query a part of the block around it.
+    /// MySQL would merge this query into the outer block.
     is_plain: bool,
 }
 
@@ -166,7 +167,7 @@ impl Output {
 }
 
 impl Binder<'_> {
-    /// Adds all that depends on what is known.
+    /// Adds everything that depends on known columns.
     pub(super) fn spread(&self, facts: &Facts<'_>, known: &mut Known) {
         loop {
             let before = (known.columns.len(), known.sources.iter().filter(|known| **known).count());
@@ -189,12 +190,12 @@ impl Binder<'_> {
         }
     }
 
-    /// Is every column of a primary or unique key known that has no NULL?
+    /// Are all columns of a primary or unique key known, and none of them NULL?
     fn is_determined(&self, source: usize, facts: &Facts<'_>, known: &Known) -> bool {
         let from = &self.sources[source];
         let table = &from.table;
         if let SourceKind::Derived { key: Some(key), .. } = &from.kind {
-            // A row of NULLs, where there was none, must not be taken for one of the table.
+            // A NULL-extended row must not be taken for a row of the table.
             let is_told = !from.nullable || key.iter().any(|column| !table.columns[*column].nullable);
             return is_told && key.iter().all(|column| known.has(source, *column));
         }
@@ -204,7 +205,7 @@ impl Binder<'_> {
         table.indexes.iter().any(|index| is_unique(index.kind) && index.columns.iter().all(|c| is_found(c.column)))
     }
 
-    /// Generated columns depend on those that they read.
+    /// A generated column depends on the columns that it reads.
     fn spread_generated(&self, source: usize, known: &mut Known) {
         let from = &self.sources[source];
         if !matches!(from.kind, SourceKind::Table) {
@@ -213,7 +214,7 @@ impl Binder<'_> {
         let columns = &from.table.columns;
         for (n, column) in columns.iter().enumerate() {
             let Some(generated) = &column.generated else { continue };
-            // In a row of NULLs that an outer join makes, it is NULL whatever its expression gives for NULLs.
+            // In a NULL-extended row the generated column is NULL, whatever its expression returns for NULLs.
             let place = |name: &String| columns.iter().position(|c| c.name.eq_ignore_ascii_case(name));
             let read: Option<Vec<usize>> = generated.expr.columns.iter().map(place).collect();
             let Some(read) = read.filter(|read| !read.is_empty()) else { continue };
@@ -224,7 +225,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Columns of a derived table depend on each other as they do in its query.
+    /// The columns of a derived table depend on each other as inside its query.
     fn spread_inside(&self, source: usize, known: &mut Known) {
         let from = &self.sources[source];
         let (Some(inside), true) = (&from.inside, from.reads().is_empty()) else { return };
@@ -250,7 +251,7 @@ impl Binder<'_> {
         self.spread(&Facts::of(Some(&inside.tree), &inside.filter), &mut within);
         let is_key_known = |key: usize| keys[key] || inside.keys.as_ref().is_some_and(|all| within.has_all_of(&all[key]));
         let all_keys = inside.keys.is_some() && (0..keys.len()).all(is_key_known);
-        // In a row of NULLs that an outer join makes, what depends on NULLs must be NULL, too.
+        // A column that depends on NULLs must be NULL in a NULL-extended row, too.
         let is_told = !from.nullable || given.iter().any(|column| !from.table.columns[*column].nullable);
         for (n, column) in inside.columns.iter().enumerate() {
             let depends = match column {
@@ -269,7 +270,7 @@ impl Binder<'_> {
     }
 }
 
-/// Does the expression read columns, and is NULL where they are?
+/// Does the expression read columns, and is it NULL if these are NULL?
 fn is_null_of_null(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. } => true,
@@ -279,7 +280,7 @@ fn is_null_of_null(expr: &Expr) -> bool {
     }
 }
 
-/// `a = b`, where b is a constant or reads what is known.
+/// `a = b`, where b is a constant or reads only known columns.
 fn spread_equal(condition: &Expr, known: &mut Known) {
     let ExprKind::Compare { op: CompareOp::Equal, left, right, .. } = &condition.kind else { return };
     for (a, b) in [(left, right), (right, left)] {
@@ -291,7 +292,8 @@ fn spread_equal(condition: &Expr, known: &mut Known) {
     }
 }
 
-/// An outer join whose ON reads, of the left side, nothing but what is known: its right side's equated columns are known.
+/// An outer join whose ON reads only known columns of the left side: the columns of the right side that it equates
+/// become known.
 fn spread_outer(condition: &OuterCondition<'_>, known: &mut Known) {
     let is_left_known = |expr: &Expr| {
         let mut all = !is_volatile(expr);

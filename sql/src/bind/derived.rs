@@ -1,8 +1,9 @@
-//! Derived tables: queries that are read like tables.
+//! Derived tables: subqueries in FROM.
 //!
-//! A plain one (no grouping, DISTINCT, LIMIT, windows ...) becomes part of the block around it: its tables join the others, its
-//! condition joins their conditions, and its columns stand for its expressions. Every other one is run once and its rows are kept; one
-//! that reads the row around it (LATERAL, or inside of a correlated subquery) is run again when that changes.
+//! 1. A plain one (no grouping, DISTINCT, LIMIT, window functions ...) is merged into the outer block: its tables join
+//!    the others, its WHERE joins their predicates, and its columns stand for its select expressions.
+//! 2. Every other one is materialized: it runs once and its rows are kept.
+//! 3. One that reads an outer row (LATERAL, or inside a correlated subquery) runs again when that row changes.
 
 use super::from::{Source, SourceKind};
 use super::query::{Block, Bound, BoundSelect};
@@ -16,12 +17,13 @@ use std::sync::Arc;
 use types::schema::{ColumnDef, TableDef, TableId};
 use types::{ColumnType, TypeKind};
 
-/// A block of more tables is run on its own.
+/// A block of more tables is materialized.
 const MERGED_TABLES_MAX: usize = 20;
-/// So is one with an expression of more parts than this, which stands wherever its column is named.
+/// So is a block with a select expression of more nodes, because merging copies the expression to each place that names
+/// it.
 const MERGED_SIZE_MAX: usize = 64;
 
-/// How many parts an expression has.
+/// The number of nodes of an expression.
 fn size(expr: &Expr) -> usize {
     1 + expr.parts().into_iter().map(size).sum::<usize>()
 }
@@ -36,7 +38,7 @@ impl Binder<'_> {
         self.on_null_side = on_null_side;
         let names = derived_names(bound.columns().iter().map(|c| c.name.as_str()), columns)?;
         match bound {
-            // What its subqueries read of a table that is changed, they have read before, too.
+            // Subqueries of a derived table read the changed table before the change.
             Bound::Select(select) if self.is_mergeable(&select) && self.has_room(&select) && !self.reads_changed(first) => {
                 self.merge(*select, names, alias)
             }
@@ -51,7 +53,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Registers a query whose rows are kept.
+    /// Registers a query that is materialized.
     pub(super) fn kept(&mut self, mut bound: Bound, level: Level, names: Vec<String>, alias: &str) -> Result<JoinTree> {
         super::fraction_digits::filled_columns(&mut bound);
         if let Bound::Select(select) = &mut bound {
@@ -73,7 +75,7 @@ impl Binder<'_> {
         })?))
     }
 
-    /// A `?` that is a column is a text until its value is known.
+    /// A `?` in the select list is a string until its value is known.
     pub(super) fn take_unknown_as_text(&self, columns: &mut [Expr]) {
         for column in columns {
             let ExprKind::Param(index) = column.kind else { continue };
@@ -83,25 +85,25 @@ impl Binder<'_> {
         }
     }
 
-    /// May the block become part of the one around it?
+    /// May the block be merged into the outer block?
     pub(super) fn is_mergeable(&self, select: &BoundSelect) -> bool {
         let has_subquery = |expr: &Expr| expr.any(&|e| matches!(e.kind, ExprKind::Subquery(_)));
-        // As in MySQL, where user variables are assigned each query makes its rows on its own.
+        // As in MySQL, a query is not merged in a statement that assigns user variables.
         let is_free = self.assigned.is_empty() && !select.project.iter().any(has_subquery);
         is_free && self.is_mergeable_to_change(select)
     }
 
-    /// Would the join around still have no more tables than a join may have?
+    /// Would the join of the outer block still have no more tables than a join may have?
     pub(super) fn has_room(&self, select: &BoundSelect) -> bool {
         let more = select.tree.as_ref().map_or(0, JoinTree::tables);
         // The derived table itself is counted already.
         self.scope.tables + more <= JOINED_TABLES_MAX + 1
     }
 
-    /// The same of a view whose tables are changed: its select list may have subqueries.
+    /// May the view be merged as the target of a change? Its select list may have subqueries.
     pub(super) fn is_mergeable_to_change(&self, select: &BoundSelect) -> bool {
         let is_plain = |expr: &Expr| !is_volatile(expr) && !expr.any(&|e| matches!(e.kind, ExprKind::AssignVariable { .. }));
-        // A row of NULLs is made of NULL columns; other expressions would not be NULL in it.
+        // In a NULL-extended row plain columns are NULL; other expressions might not be.
         let own = |of: usize| {
             let mut sources = Vec::new();
             select.tree.iter().for_each(|tree| tree_sources(tree, &mut sources));
@@ -109,7 +111,7 @@ impl Binder<'_> {
         };
         let is_null_in_null_row =
             |expr: &Expr| !self.on_null_side || matches!(expr.kind, ExprKind::Column { source, .. } if own(source));
-        // What a derived table reads of a table that is changed, it has read before.
+        // A derived table reads the changed table before the change.
         let reads_changed = |tree: &JoinTree| self.changed_table(tree).is_some();
         self.context.switches().derived_merge
             && select.is_plain()
@@ -118,14 +120,14 @@ impl Binder<'_> {
             && select.project.iter().all(|expr| is_plain(expr) && is_null_in_null_row(expr) && size(expr) <= MERGED_SIZE_MAX)
     }
 
-    /// The table of a tree that the statement changes and must not read so.
+    /// A table of the tree that the statement changes and must therefore not read.
     pub(super) fn changed_table(&self, tree: &JoinTree) -> Option<&Changed> {
         let mut sources = Vec::new();
         tree_sources(tree, &mut sources);
         sources.iter().find_map(|&s| self.changed_source(&self.sources[s]))
     }
 
-    /// The changed table that a source is.
+    /// The changed table that a source stands for.
     pub(super) fn changed_source(&self, source: &Source) -> Option<&Changed> {
         self.changed.iter().find(|c| c.table == source.table.id && c.read.refuses(&source.alias))
     }
@@ -139,7 +141,7 @@ impl Binder<'_> {
         tree_sources(&tree, &mut leaves);
         let source = Source::of_query(def, alias, SourceKind::Merged(select.project), select.derivations);
         self.push_source(Source { leaves, ..source })?;
-        // Blocks that are merged one into the other make no deep tree.
+        // Nested merged blocks do not deepen the tree.
         Ok(match tree {
             JoinTree::Inner { parts, mut on, straight: false } => {
                 on.extend(select.filter);
@@ -150,8 +152,8 @@ impl Binder<'_> {
     }
 }
 
-/// The columns of a query that read nothing, if it is one that MySQL makes a part of the block around it: there they depend on whatever
-/// the groups are, even where an outer join makes them NULL.
+/// The columns of a query that read no table, if MySQL would merge the query into the outer block. There they depend on
+/// every group key, even if an outer join makes them NULL.
 pub(super) fn constants(select: &BoundSelect) -> Vec<usize> {
     if !select.is_plain() {
         return Vec::new();
@@ -164,7 +166,7 @@ pub(super) fn constants(select: &BoundSelect) -> Vec<usize> {
     columns.filter(|(_, expr)| !expr.any(&is_read)).map(|(column, _)| column).collect()
 }
 
-/// The kind of a source whose rows are kept.
+/// The kind of a materialized source.
 pub(super) fn stored(block: Block, resets: Vec<usize>, key: Option<Vec<usize>>) -> SourceKind {
     let reads = outside_reads(&block.node);
     let rows = node_rows(&block.node);
@@ -203,7 +205,7 @@ fn note_reads(expr: &Expr, inside: &[usize], reads: &mut Vec<(usize, usize)>) {
     expr.parts().into_iter().for_each(|part| note_reads(part, inside, reads));
 }
 
-/// The names of the columns: as given behind the alias, else their own; 1353 and 1060.
+/// The column names: the names after the alias if given, else the query's own. Errors 1353 and 1060.
 pub(super) fn derived_names<'n>(own: impl ExactSizeIterator<Item = &'n str>, given: &[&str]) -> Result<Vec<String>> {
     if !given.is_empty() && given.len() != own.len() {
         return Err(Error::DerivedColumns);
@@ -231,7 +233,7 @@ pub(super) fn column_def(name: String, ty: ColumnType, nullable: bool) -> Column
     ColumnDef::new(name, typing::stored(&ty), nullable)
 }
 
-/// What stands for a table where there is none in the schema.
+/// A table definition for a source that is no table of the schema.
 pub(super) fn table_def(name: &str, columns: Vec<ColumnDef>) -> Arc<TableDef> {
     Arc::new(TableDef { is_virtual: true, ..TableDef::new(TableId(0), "", name, columns) })
 }

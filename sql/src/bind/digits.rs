@@ -1,17 +1,17 @@
-//! How many digits an integer expression has where it is part of a decimal: `FLOOR(DATEDIFF(a, b) / 365)` is a BIGINT, since the quotient has few
-//! digits, where that of a BIGINT column is a DECIMAL.
+//! How many digits an integer expression contributes to a decimal result. `FLOOR(DATEDIFF(a, b) / 365)` is a BIGINT
+//! because the quotient has few digits; FLOOR of a quotient of BIGINT columns is a DECIMAL.
 
 use super::typing::{self, Class, class, decimal_shape};
 use crate::expr::{ArithmeticOp, Expr, ExprKind, UnaryOp};
 use crate::func::Function as F;
 use types::{TypeKind, Value};
 
-/// The digits of the most that MySQL computes with.
+/// The digits of the longest decimal of MySQL.
 const DIGITS_MAX: u32 = 65;
-/// The widest BIGINT that is computed: its digits and a sign.
+/// The widest computed BIGINT: its digits and a sign.
 const WIDTH_MAX: u32 = 21;
 
-/// Digits of what is no column and no literal, where they are known.
+/// The digits of an expression that is neither column nor literal, if they are known.
 pub(crate) fn known_digits(expr: &Expr) -> Option<u32> {
     let digits = match &expr.kind {
         ExprKind::Arithmetic { op, left, right } => of_arithmetic(*op, left, right)?,
@@ -24,11 +24,11 @@ pub(crate) fn known_digits(expr: &Expr) -> Option<u32> {
     Some(digits.min(DIGITS_MAX))
 }
 
-/// How many characters an integer may have: its digits, and a sign.
+/// The characters of an integer: its digits and a sign.
 pub(crate) fn integer_width(expr: &Expr) -> u32 {
     match (&expr.kind, &expr.ty.kind) {
         _ if let Some(width) = chosen_width(expr) => width,
-        // It counts a sign before it knows that there is none.
+        // MySQL counts a sign before it knows that there is none.
         (ExprKind::Arithmetic { op: ArithmeticOp::Modulo, .. }, _) => known_digits(expr).map_or(WIDTH_MAX, |digits| digits + 1),
         (ExprKind::Literal(Value::Int(n)), _) if expr.ty.display_width.is_none() => {
             n.unsigned_abs().checked_ilog10().unwrap_or(0) + 2
@@ -46,7 +46,7 @@ pub(crate) fn integer_width(expr: &Expr) -> u32 {
 fn of_integer(expr: &Expr) -> Option<u32> {
     match class(&expr.ty) {
         Class::Integer | Class::Null => Some(decimal_shape(expr).0),
-        // Dates and times are numbers there.
+        // Dates and times are numbers here.
         _ if typing::is_temporal(&expr.ty) && expr.ty.fsp() == 0 => Some(decimal_shape(expr).0),
         _ => None,
     }
@@ -56,7 +56,7 @@ fn sign(expr: &Expr) -> u32 {
     u32::from(!typing::is_unsigned(&expr.ty) && expr.ty.kind != TypeKind::Year)
 }
 
-/// The width of what is chosen among integers: that of the widest.
+/// The width of IF, CASE and the like over integers: that of the widest.
 fn chosen_width(expr: &Expr) -> Option<u32> {
     let widest = |mut exprs: std::slice::Iter<'_, Expr>| exprs.try_fold(0, |most, e| Some(most.max(width_of_choice(e)?)));
     match &expr.kind {
@@ -84,14 +84,14 @@ fn of_arithmetic(op: ArithmeticOp, left: &Expr, right: &Expr) -> Option<u32> {
     match op {
         A::Add | A::Subtract => Some(of_integer(left)?.max(of_integer(right)?) + 1),
         A::Multiply => Some(of_integer(left)? + of_integer(right)?),
-        // A small divisor makes more digits.
+        // A divisor below 1 adds digits.
         A::IntDivide => Some((whole_digits(left) + fraction_digits(right)).min(WIDTH_MAX)),
         A::Modulo => Some(of_integer(left)?.max(of_integer(right)?)),
         _ => None,
     }
 }
 
-/// Digits before the point of what is divided.
+/// Digits before the point of the dividend.
 fn whole_digits(expr: &Expr) -> u32 {
     match class(&expr.ty) {
         Class::Integer | Class::Decimal | Class::Date | Class::Time | Class::DateTime => {
@@ -103,7 +103,7 @@ fn whole_digits(expr: &Expr) -> u32 {
     }
 }
 
-/// Digits behind the point of what it is divided by.
+/// Digits after the point of the divisor.
 fn fraction_digits(expr: &Expr) -> u32 {
     match class(&expr.ty) {
         Class::Integer | Class::Null => 0,
@@ -134,7 +134,7 @@ fn of_call(function: F, args: &[Expr]) -> Option<u32> {
     }
 }
 
-/// What EXTRACT gives of a unit.
+/// The digits of EXTRACT by unit.
 fn of_unit(args: &[Expr]) -> Option<u32> {
     let ExprKind::Literal(Value::Bytes(unit)) = &args.first()?.kind else { return None };
     match std::str::from_utf8(unit).ok()? {

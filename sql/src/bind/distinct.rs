@@ -1,11 +1,11 @@
-//! DISTINCT with ORDER BY: what rows are ordered by must be selected, or be the same in all rows that are equal.
+//! DISTINCT with ORDER BY: a sort expression must be in the select list, or be determined by the select list.
 
 use super::Binder;
 use super::group::{Grouping, children};
 use crate::expr::{Expr, ExprKind};
 use crate::func::Function;
 
-/// Is all that the expression reads within ANY_VALUE()?
+/// Is every column of the expression inside ANY_VALUE()?
 pub(super) fn is_vouched_for(expr: &Expr) -> bool {
     match expr.kind {
         ExprKind::Call { function: Function::AnyValue, .. } => true,
@@ -14,14 +14,15 @@ pub(super) fn is_vouched_for(expr: &Expr) -> bool {
     }
 }
 
-/// What stands in ORDER BY and is not selected with DISTINCT.
+/// The part of a sort key that SELECT DISTINCT does not select.
 pub(super) enum Unselected {
     Aggregate,
     Column(String),
 }
 
 impl Binder<'_> {
-    /// What of a sort key is neither selected nor one value for all equal rows. Values of the query around are the same in all rows.
+    /// The part of a sort key that is neither selected nor equal in all duplicates. An outer column is the same in all
+    /// rows.
     pub(super) fn unselected(&self, expr: &Expr, project: &[Expr], grouping: Option<&Grouping>) -> Option<Unselected> {
         if project.contains(expr) {
             return None;

@@ -14,30 +14,30 @@ use crate::plan::{
 use crate::planner::{FromBlock, JoinTree, OrderNeed};
 use types::schema::TableDef;
 
-/// What an INSERT writes.
+/// The target of an INSERT.
 pub(super) struct InsertTarget {
     pub table: std::sync::Arc<TableDef>,
-    /// The columns that are given, and the names that the statement has for them.
+    /// The columns that get values, and their names in the statement.
     pub columns: Vec<usize>,
     pub names: Vec<String>,
-    /// What the table is called: in the view, where one is named.
+    /// The name of the table; within a view, its name there.
     pub alias: String,
-    /// The view that it names, over the table as source 0.
+    /// The view that the statement names, over the table as source 0.
     pub view: Option<super::Source>,
     pub check: Option<Box<ViewCheck>>,
-    /// With whose rights the table is written.
+    /// The privileges with which the table is written.
     pub rights: Rights,
 }
 
 impl InsertTarget {
-    /// A table, all of whose columns are given that are not invisible.
+    /// A table, with all its visible columns.
     pub fn of_table(table: std::sync::Arc<TableDef>, alias: &str, rights: Rights) -> Self {
         let columns: Vec<usize> = (0..table.columns.len()).filter(|&c| !table.columns[c].invisible).collect();
         let names = columns.iter().map(|&c| table.columns[c].name.clone()).collect();
         Self { table, columns, names, alias: alias.to_owned(), view: None, check: None, rights }
     }
 
-    /// Under what names subqueries among the values must not read the table.
+    /// The names under which subqueries among the values may not read the table.
     pub fn read(&self) -> ReadAs {
         ReadAs::Name(self.alias.clone())
     }
@@ -55,7 +55,7 @@ impl Binder<'_> {
         let partitions = selected(&table, insert.partitions, target.view.is_some())?;
         let read = target.read();
         if !matches!(insert.source, AstSource::Query(_)) {
-            // What a derived table reads of the table among the values, it reads before the rows go in.
+            // A derived table among the values reads the table before rows are inserted.
             let view = target.view.as_ref().and_then(|source| Some(source.view.as_ref()?.def.id));
             let name = insert.table.name.to_owned();
             self.changed = vec![Changed { table: table.id, name, view, read: read.clone() }];
@@ -104,7 +104,7 @@ impl Binder<'_> {
         })
     }
 
-    /// What INSERT and REPLACE need of their table, whatever the columns.
+    /// The privileges that INSERT and REPLACE need on their table, for any columns.
     fn need_insert(&self, rights: Rights, table: &TableDef, insert: &ast::Insert<'_>) -> Result<()> {
         let actions: &[Action] = match insert.replace {
             true => &[Action::Insert, Action::Delete],
@@ -118,7 +118,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// What an INSERT writes: a table, or the table of a view.
+    /// Resolves the target of an INSERT: a table, or the table of a view.
     fn insert_target(&mut self, insert: &ast::Insert<'_>, names: Option<&[ast::ColumnName<'_>]>) -> Result<InsertTarget> {
         let table = self.lookup(&insert.table, Action::Insert)?;
         self.need_insert(self.rights, &table, insert)?;
@@ -138,19 +138,19 @@ impl Binder<'_> {
         Ok(InsertTarget { columns, names, ..InsertTarget::of_table(table, name, self.rights) })
     }
 
-    /// Registers the table that is written as source 0, known by its own columns or those of the view.
+    /// Registers the target as source 0, under its own columns or those of the view.
     pub(super) fn add_target(&mut self, target: &InsertTarget, alias: &str) -> Result<()> {
         let own = self.add_source(target.table.clone(), alias)?;
         self.sources[own].rights = target.rights;
         if let Some(view) = &target.view {
-            // The table itself has no name here.
+            // Only the view's names are visible.
             self.scope.visible.clear();
             self.push_source(view.clone())?;
         }
         Ok(())
     }
 
-    /// INSERT gives these columns.
+    /// Checks the INSERT privilege for these columns.
     pub(super) fn need_targets(
         &self,
         rights: Rights,
@@ -202,14 +202,14 @@ impl Binder<'_> {
         Ok(found)
     }
 
-    /// Rows of VALUES, which may name the table's columns; an empty row is all defaults.
+    /// Rows of VALUES, whose expressions may name the table's columns. An empty row is all defaults.
     fn insert_rows(&mut self, target: &InsertTarget, rows: &[&[AstExpr<'_>]]) -> Result<Vec<Vec<Option<Expr>>>> {
         let (table, columns) = (&target.table, &target.columns);
         self.scope = Scope::new(Vec::new(), Clause::InsertList);
         self.add_target(target, &table.name)?;
         let mut bound = Vec::with_capacity(rows.len());
         for (n, row) in rows.iter().enumerate() {
-            // Empty rows stand among empty rows alone.
+            // Either all rows are empty or none.
             let is_default = rows[0].is_empty();
             if row.len() != if is_default { 0 } else { columns.len() } {
                 return Err(Error::ColumnCount { row: n + 1 });
@@ -258,10 +258,10 @@ impl Binder<'_> {
     }
 
     pub(super) fn update(&mut self, update: &ast::Update<'_>) -> Result<Plan> {
-        // Of one table, that comes first: it is source 0.
+        // An attempt to bind a single table comes first: it is source 0.
         let single = !(joins(update.filter, update.order_by, &update.limit) && is_plain(update.assignments));
         self.statement = "UPDATE";
-        // Of a view with a subquery in its condition, only one that is no join can be changed in an order.
+        // A view with a subquery in its condition can be changed in an order only if it does not become a join.
         self.plain_conditions = !update.order_by.is_empty() || update.limit.is_some();
         let tree = if single { self.single_table(update.tables, update.with.as_ref(), "UPDATE")? } else { None };
         self.plain_conditions = false;
@@ -287,7 +287,7 @@ impl Binder<'_> {
         Ok(Plan::Update(UpdatePlan { scan, order, limit, assignments, unread, view_check, partitions, ignore, parts, params }))
     }
 
-    /// Of a table of the server, columns are set that are settings, in whatever order the rows come.
+    /// On a table of the server, only columns that are settings can be assigned, and the order of rows is ignored.
     fn refuse_fixed_settings(&self, assignments: &[Assignment], update: &ast::Update<'_>) -> Result<()> {
         let table = &self.sources[0].table;
         let settings = self.context.settings(table).unwrap_or(&[]);
@@ -322,7 +322,8 @@ impl Binder<'_> {
         Ok(Plan::Delete(DeletePlan { scan, order, limit, ignore: delete.ignore, parts, params: self.param_count() }))
     }
 
-    /// The one stored table that the statement names, or names by a view, as source 0: the view's conditions. `None`: there are more.
+    /// Binds the only stored table of the statement, named directly or by a view, as source 0. Returns the conditions
+    /// of the view. `None`: there are several tables.
     fn single_table(
         &mut self,
         tables: &[TableRef<'_>],
@@ -348,7 +349,7 @@ impl Binder<'_> {
             None => super::view::conditions_of_one(tree),
         };
         if conditions.is_none() {
-            // It is bound anew, as a join.
+            // The statement is bound again, as a join.
             self.sources.clear();
             self.subqueries.clear();
             self.stores.clear();
@@ -359,7 +360,7 @@ impl Binder<'_> {
         Ok(conditions)
     }
 
-    /// The FROM of a statement that changes some of its tables.
+    /// Binds the FROM of a statement that changes some of its tables.
     pub(super) fn changed_from(&mut self, tables: &[TableRef<'_>], action: Action) -> Result<JoinTree> {
         self.changes_from = Some(action);
         let tree = self.bind_from(tables);
@@ -367,7 +368,8 @@ impl Binder<'_> {
         Ok(tree?.expect("the grammar wants a table"))
     }
 
-    /// 1093: a subquery reads the table that the statement changes. What a derived table has read before is no matter.
+    /// 1093: a subquery reads the table that the statement changes. A materialized derived table may, because it reads
+    /// before the change.
     pub(super) fn refuse_target(&self, targets: &[(&std::sync::Arc<TableDef>, &str)], read: &ReadAs) -> Result<()> {
         for (at, subquery) in self.subqueries.iter().enumerate() {
             if self.read_before.iter().any(|before| before.contains(&at)) {
@@ -386,13 +388,14 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// Does a subquery from this one on read a table that the statement changes and must not read so?
+    /// Does a subquery numbered `first` or higher read a table that the statement changes, other than in a materialized
+    /// derived table?
     pub(super) fn reads_changed(&self, first: usize) -> bool {
         let is_changed = |scan: &Scan| self.changed.iter().any(|c| c.table == scan.table.id && c.read.refuses(&scan.alias));
         !self.changed.is_empty() && self.subqueries[first..].iter().any(|subquery| reads_table(&subquery.root, &is_changed))
     }
 
-    /// The rows that UPDATE and DELETE change: a scan, and an order where that matters.
+    /// The rows that UPDATE and DELETE change: a scan, and a sort if the order matters.
     fn changed_rows(
         &mut self,
         conditions: Vec<Expr>,
@@ -430,7 +433,7 @@ impl Binder<'_> {
     }
 }
 
-/// The condition, the order and the limit of a statement that changes one table.
+/// WHERE, ORDER BY and LIMIT of a statement that changes one table.
 type Clauses<'a> = (Option<&'a ast::Expr<'a>>, &'a [OrderItem<'a>], Option<&'a ast::Limit<'a>>);
 
 /// The rows that a statement changes.
@@ -441,12 +444,12 @@ struct ChangedRows {
     unread: Vec<usize>,
 }
 
-/// Assigned columns that are not among those in use.
+/// The assigned columns that are not yet marked as used.
 pub(super) fn unread(assignments: &[Assignment], used: &[bool]) -> Vec<usize> {
     assignments.iter().map(|a| a.column).filter(|&column| used.get(column) != Some(&true)).collect()
 }
 
-/// The partitions that INSERT and LOAD DATA name. As in MySQL, those of a view are named in vain.
+/// The partitions that INSERT and LOAD DATA name. As in MySQL, those of a view are ignored.
 pub(super) fn selected(table: &TableDef, names: &[&str], is_view: bool) -> Result<Option<Vec<usize>>> {
     match names {
         [] => Ok(None),
@@ -455,7 +458,7 @@ pub(super) fn selected(table: &TableDef, names: &[&str], is_view: bool) -> Resul
     }
 }
 
-/// 3105: generated columns are given nothing but DEFAULT.
+/// 3105: a generated column accepts only DEFAULT.
 fn refuse_generated(table: &TableDef, columns: &[usize]) -> Result<()> {
     match columns.iter().map(|column| &table.columns[*column]).find(|column| column.generated.is_some()) {
         Some(column) => Err(Error::GeneratedValue { column: column.name.clone(), table: table.name.clone() }),
@@ -463,7 +466,7 @@ fn refuse_generated(table: &TableDef, columns: &[usize]) -> Result<()> {
     }
 }
 
-/// Is there a condition that may become a join with a subquery's tables, and no order that joins do not keep?
+/// Is there a predicate that may become a semi-join, and no order that a join would break?
 fn joins(filter: Option<&ast::Expr<'_>>, order_by: &[OrderItem<'_>], limit: &Option<ast::Limit<'_>>) -> bool {
     let parts = match filter {
         Some(AstExpr::And(parts)) => *parts,
@@ -473,7 +476,7 @@ fn joins(filter: Option<&ast::Expr<'_>>, order_by: &[OrderItem<'_>], limit: &Opt
     order_by.is_empty() && limit.is_none() && parts.iter().any(|part| joinable(part).is_some())
 }
 
-/// Does no assignment read what another has set?
+/// Does no assignment read a column that another assignment sets?
 fn is_plain(assignments: &[ast::Assignment<'_>]) -> bool {
     let is_constant = |value: &AstExpr<'_>| {
         matches!(value, AstExpr::Literal(_) | AstExpr::Lifted { .. } | AstExpr::Param(_) | AstExpr::Local { .. })
@@ -494,7 +497,7 @@ fn order_need(keys: &[SortKey]) -> Option<OrderNeed> {
     Some(OrderNeed { columns: keys.iter().map(column).collect::<Option<_>>()?, ..OrderNeed::default() })
 }
 
-/// Does the tree read a stored table that is meant, but for what derived tables in it do?
+/// Does the tree scan a stored table that `meant` accepts, outside of materialized derived tables?
 fn reads_table(node: &Node, meant: &dyn Fn(&Scan) -> bool) -> bool {
     match node {
         Node::Scan(scan) => meant(scan),
@@ -507,7 +510,7 @@ fn reads_columns(expr: &Expr) -> bool {
         || super::children(expr).into_iter().any(reads_columns)
 }
 
-/// `DELETE t FROM t WHERE ...`: the one table, named twice.
+/// `DELETE t FROM t WHERE ...`: the same single table twice.
 fn is_same_table(delete: &ast::Delete<'_>) -> bool {
     match (delete.targets, delete.from) {
         ([target], [TableRef::Table(table)]) => {

@@ -19,11 +19,11 @@ use crate::row_expr::RowExprUse;
 use std::borrow::Cow;
 use types::{CollationId, ColumnType, TypeKind, Value};
 
-/// Work that an expression makes, in bytes of a plain copy (`types::work`).
+/// Work of evaluating one node, in bytes of a plain copy (`types::work`).
 const NODE_UNITS: usize = 256;
 
 impl Binder<'_> {
-    /// Binds an expression; its collation is in `self.derivation` afterwards.
+    /// Binds an expression and sets `self.derivation`.
     pub(super) fn expr(&mut self, expr: &ast::Expr<'_>) -> Result<Expr> {
         use ast::Expr as E;
         types::work::spend(NODE_UNITS)?;
@@ -94,7 +94,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Binds a condition: a single column, not a row.
+    /// Binds a condition: one value, not a row.
     pub(super) fn predicate(&mut self, expr: &ast::Expr<'_>) -> Result<Expr> {
         let mut bound = self.value(expr)?;
         moved_date_as_number(&mut bound);
@@ -102,7 +102,7 @@ impl Binder<'_> {
         Ok(bound)
     }
 
-    /// Binds an expression that must be one value.
+    /// Binds an expression that must be one value, not a row.
     pub(super) fn value(&mut self, expr: &ast::Expr<'_>) -> Result<Expr> {
         let bound = self.expr(expr)?;
         single(&bound)?;
@@ -134,7 +134,7 @@ impl Binder<'_> {
         Expr { kind: ExprKind::Param(index), ty, nullable: true }
     }
 
-    /// A variable of the stored program around, which is a parameter of the plan.
+    /// A variable of the enclosing stored program, which is a parameter of the plan.
     fn local(&mut self, slot: usize) -> Expr {
         let ty = self.context.local_type(slot);
         self.derivation = match class(&ty) {
@@ -199,7 +199,7 @@ impl Binder<'_> {
                 if matches!(op, ArithmeticOp::ShiftLeft | ArithmeticOp::ShiftRight) { numeric_operand(right) } else { right };
             return Ok(self.arithmetic(op, left, right));
         }
-        // A quotient has as many digits as the dividend's own value asks for.
+        // The scale of a quotient depends on the scale of the dividend's own value.
         let is_own_dividend = op == ArithmeticOp::Divide && matches!(left.kind, ExprKind::UserVariable(_));
         let left = if is_own_dividend { left } else { numeric_operand(left) };
         Ok(self.arithmetic(op, left, numeric_operand(right)))
@@ -252,7 +252,7 @@ impl Binder<'_> {
         Ok(Expr { kind: ExprKind::Unary { op: UnaryOp::Negate, arg: Box::new(arg) }, ty, nullable })
     }
 
-    /// A constant integer below zero is a DECIMAL where its sign is turned.
+    /// The negation of a constant negative integer is a DECIMAL.
     fn wide_if_negative(&self, arg: Expr) -> Expr {
         let is_negative = class(&arg.ty) == Class::Integer
             && super::moments::is_fixed(&arg)
@@ -278,8 +278,8 @@ impl Binder<'_> {
         self.comparison(op, bound_left, bound_right, derivation)
     }
 
-    /// A lifted number that meets a date or a time, or text that meets a time or a year, is the literal itself: how they compare depends
-    /// on it, so that the plan is for this text alone.
+    /// Keeps a lifted literal as a literal: a number compared with a date or time, or a string compared with a time or
+    /// year. How these are compared depends on the value, so the plan is for this text alone.
     fn settle(&mut self, bound: &mut Expr, written: &ast::Expr<'_>, other: &Expr) -> Result<()> {
         let decides = match class(&other.ty) {
             Class::Date | Class::DateTime => matches!(class(&bound.ty), Class::Integer | Class::Decimal | Class::Double),
@@ -294,7 +294,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// A comparison of bound operands.
+    /// Builds a comparison of bound operands.
     pub(super) fn comparison(&mut self, op: CompareOp, mut left: Expr, mut right: Expr, derivation: Derivation) -> Result<Expr> {
         if matches!(left.kind, ExprKind::Row(_)) || matches!(right.kind, ExprKind::Row(_)) {
             return self.row_comparison(op, left, right, (&[], &[]));
@@ -317,7 +317,7 @@ impl Binder<'_> {
         Ok(self.boolean(ExprKind::Compare { op, by, left: Box::new(left), right: Box::new(right) }, nullable))
     }
 
-    /// The collation of a bound expression, as far as the node tells.
+    /// The collation derivation of a bound expression, as far as the node shows it.
     pub(super) fn derivation_of(&self, expr: &Expr) -> Derivation {
         match (&expr.kind, class(&expr.ty)) {
             (_, Class::Null) => Derivation::IGNORABLE,
@@ -371,7 +371,7 @@ impl Binder<'_> {
             return self.row_in((arg, &arg_parts), members, &member_parts, negated);
         }
         if class(&arg.ty) == Class::String && members.iter().any(|m| matches!(class(&m.ty), Class::Date | Class::DateTime)) {
-            // Beside dates it matters which texts are some.
+            // In a list with dates it matters which strings are dates.
             for (member, written) in members.iter_mut().zip(list) {
                 if let ast::Expr::Lifted { literal, .. } = written {
                     *member = self.literal(literal)?;
@@ -381,7 +381,7 @@ impl Binder<'_> {
         }
         let is_text = |m: &Expr| matches!(class(&m.ty), Class::String | Class::Null) && compare::is_constant(m);
         if arg.ty.kind == TypeKind::Year && members.len() > 1 && members.iter().all(is_text) {
-            // Several texts compare with a year as texts.
+            // Several strings are compared with a YEAR as strings.
             arg = cast_to(arg, typing::string(4, self.literal_collation()));
         }
         let is_year = arg.ty.kind == TypeKind::Year && matches!(arg.kind, ExprKind::Column { .. }) && members.len() > 1;
@@ -391,7 +391,7 @@ impl Binder<'_> {
                 compare::convert_year(only, &arg);
                 compare::convert_moment(only, &arg);
             }
-            // Only a single number is short for a year.
+            // Only a single number is an abbreviated year.
             several if is_year && arg.ty.kind == TypeKind::Year && several.iter().any(|m| class(&m.ty) != Class::Integer) => {
                 arg = cast_to(arg, typing::bigint(true))
             }
@@ -417,7 +417,7 @@ impl Binder<'_> {
         let by = members.iter().map(|m| compare::compare_as(&arg, m, derivation.collation));
         let Some(by) = by.reduce(wider) else { return Err(Error::WrongArguments("IN".to_owned())) };
         let nullable = arg.nullable || members.iter().any(|m| m.nullable);
-        // One comparison way serves all members, unless their types ask for several.
+        // One way of comparing serves all members, unless their types need several.
         let mixed = differs
             || members.iter().any(|m| {
                 let own = compare::compare_as(&arg, m, derivation.collation);
@@ -432,15 +432,15 @@ impl Binder<'_> {
         Ok(self.boolean(ExprKind::In { arg: Box::new(arg), list: members, by, negated }, nullable))
     }
 
-    /// Readies the members of a list, and the argument for them. Does it have several forms beside them, as an ENUM has beside numbers and
-    /// texts? Then it stays as it is.
+    /// Converts the members of a list and the argument for their comparison. Returns true if the argument needs several
+    /// forms, as an ENUM does beside numbers and strings; then it stays unchanged.
     fn prepare_members(&self, arg: &mut Expr, members: &mut [Expr]) -> Result<bool> {
         let mut form: Option<Expr> = None;
         let mut differs = false;
         for member in members {
             single(member)?;
             if matches!(arg.kind, ExprKind::Param(_)) {
-                // What it meets first gives it a type.
+                // The first member with a type gives the parameter its type.
                 prepare_operands(self.context, arg, member);
                 continue;
             }
@@ -456,7 +456,7 @@ impl Binder<'_> {
         Ok(differs)
     }
 
-    /// `x IN (1, 'a')`: each member is compared in its own way.
+    /// `x IN (1, 'a')` as an OR: each member is compared in its own way.
     fn in_as_or(&mut self, arg: Expr, members: Vec<Expr>, derivation: Derivation, negated: bool) -> Result<Expr> {
         let mut parts = Vec::with_capacity(members.len());
         for member in members {
@@ -486,7 +486,7 @@ impl Binder<'_> {
             self.settle(&mut arg, &between.arg, bound)?;
         }
         documents_as_values(&mut arg, &mut bounds);
-        // NULL counts as a text.
+        // NULL counts as a string.
         let is_text = |e: &Expr| is_text_like(e) || class(&e.ty) == Class::Null;
         let derivation = if is_text(&arg) && bounds.iter().all(is_text) {
             self.text_derivation(&mut arg, &mut bounds, &derivations, "between")?
@@ -498,7 +498,7 @@ impl Binder<'_> {
         let by_high = compare::compare_as(&arg, &high, derivation.collation);
         let negated = between.negated;
         let nullable = arg.nullable || low.nullable || high.nullable;
-        // A date between a date and a number: all are numbers. So are texts beside a number.
+        // If one bound is a date and the other a number, all are compared as numbers. So are strings beside a number.
         let is_date = matches!(class(&arg.ty), Class::Date | Class::DateTime);
         let are_numbers = is_date && is_number(by_low) != is_number(by_high) || is_text_beside_number(&[&arg, &low, &high]);
         let together = match by_low != by_high {
@@ -522,7 +522,8 @@ impl Binder<'_> {
         Ok(self.boolean(kind, nullable))
     }
 
-    /// The derivation of an operand and all that it is compared with; an error only where it is compared with texts.
+    /// The collation derivation of an operand and everything that it is compared with. A conflict is an error only if
+    /// strings are compared.
     fn common_derivation(
         &self,
         operand: &mut Expr,
@@ -565,7 +566,7 @@ impl Binder<'_> {
                 Expr { kind: ExprKind::Call { function: Function::LikePattern, args: vec![pattern, escape] }, ty, nullable };
         }
         let collation = match derivation.level {
-            // Numbers as text.
+            // Numbers converted to strings.
             Coercibility::Numeric | Coercibility::Ignorable => self.literal_collation(),
             _ => derivation.collation,
         };
@@ -573,8 +574,8 @@ impl Binder<'_> {
         Ok(self.boolean(kind, nullable))
     }
 
-    /// The escape character of LIKE: a backslash unless said otherwise; none for the empty string. One of several bytes, and one that is
-    /// known only when the statement runs, is an expression: the pattern is made one with backslashes.
+    /// The escape character of LIKE: a backslash by default, none for the empty string. One of several bytes, and one
+    /// that is known only at execution, is returned as an expression; the pattern is then rewritten with backslashes.
     fn escape(&mut self, escape: Option<&ast::Expr<'_>>) -> Result<(Option<u8>, Option<Expr>)> {
         match escape {
             None => return Ok((if self.mode.no_backslash_escapes { None } else { Some(b'\\') }, None)),
@@ -647,7 +648,7 @@ impl Binder<'_> {
         let ty = typing::unify(results.clone(), self.string_collation(derivation));
         let nullable = otherwise.is_none() || results.into_iter().any(|e| e.nullable);
         self.derivation = match derivation.level {
-            // A text of numbers is one of its own.
+            // A number converted to a string is a string in its own right.
             Coercibility::Numeric if class(&ty) == Class::String => {
                 Derivation { collation: ty.collation, level: Coercibility::Coercible }
             }
@@ -656,7 +657,7 @@ impl Binder<'_> {
         Ok(Expr { kind: ExprKind::Case { whens, otherwise: otherwise.map(Box::new) }, ty, nullable })
     }
 
-    /// The collation of a string made from operands with this derivation: numbers give the connection's.
+    /// The collation of a string made from operands with this derivation. Numbers get the connection's collation.
     pub(super) fn string_collation(&self, derivation: Derivation) -> CollationId {
         match derivation.level {
             Coercibility::Numeric | Coercibility::Ignorable => self.literal_collation(),
@@ -689,7 +690,7 @@ impl Binder<'_> {
         let is_loaded = self.loaded.iter().any(|loaded| loaded.eq_ignore_ascii_case(name));
         let is_assigned = self.assigned.iter().any(|assigned| assigned.eq_ignore_ascii_case(name));
         let ty = if is_loaded { None } else { self.context.user_variable_type(name) };
-        // Strings of any length.
+        // Strings without a length limit.
         let text = |size, collation| ColumnType { collation, ..ColumnType::new(TypeKind::Text(size)) };
         let ty = match ty {
             Some(ty) if ty.collation == CollationId::BINARY && class(&ty) == Class::String => {
@@ -707,7 +708,7 @@ impl Binder<'_> {
         Expr { kind: ExprKind::UserVariable(name.to_lowercase()), ty, nullable: true }
     }
 
-    /// `@name := value`. A variable holds a BIGINT, a DECIMAL, a DOUBLE or a string; whatever else is assigned becomes a string.
+    /// `@name := value`. A variable holds a BIGINT, a DECIMAL, a DOUBLE or a string; other values become strings.
     fn assign_variable(&mut self, name: &str, value: &ast::Expr<'_>) -> Result<Expr> {
         let value = self.value(value)?;
         let ty = match class(&value.ty) {
@@ -744,7 +745,7 @@ impl Binder<'_> {
 
     fn insert_value_of(&mut self, name: &ast::ColumnName<'_>) -> Result<Expr> {
         if self.scope.insert_row.is_none() {
-            // Elsewhere it is NULL, as long as the column exists.
+            // Outside of INSERT it is NULL, but the column must exist.
             self.name(name)?;
             self.derivation = Derivation::IGNORABLE;
             return Ok(Expr::literal(Value::Null, ColumnType::new(TypeKind::Null)));
@@ -770,7 +771,7 @@ impl Binder<'_> {
         Ok(Expr { kind: ExprKind::Call { function: Function::JsonUnquote, args: vec![extract] }, ty, nullable: true })
     }
 
-    /// DEFAULT(col)
+    /// `DEFAULT(col)`
     fn default_of(&mut self, name: &ast::ColumnName<'_>) -> Result<Expr> {
         use types::schema::ColumnDefault;
         let found = self.find_column(name)?;
@@ -802,7 +803,7 @@ impl Binder<'_> {
     }
 }
 
-/// The expression of `(SELECT expr)`: a subquery without tables is its value.
+/// The expression of `(SELECT expr)`: a subquery without tables is replaced by its expression.
 fn bare_value<'q, 'a>(query: &'q ast::Query<'a>) -> Option<&'q ast::Expr<'a>> {
     let ast::Query { with: None, body: ast::QueryBody::Select(select), order_by: [], limit: None, .. } = query else {
         return None;
@@ -814,7 +815,7 @@ fn bare_value<'q, 'a>(query: &'q ast::Query<'a>) -> Option<&'q ast::Expr<'a>> {
     }
 }
 
-/// Forms that are bound nowhere yet, or not here.
+/// Expressions that are not supported, or not allowed here.
 #[cold]
 fn rare(expr: &ast::Expr<'_>) -> Result<Expr> {
     use ast::Expr as E;
@@ -828,14 +829,14 @@ fn rare(expr: &ast::Expr<'_>) -> Result<Expr> {
     ))
 }
 
-/// Texts and numbers, perhaps times, nothing else.
+/// Are these strings and numbers, perhaps with times, and nothing else?
 fn is_text_beside_number(exprs: &[&Expr]) -> bool {
     let is = |kind: &dyn Fn(Class) -> bool| exprs.iter().filter(|expr| kind(class(&expr.ty))).count();
     let (texts, numbers) = (is(&|c| c == Class::String), is(&|c| matches!(c, Class::Integer | Class::Decimal | Class::Double)));
     texts > 0 && numbers > 0 && texts + numbers + is(&|c| c == Class::Time) == exprs.len()
 }
 
-/// Is it a text, or a date that is compared with texts as one?
+/// Is it a string, or a date that is compared with strings as a string?
 fn is_text_like(expr: &Expr) -> bool {
     matches!(class(&expr.ty), Class::String | Class::Date | Class::DateTime | Class::Time)
 }
@@ -844,7 +845,7 @@ fn single(expr: &Expr) -> Result<()> {
     if matches!(expr.kind, ExprKind::Row(_)) { Err(Error::OperandColumns(1)) } else { Ok(()) }
 }
 
-/// CASE compares a TIME with a text as times, where `=` takes both for texts.
+/// CASE compares a TIME with a string as times; `=` compares them as strings.
 fn compare_times(condition: &mut Expr) {
     if let ExprKind::Compare { by, left, right, .. } = &mut condition.kind
         && let (Class::Time, Class::String) | (Class::String, Class::Time) = (class(&left.ty), class(&right.ty))
@@ -853,7 +854,7 @@ fn compare_times(condition: &mut Expr) {
     }
 }
 
-/// The comparison that an operator is.
+/// The comparison of an operator; `None` for other operators.
 fn compare_op(op: ast::BinaryOp) -> Option<CompareOp> {
     use ast::BinaryOp as B;
     Some(match op {
@@ -868,8 +869,8 @@ fn compare_op(op: ast::BinaryOp) -> Option<CompareOp> {
     })
 }
 
-/// Gives both sides of a comparison the forms in which they compare: parameters get types, constants the other side's kind,
-/// ENUM and SET their numbers where they meet a number.
+/// Converts both sides of a comparison to the forms in which they are compared: parameters get types, constants the
+/// type of the other side, ENUM and SET their numbers beside a number.
 pub(super) fn prepare_operands(context: &dyn BindContext, left: &mut Expr, right: &mut Expr) {
     adopt(context, left, &right.ty);
     adopt(context, right, &left.ty);
@@ -888,7 +889,7 @@ pub(super) fn prepare_operands(context: &dyn BindContext, left: &mut Expr, right
     }
 }
 
-/// The comparison that serves both of two: the more general one.
+/// The more general of two ways of comparing, which serves both.
 fn wider(a: CompareAs, b: CompareAs) -> CompareAs {
     use CompareAs as C;
     match (a, b) {

@@ -1,4 +1,5 @@
-//! MIN and MAX without a look at every row: where an index has the column first, the first row in its order that is not NULL is the answer.
+//! MIN and MAX read from an index: if the column leads the index, the first entry in index order that is not NULL is
+//! the answer.
 
 use super::group::Grouping;
 use super::{Binder, typing};
@@ -9,8 +10,8 @@ use crate::planner::{FromBlock, JoinTree, OrderNeed, Planned};
 use types::{TypeKind, Value};
 
 impl Binder<'_> {
-    /// MIN and MAX of several columns of one table, each of which an index begins with: each reads the table as a source of its own,
-    /// in the order in which its first row has the value.
+    /// MIN and MAX of several columns of one table, each of which leads an index. Each aggregate reads the table as a
+    /// source of its own, in the order whose first row has the value.
     pub(super) fn extreme_rows(&mut self, grouping: &mut Grouping, tree: &Option<JoinTree>) -> Option<Vec<OrderNeed>> {
         let (true, Some(JoinTree::Table(table))) = (grouping.keys.is_empty() && grouping.aggregates.len() > 1, tree) else {
             return None;
@@ -38,7 +39,7 @@ impl Binder<'_> {
     }
 }
 
-/// MIN or MAX of one column of one table, and nothing else: the order in which the first row has it.
+/// MIN or MAX of one column as the only result of a query over one table: the order whose first row has the value.
 pub(super) fn extreme_need(grouping: &Grouping, tree: &Option<JoinTree>) -> Option<OrderNeed> {
     match (&*grouping.keys, &*grouping.aggregates, tree) {
         ([], [aggregate], Some(JoinTree::Table(_))) => extreme_order(aggregate),
@@ -46,7 +47,7 @@ pub(super) fn extreme_need(grouping: &Grouping, tree: &Option<JoinTree>) -> Opti
     }
 }
 
-/// The order in which the first row has the MIN or MAX of a column.
+/// The order whose first row has the MIN or MAX of a column.
 fn extreme_order(aggregate: &Aggregate) -> Option<OrderNeed> {
     let descending = match aggregate.function {
         AggregateFunction::Min => false,
@@ -55,13 +56,13 @@ fn extreme_order(aggregate: &Aggregate) -> Option<OrderNeed> {
     };
     let arg = &aggregate.args[0];
     let ExprKind::Column { source, column } = arg.kind else { return None };
-    // Members of ENUM and SET compare as texts here, but are ordered by number.
+    // ENUM and SET are compared as strings here, but an index orders them by number.
     let by_number = matches!(arg.ty.kind, TypeKind::Enum { .. } | TypeKind::Set { .. } | TypeKind::Json);
     (!by_number).then(|| OrderNeed { columns: vec![(source, column, descending)], limit: Some(1.0), ..OrderNeed::default() })
 }
 
-/// One row that has, for each aggregate in its own source, the row with the extreme value; NULLs where there is none. `None`: some
-/// source is better not read in order.
+/// Plans a single row in which the source of each aggregate holds the row with the extreme value, or NULLs if there is
+/// none. `None`: reading some source in order does not pay.
 pub(super) fn plan_extremes(block: &mut FromBlock<'_>, grouping: &Grouping, needs: &[OrderNeed]) -> Option<Planned> {
     let mut node = Node::OneRow;
     for (aggregate, need) in grouping.aggregates.iter().zip(needs) {
@@ -82,7 +83,7 @@ pub(super) fn first_row(node: Node) -> Node {
     Node::Limit { input: Box::new(node), limit: LimitPlan { offset: None, count: Some(one), counts_all: false } }
 }
 
-/// NULL is no extreme.
+/// NULL is neither minimum nor maximum.
 pub(super) fn not_null(grouping: &Grouping) -> Option<Expr> {
     is_not_null(grouping.aggregates.first()?.args.first()?)
 }

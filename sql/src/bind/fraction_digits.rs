@@ -1,16 +1,19 @@
-//! Decimals that have other digits than their type.
+//! Decimals whose fraction has another number of digits (scale) than their type.
 //!
-//! *Fewer.* IF and CASE of several types show each branch with its own digits; where rows are kept (a derived table, UNION, DISTINCT, MAX and MIN) all have
-//! those of the type.
+//! *Fewer digits.* IF and CASE over several types show each branch with the scale of that branch. Where rows are stored
+//! (a derived table, UNION, DISTINCT, MAX and MIN), all values get the scale of the type.
 //!
-//! *More.* AVG of exact numbers divides as `/` does, but what it gives is not rounded to the digits that its type has: groups of nine digits stay behind the
-//! point, cut off. Expressions compute with all of them (`AVG(n) * 100`), and so do scalar subqueries, IF and CASE that choose one. What shows it rounds: a
-//! text, a result's column, a derived table; but not a column or a variable that takes the value.
+//! *More digits.* AVG of exact numbers divides as `/` does, but its result is not rounded to the scale of its type:
+//! whole groups of nine digits stay after the point, the rest is truncated. Expressions (`AVG(n) * 100`), scalar
+//! subqueries, and IF and CASE that choose such a value use all digits. The value is rounded where it is shown: as
+//! text, in a result column, in a derived table. It is not rounded when a column or a variable is assigned from it.
 //!
-//! Where a DOUBLE is wanted it is the quotient of doubles, and no decimal was there before; but for that of a group by keys, which MySQL keeps in a
-//! table as the decimal that it is (unless an index, ROLLUP or DISTINCT makes it read the groups in order: the first of these is not followed).
+//! Where a DOUBLE is wanted, the value is the quotient of two doubles and was never a decimal. The exception is an
+//! aggregate of a GROUP BY, which MySQL stores as a decimal in a temporary table. MySQL reads groups in order instead,
+//! without that table, for an index, ROLLUP or DISTINCT; Heddle does not follow the first of these.
 //!
-//! V1: an aggregate has the type of all its digits; an expression that reads it has the type that MySQL tells, with fewer digits.
+//! V1: an aggregate has the type with all its digits; an expression that reads it has the type that MySQL reports, with
+//!     fewer digits.
 
 use super::aggregate::AGGREGATE_SLOT;
 use super::query::{Bound, BoundSelect};
@@ -21,7 +24,7 @@ use crate::func::{AggregateFunction, Function};
 use types::decimal::{SCALE_MAX, quotient_scale};
 use types::{ColumnType, Decimal, TypeKind, Value};
 
-/// Gives an aggregate of a group the type of all its digits; what reads it keeps the type that it had.
+/// Gives an aggregate the type with all its digits; expressions that read it keep their types.
 pub(super) fn keep_digits(aggregate: &mut Aggregate, increment: u8) {
     let TypeKind::Decimal { precision, .. } = aggregate.ty.kind else { return };
     if aggregate.function == AggregateFunction::Avg {
@@ -31,18 +34,18 @@ pub(super) fn keep_digits(aggregate: &mut Aggregate, increment: u8) {
     }
 }
 
-/// What is chosen, with the digits that its type has.
+/// Gives the result of IF or CASE the scale of its type.
 pub(super) fn filled(expr: &mut Expr) {
     if matches!(expr.kind, ExprKind::Call { function: Function::If, .. } | ExprKind::Case { .. }) {
         fill(expr);
     }
 }
 
-/// What is chosen, a parameter or a variable, with the digits that its type has.
+/// Gives the result of IF or CASE, a parameter or a variable the scale of its type.
 pub(super) fn filled_value(expr: &mut Expr) {
     let TypeKind::Decimal { scale, .. } = expr.ty.kind else { return };
     match expr.kind {
-        // Not a CAST: of a number that has more digits before the point than the type, it would make the highest of the type.
+        // A CAST would clip a number with more digits before the point than the type has to the maximum of the type.
         ExprKind::Param(_) | ExprKind::UserVariable(_) => {
             let zero = Decimal::from_parts(0, scale, false);
             let right = Box::new(Expr::literal(Value::Decimal(zero), expr.ty.clone()));
@@ -61,7 +64,7 @@ fn fill(expr: &mut Expr) {
     }
 }
 
-/// The same of all columns of a query.
+/// [`filled`] for all columns of a query.
 pub(super) fn filled_columns(bound: &mut Bound) {
     if let Bound::Select(select) = bound {
         let visible = select.visible;
@@ -77,7 +80,7 @@ fn scale(ty: &ColumnType) -> Option<u8> {
 }
 
 impl Binder<'_> {
-    /// Lets the columns of a query have all digits, for what takes its values as they are.
+    /// Gives the columns of a query all their digits, for a reader that does not round them.
     pub(super) fn with_all_digits(&self, bound: &mut Bound) {
         let Bound::Select(select) = bound else { return };
         let visible = select.visible;
@@ -89,14 +92,14 @@ impl Binder<'_> {
         }
     }
 
-    /// Lets a value that is assigned have all digits.
+    /// Gives an assigned value all its digits.
     pub(super) fn assigned_with_all_digits(&self, value: &mut Expr) {
         if let Some(ty) = self.exact_type(value, None) {
             value.ty = ty;
         }
     }
 
-    /// An average where a DOUBLE is wanted: the sum by the number of rows, both as they are.
+    /// An average as DOUBLE: the unrounded sum divided by the number of rows.
     pub(super) fn average_as_double(&mut self, expr: &mut Expr) {
         let (ExprKind::Slot(slot @ AGGREGATE_SLOT..WINDOW_SLOT), Some(aggregates)) = (&expr.kind, &mut self.scope.aggregates)
         else {
@@ -123,7 +126,7 @@ impl Binder<'_> {
         *expr = Expr { kind, ty: typing::double(), nullable: true };
     }
 
-    /// The type of all the digits that an expression has, where they are more than its own type has.
+    /// The type with all digits of an expression, if these are more than its own type has.
     fn exact_type(&self, expr: &Expr, select: Option<&BoundSelect>) -> Option<ColumnType> {
         let own = scale(&expr.ty)?;
         let of = |part: &Expr| self.exact_type(part, select);

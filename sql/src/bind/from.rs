@@ -1,4 +1,4 @@
-//! FROM: tables become sources, joins become a tree, names find their columns.
+//! FROM: tables become sources, joins become a tree, names are resolved to columns.
 
 use super::compare::{Coercibility, Derivation};
 use super::{AliasRule, Binder, LevelKind, Scope, class};
@@ -11,54 +11,54 @@ use crate::planner::JoinTree;
 use std::sync::Arc;
 use types::schema::{IndexKind, TableDef};
 
-/// A table of the statement, or what is read like one.
+/// A table of the statement, or something that is read like a table.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
-    /// Of what is no stored table: its columns.
+    /// The definition; a made-up one with the columns if it is no stored table.
     pub table: Arc<TableDef>,
     pub alias: String,
-    /// Its columns may be NULL because an outer join did not find it.
+    /// An outer join may make its columns NULL.
     pub nullable: bool,
-    /// USE INDEX and the like: which indexes may be used; `None` for all.
+    /// USE INDEX, IGNORE INDEX and FORCE INDEX: the indexes that may be used; `None` for all.
     pub indexes: Option<Vec<usize>>,
-    /// FORCE INDEX: the table is read as a whole only where none of these serves.
+    /// FORCE INDEX: a full scan is used only if none of these indexes is usable.
     pub forced: bool,
     /// PARTITION (p0, p1): the numbers of the partitions.
     pub partitions: Option<Vec<usize>>,
     pub kind: SourceKind,
-    /// Of a derived table: what conditions on it may be pushed into.
+    /// Derived tables only: the query into which predicates may be pushed.
     pub pushable: Option<Box<super::push::Pushable>>,
-    /// How strongly the columns of a query hold their collations; empty for a table's, which hold them as columns do.
+    /// The coercibility of the columns of a query. Empty for a table, whose columns are all `Implicit`.
     pub derivations: Vec<Derivation>,
-    /// Of a view that became part of the block.
+    /// A view that was merged into the block.
     pub view: Option<Box<super::view::BoundView>>,
-    /// Of a query that became part of the block: what it reads, in the order of its tree.
+    /// A merged query only: the sources that it reads, in the order of its tree.
     pub leaves: Vec<usize>,
-    /// Of a plain query whose rows are kept: its columns that read nothing.
+    /// A materialized plain query only: its columns that read no table.
     pub constants: Vec<usize>,
-    /// Of a query whose rows are kept: how its columns depend on each other.
+    /// A materialized query only: the dependencies between its columns.
     pub inside: Option<Box<super::depend::Inside>>,
-    /// With whose rights it is read.
+    /// The privileges with which it is read.
     pub rights: Rights,
 }
 
-/// What a source's rows are.
+/// Where the rows of a source come from.
 #[derive(Clone, Debug)]
 pub(crate) enum SourceKind {
     Table,
-    /// A derived table or a common table expression whose rows are kept, with about how many there are, the columns of other
-    /// sources that it reads, and those of its own that tell its rows apart.
+    /// A materialized derived table or common table expression: an estimate of its rows, the columns of other sources
+    /// that it reads, and the columns of its own that are unique together.
     Derived {
         plan: Derived,
         rows: f64,
         reads: Vec<(usize, usize)>,
         key: Option<Vec<usize>>,
     },
-    /// A derived table that became part of the block: its columns are expressions over other sources.
+    /// A derived table that was merged into the block: its columns are expressions over other sources.
     Merged(Vec<Expr>),
-    /// The rows of the round before of a recursive common table expression.
+    /// The rows of the previous round of a recursive common table expression.
     Work(usize),
-    /// What a subquery is given from outside.
+    /// The arguments of a subquery.
     Arguments,
 }
 
@@ -84,12 +84,12 @@ impl Source {
         }
     }
 
-    /// A query that is read like a table: its columns hold their collations as its select list does.
+    /// A query that is read like a table; its columns have the coercibilities of its select list.
     pub fn of_query(table: Arc<TableDef>, alias: &str, kind: SourceKind, derivations: Vec<Derivation>) -> Self {
         Self { derivations, ..Self::new(table, alias, kind) }
     }
 
-    /// The columns of other sources that must be there when it is read.
+    /// The columns of other sources that must be available before it is read.
     pub fn reads(&self) -> &[(usize, usize)] {
         match &self.kind {
             SourceKind::Derived { reads, .. } => reads,
@@ -98,25 +98,25 @@ impl Source {
     }
 }
 
-/// A column of USING or NATURAL: one name for a column on each side.
+/// A column of USING or NATURAL: one name for a column of each side.
 #[derive(Clone, Debug)]
 pub(crate) struct JoinedColumn {
-    /// The column that the name stands for.
+    /// The column that the name resolves to.
     pub source: usize,
     pub column: usize,
-    /// All the columns it joins.
+    /// All columns that it joins.
     pub members: Vec<(usize, usize)>,
 }
 
 /// A column of a source.
 type Place = (usize, usize);
 
-/// Where the names of a side of a join begin in the scope.
+/// Where the names of one side of a join begin in the scope.
 #[derive(Clone, Copy)]
 struct Side {
-    /// Among the visible sources.
+    /// Index in the visible sources.
     visible: usize,
-    /// Among the columns of `*`.
+    /// Index in the columns of `*`.
     star: usize,
 }
 
@@ -172,7 +172,7 @@ impl Binder<'_> {
         }) else {
             return Err(Error::UnknownDatabase(database.to_owned()));
         };
-        // Tables of the server itself are found in any case.
+        // Names of the server's own tables are not case-sensitive.
         let any_case = found.tables.values().find(|t| t.is_virtual && t.name.eq_ignore_ascii_case(name.name));
         any_case.cloned().ok_or_else(|| Error::UnknownTable { database: database.to_owned(), table: name.name.to_owned() })
     }
@@ -212,7 +212,7 @@ impl Binder<'_> {
         match changed {
             None => self.context.need(self.rights, &def, Action::Select, Part::Any)?,
             Some(Action::Select) => self.context.touches(self.rights, &def)?,
-            // What is missing of a view is told before its query is looked at.
+            // A missing privilege on a view is reported before errors in its query.
             Some(Action::Delete) if def.view.is_some() => self.context.need(self.rights, &def, Action::Delete, Part::Table)?,
             Some(action) if def.view.is_some() => self.context.need(self.rights, &def, action, Part::Any)?,
             Some(_) => {}
@@ -226,7 +226,7 @@ impl Binder<'_> {
                 let view = table.alias.unwrap_or(table.name.name);
                 return Err(Error::UnknownKey { key: (*name).to_owned(), table: view.to_owned() });
             }
-            // As in MySQL, partitions of a view are named in vain.
+            // As in MySQL, the named partitions of a view are ignored.
             return self.view(def, table.alias.unwrap_or(table.name.name));
         }
         let alias = table.alias.unwrap_or(if def.is_virtual { &def.name } else { table.name.name }).to_owned();
@@ -279,7 +279,7 @@ impl Binder<'_> {
         let (first_source, first) = (self.sources.len(), self.side());
         let left = self.join_side(&join.left, join.kind == JoinKind::Right)?;
         let (middle_source, middle) = (self.sources.len(), self.side());
-        // The right side of a RIGHT JOIN is read first: it does not see the left one.
+        // The right side of a RIGHT JOIN is bound first: it does not see the left one.
         let hidden = self.scope.hidden.len();
         if join.kind == JoinKind::Right {
             let left = self.scope.visible.split_off(first.visible);
@@ -331,8 +331,8 @@ impl Binder<'_> {
         tree
     }
 
-    /// The names of the columns that both sides of a join show, whose columns of `*` begin at `first` and `middle`, in the order of the
-    /// first side, which of a RIGHT JOIN is the right one.
+    /// The names of the columns that both sides of a join have. `first` and `middle` are where the columns of the two
+    /// sides begin in `*`. The order is that of the first side, which for a RIGHT JOIN is the right one.
     fn common_columns(&self, kind: JoinKind, first: usize, middle: usize) -> Vec<String> {
         let (left, right) = self.scope.star[first..].split_at(middle - first);
         let (one, other) = if kind == JoinKind::Right { (right, left) } else { (left, right) };
@@ -350,10 +350,10 @@ impl Binder<'_> {
         &self.sources[source].table.columns[column].name
     }
 
-    /// The equalities of USING, and their columns as one for names and `*`.
+    /// Binds the equalities of USING, and merges each pair of columns for names and `*`.
     fn using(&mut self, join: &Join<'_>, names: &[&str], first: Side, middle: Side) -> Result<Vec<Expr>> {
         let mut on = Vec::new();
-        // As in MySQL, a RIGHT JOIN within shows its right side first.
+        // As in MySQL, a nested RIGHT JOIN shows its right side first.
         let within = self.scope.right_joins.iter().position(|range| range[0] >= first.star);
         for [from, middle, to] in within.map_or_else(Vec::new, |at| self.scope.right_joins.split_off(at)) {
             self.scope.star[from..to].rotate_left(middle - from);
@@ -391,8 +391,8 @@ impl Binder<'_> {
         Ok(on)
     }
 
-    /// The columns of `*` of a NATURAL or USING join: first those in common, then the others of the first side, then those of the second.
-    /// The first side of a RIGHT JOIN is the right one.
+    /// Sets the columns of `*` of a NATURAL or USING join: first the common columns, then the others of the first side,
+    /// then those of the second. The first side of a RIGHT JOIN is the right one.
     fn show_joined(&mut self, is_right: bool, shown: &[(Place, Place)], first: usize, middle: usize) {
         if is_right {
             self.scope.star[first..].rotate_left(middle - first);
@@ -405,15 +405,15 @@ impl Binder<'_> {
         star.extend(columns.iter().filter(|place| !is_common(place) && !is_twin(place)));
     }
 
-    /// The one column of this name among some sources.
+    /// The only column of this name among some sources.
     fn side_column(&self, name: &str, side: &[usize]) -> Result<(usize, usize)> {
         let found = self.one_column(side.iter().copied(), name);
         let found = found.map_err(|()| Error::AmbiguousColumn { name: name.to_owned(), clause: Clause::From })?;
         found.ok_or_else(|| Error::UnknownColumn { name: name.to_owned(), clause: Clause::From })
     }
 
-    /// The column that a bare name means among these sources, where those that NATURAL and USING join are one; an error where there are
-    /// several.
+    /// The column of a bare name among these sources; the columns that NATURAL or USING merged count as one. An error
+    /// if there are several.
     fn one_column(&self, sources: impl Iterator<Item = usize>, name: &str) -> std::result::Result<Option<(usize, usize)>, ()> {
         let mut found = None;
         for source in sources {
@@ -428,12 +428,12 @@ impl Binder<'_> {
         Ok(found)
     }
 
-    /// The statement reads a column.
+    /// Checks the privilege to read a column.
     pub(super) fn need_column(&self, source: usize, column: usize) -> Result<()> {
         self.need_of(source, Action::Select, Part::Column(column))
     }
 
-    /// The statement does something with a column of a table or view, where it is one: other sources are of no database.
+    /// Checks the privilege for an action on a column of a table or view. Other sources need none.
     pub(super) fn need_of(&self, source: usize, action: Action, part: Part<'_>) -> Result<()> {
         match &self.sources[source] {
             Source { kind: SourceKind::Table, table, rights, .. } => self.context.need(*rights, table, action, part),
@@ -442,7 +442,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Tables named beside the ones that UPDATE or DELETE changes are read.
+    /// Checks the privilege to read the tables that UPDATE or DELETE names but does not change.
     pub(super) fn need_others(&self, targets: &[usize]) -> Result<()> {
         let others = self.scope.visible.iter().filter(|source| !targets.contains(source));
         others.copied().try_for_each(|source| self.need_of(source, Action::Select, Part::Any))
@@ -473,12 +473,12 @@ impl Binder<'_> {
         }
     }
 
-    /// What a name means here.
+    /// Resolves a name to an expression.
     pub(super) fn name(&mut self, name: &ColumnName<'_>) -> Result<Expr> {
         match self.find_name(name)? {
             Some(found) => Ok(found),
             None => {
-                // Whether a column is there is told to those alone who may read all of a table.
+                // Only a user who may read all of a table learns whether a column exists.
                 let tables = self.scope.visible.iter().filter(|&&source| matches_table(&self.sources[source], name));
                 tables.copied().try_for_each(|source| self.need_of(source, Action::Select, Part::Unknown(name.name)))?;
                 Err(self.unknown(name))
@@ -486,15 +486,16 @@ impl Binder<'_> {
         }
     }
 
-    /// What a name means here or in the blocks around; `None`: nothing.
+    /// Resolves a name in this block or an outer one; `None`: there is none.
     fn find_name(&mut self, name: &ColumnName<'_>) -> Result<Option<Expr>> {
         self.find_name_of(name, false)
     }
 
-    /// The same of a name that stands here, or in a subquery of this block (`within`): one of the select list may name an entry before it.
+    /// Resolves a name for this block or (`within`) for a subquery of it. In the select list it may name an earlier
+    /// item.
     fn find_name_of(&mut self, name: &ColumnName<'_>, within: bool) -> Result<Option<Expr>> {
         if let Some(row) = &self.scope.insert_row {
-            // A bare name means the table's own column first.
+            // A bare name is looked up in the table's own columns first.
             let by_alias = row.alias.is_some() && row.alias.as_deref() == name.table;
             let bare = name.table.is_none() && row.alias.is_some() && self.find_column(name)?.is_none();
             if by_alias || bare {
@@ -531,7 +532,7 @@ impl Binder<'_> {
         self.outer_name(name)
     }
 
-    /// What a name means in the blocks around this one.
+    /// Resolves a name in the outer blocks.
     fn outer_name(&mut self, name: &ColumnName<'_>) -> Result<Option<Expr>> {
         self.in_outer_block(|binder, kind| match kind {
             LevelKind::Derived => binder.outer_name(name),
@@ -541,7 +542,7 @@ impl Binder<'_> {
         })
     }
 
-    /// Looks something up in the block around this one, where there is one. To a subquery what is found there is an argument.
+    /// Looks something up in the next outer block, if there is one. For a subquery, the result becomes an argument.
     pub(super) fn in_outer_block(
         &mut self,
         find: impl FnOnce(&mut Self, LevelKind) -> Result<Option<Expr>>,
@@ -564,7 +565,7 @@ impl Binder<'_> {
 
     fn unknown(&self, name: &ColumnName<'_>) -> Error {
         let clause = self.scope.clause;
-        // Where there is no table at all, that is what is missing.
+        // If there is no table at all, the error names the missing table.
         if let Some(table) = name.table
             && self.scope.visible.is_empty()
             && self.levels.iter().all(|level| matches!(level.kind, LevelKind::Derived | LevelKind::View))
@@ -577,18 +578,19 @@ impl Binder<'_> {
 
     /// `VALUES(col)`: the value that would have been inserted.
     pub(super) fn insert_value(&mut self, column: usize) -> Result<Expr> {
-        // The existing row, also where it is known by a view's names.
+        // The existing row, even if it is named through a view.
         let source = 0;
         self.derivation = self.column_derivation(source, column);
         let ty = self.sources[source].table.columns[column].ty.clone();
         Ok(Expr { kind: ExprKind::InsertValue { column }, ty, nullable: true })
     }
 
-    /// The select list's entry of this name.
+    /// The select list's item of this name.
     pub(super) fn find_alias(&mut self, name: &str) -> Result<Option<Expr>> {
         let mut found: Option<&super::SelectColumn> = None;
         for entry in self.scope.select.iter().filter(|s| s.name.eq_ignore_ascii_case(name)) {
-            // As in MySQL, columns must not differ, and what is no column is meant whatever stands before it.
+            // As in MySQL, different columns of one name are ambiguous, and an item that is no column wins over
+            // columns.
             let is_column = match entry.expr.kind {
                 ExprKind::Column { .. } => true,
                 ExprKind::Slot(slot) => slot < super::aggregate::AGGREGATE_SLOT,
@@ -610,10 +612,10 @@ impl Binder<'_> {
         Ok(Some(expr))
     }
 
-    /// HAVING sees the group keys and the select list.
+    /// Resolves a name in HAVING, which sees the group keys and the select list.
     fn having_name(&mut self, name: &ColumnName<'_>) -> Result<Option<Expr>> {
         let column = match self.find_column(name) {
-            // Several tables have it, but one is selected.
+            // Several tables have the column, but the select list has one of them.
             Err(error @ Error::AmbiguousColumn { .. }) if name.table.is_none() => {
                 return self.find_alias(name.name)?.map(Some).ok_or(error);
             }
@@ -637,7 +639,7 @@ impl Binder<'_> {
         Ok(None)
     }
 
-    /// Looks a column up among the visible sources; one that the query of an INSERT shows as well is ambiguous.
+    /// Looks a column up in the visible sources. It is ambiguous if the query of an INSERT has it too.
     pub(super) fn find_column(&self, name: &ColumnName<'_>) -> Result<Option<(usize, usize)>> {
         let found = self.find_visible(name)?;
         let has = |other: &Source| matches_table(other, name) && other.table.column_index(name.name).is_some();
@@ -648,13 +650,14 @@ impl Binder<'_> {
         Ok(found)
     }
 
-    /// Looks a column up among the visible sources alone.
+    /// Looks a column up in the visible sources only.
     pub(super) fn find_visible(&self, name: &ColumnName<'_>) -> Result<Option<(usize, usize)>> {
         let found = self.find_named(name)?;
         Ok(found.or_else(|| self.row_id(name)))
     }
 
-    /// `_rowid`: the column of whole numbers that is the primary key, or the first unique key without NULLs, of the one table there is.
+    /// `_rowid`: the integer column that is the primary key, or else the first unique key without NULLs, of the only
+    /// table.
     fn row_id(&self, name: &ColumnName<'_>) -> Option<(usize, usize)> {
         let [source] = *self.scope.visible else { return None };
         let from = &self.sources[source];
@@ -710,7 +713,7 @@ pub(super) fn dotted(name: &ColumnName<'_>) -> String {
     }
 }
 
-/// The parts of a conjunction.
+/// Splits a conjunction.
 pub(crate) fn conjuncts(expr: Expr) -> Vec<Expr> {
     match expr.kind {
         ExprKind::And(parts) => parts.into_iter().flat_map(conjuncts).collect(),

@@ -78,13 +78,13 @@ impl Binder<'_> {
             false => compare::joined(&derivations, &name.to_lowercase())?,
         };
         let derivation = match function {
-            // The format's level, with the connection's collation.
+            // The format determines the coercibility; the collation is the connection's.
             F::DateFormat | F::TimeFormat | F::FromUnixTime if args.len() == 2 => {
                 Derivation { collation: self.literal_collation(), ..self.derivation }
             }
             _ => derivation,
         };
-        // What chooses makes a text of the chosen alone.
+        // The result of a choosing function has the collation of the chosen arguments alone.
         let chooses = matches!(function, F::If | F::IfNull | F::Coalesce | F::Elt | F::MakeSet);
         let is_made = |arg: &Expr| !chooses || matches!(arg.kind, ExprKind::Literal(_));
         let of_text = args.iter_mut().enumerate().filter(|(n, arg)| becomes_text(function, *n) && is_made(arg));
@@ -127,7 +127,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Types a call whose arguments are bound.
+    /// Finds the type of a call whose arguments are bound.
     fn finish_call(&mut self, function: F, mut args: Vec<Expr>, derivation: Derivation, first: Derivation) -> Result<Expr> {
         match function {
             F::IsNull => {
@@ -156,7 +156,7 @@ impl Binder<'_> {
                 let number = super::literal::integer(level);
                 return Ok(Expr { ty: ColumnType { display_width: Some(10), ..number.ty.clone() }, ..number });
             }
-            // A group may take the value of any of its rows; `group` takes the call away.
+            // The value may come from any row of the group; `group` removes the call.
             F::AnyValue if self.scope.aggregates.is_some() && !self.scope.in_aggregate => {
                 self.derivation = first;
                 return Ok(super::group::any_value_of(args.remove(0)));
@@ -170,7 +170,7 @@ impl Binder<'_> {
             }
             F::NameConst => return Ok(args.remove(1)),
             F::If => super::operand::document_as_number(&mut args[0]),
-            // Texts and numbers compare as numbers.
+            // Strings and numbers are compared as numbers.
             F::Field if args.iter().any(|arg| matches!(class(&arg.ty), Class::Integer | Class::Decimal | Class::Double)) => {
                 args = args
                     .into_iter()
@@ -184,7 +184,7 @@ impl Binder<'_> {
             let convert = if function == F::BitCount { numeric_operand } else { number_argument };
             args = args.into_iter().map(convert).collect();
         }
-        // Functions that make times of numbers: hexadecimal literals and members are some.
+        // Functions that convert numbers to times: hexadecimal literals and ENUM values count as numbers.
         let numbers = match function {
             F::FromUnixTime => 1,
             F::SecToTime | F::MakeTime | F::MakeDate | F::FromDays | F::Interval => args.len(),
@@ -195,7 +195,7 @@ impl Binder<'_> {
                 *arg = numeric_operand(arg.clone());
             }
         }
-        // NULLs alone make a text of no character set.
+        // If all arguments are NULL, the result has no character set.
         let no_text =
             derivation.level == Coercibility::Ignorable && (0..args.len()).any(|n| takes_part_in_collation(function, n));
         let collation = if no_text { CollationId::BINARY } else { self.string_collation(derivation) };
@@ -255,7 +255,8 @@ impl Binder<'_> {
         Ok(self.boolean(ExprKind::Call { function: F::JsonMemberOf, args }, nullable))
     }
 
-    /// JSON_VALUE: document, path, then for ON EMPTY and ON ERROR each what to do (0 NULL, 1 an error, 2 the value) and the value.
+    /// JSON_VALUE. Arguments: document, path, then for ON EMPTY and for ON ERROR the action (0 NULL, 1 an error, 2 the
+    /// default) and the default.
     pub(super) fn json_value(&mut self, call: &ast::JsonValue<'_>) -> Result<Expr> {
         let mut document = self.value(&call.arg)?;
         adopt_for_now(self.context, &mut document, &self.text());
@@ -288,7 +289,8 @@ impl Binder<'_> {
         Ok(Expr { kind: ExprKind::Call { function: F::JsonValue, args }, ty, nullable: true })
     }
 
-    /// Types for parameters among the arguments: numbers for numeric functions, those of the others where one is chosen, else texts.
+    /// Gives parameters among the arguments types: numbers for numeric functions; for choosing functions the type of
+    /// the others; else strings.
     fn adopt_args(&self, function: F, args: &mut [Expr]) {
         let text = self.text();
         match function {
@@ -413,7 +415,7 @@ impl Binder<'_> {
     }
 }
 
-/// A literal that NULLIF compares with a column of TIME or YEAR becomes a value of that type, where it is one.
+/// NULLIF with a TIME or YEAR column converts a literal to the column's type, if it is a value of that type.
 fn convert_to_column(literal: &mut Expr, column: &Expr) {
     if matches!(column.kind, ExprKind::Column { .. }) && column.ty.kind == TypeKind::BigInt {
         return convert_to_integer(literal, column.ty.unsigned);
@@ -434,7 +436,7 @@ fn convert_to_column(literal: &mut Expr, column: &Expr) {
     }
 }
 
-/// The same of a BIGINT column: the integer that a text begins with, the number that a date is.
+/// NULLIF with a BIGINT column: converts a string to the integer that it begins with, a date to its number.
 fn convert_to_integer(literal: &mut Expr, unsigned: bool) {
     if super::operand::is_bits_literal(literal) {
         *literal = super::operand::numeric_operand(literal.clone());
@@ -448,14 +450,14 @@ fn convert_to_integer(literal: &mut Expr, unsigned: bool) {
         }
         _ => return,
     };
-    // Beyond these a double is no exact integer.
+    // Beyond this a double does not represent every integer.
     const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
     let fits = |n: f64| n.fract() == 0.0 && n.abs() <= EXACT_MAX && !(unsigned && n < 0.0);
     let Some(number) = number.filter(|n| fits(*n)) else { return };
     *literal = Expr::literal(Value::Int(number as i64), typing::bigint(unsigned));
 }
 
-/// The number at the beginning of a text, 0 where there is none.
+/// The number at the beginning of a string; 0 if there is none.
 fn leading_number(bytes: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(bytes).ok()?.trim_start();
     let is_part = |c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.' | 'e' | 'E');
@@ -463,7 +465,7 @@ fn leading_number(bytes: &[u8]) -> Option<f64> {
     (0..=end).rev().find_map(|end| text[..end].parse().ok()).or(Some(0.0))
 }
 
-/// An INTERVAL's amount: hexadecimal literals and members are numbers where one number is asked for, else texts.
+/// The amount of an INTERVAL: hexadecimal literals and ENUM values are numbers for units of one number, else strings.
 fn interval_amount(amount: Expr, unit: ast::IntervalUnit) -> Expr {
     if unit.name().contains('_') {
         return amount;
@@ -473,14 +475,15 @@ fn interval_amount(amount: Expr, unit: ast::IntervalUnit) -> Expr {
     amount
 }
 
-/// What is a text here, and a number where one is asked for: members, what is chosen, dates that were moved.
+/// Converts expressions that are strings but have another value as numbers: ENUM and SET values, IF and CASE, dates
+/// moved by an interval.
 fn as_number_of_text(arg: &mut Expr) {
     enum_as_number(arg);
     choice_as_number(arg);
     moved_date_as_number(arg);
 }
 
-/// Texts that a call compares with each other compare by the collation that they have together.
+/// Makes a call compare its string arguments by their common collation.
 fn share_collation(function: F, args: &mut [Expr], together: Derivation) {
     if together.collation == CollationId::BINARY || together.level >= Coercibility::Numeric {
         return;
@@ -493,7 +496,8 @@ fn share_collation(function: F, args: &mut [Expr], together: Derivation) {
     }
 }
 
-/// 3995: a pattern of text for VARBINARY, or the other way round. BINARY, BLOB and BIT go with text.
+/// 3995: one of text and pattern is a character string, the other VARBINARY. BINARY, BLOB and BIT are allowed beside
+/// character strings.
 pub(super) fn refuse_bytes_beside_text(text: &Expr, pattern: &Expr, function: &str) -> Result<()> {
     let is_binary = |arg: &Expr| arg.ty.collation == CollationId::BINARY;
     let is_refused = |arg: &Expr| matches!(arg.ty.kind, TypeKind::VarBinary { .. });
@@ -509,12 +513,12 @@ fn together(left: CollationId, right: CollationId, function: &str) -> Error {
     Error::CharsetsTogether { left: name(left), right: name(right), function: function.to_owned() }
 }
 
-/// What an argument of REGEXP_REPLACE makes of those beside it.
+/// The kind of an argument of REGEXP_REPLACE, which restricts the other arguments.
 #[derive(Clone, Copy, PartialEq)]
 enum Side {
     Text,
     Bytes,
-    /// BINARY, BLOB and BIT: bytes beside a text that is written, else what the other is.
+    /// BINARY, BLOB and BIT: bytes beside a string literal, else the kind of the other argument.
     Any,
     /// Numbers and dates.
     Neither,
@@ -529,7 +533,8 @@ fn side(arg: &Expr) -> Side {
     }
 }
 
-/// 3995 of REGEXP_REPLACE's third argument: the first two are text or bytes together, and it may not be the other.
+/// 3995 for the third argument of REGEXP_REPLACE: the first two are both characters or both bytes, and it must not be
+/// of the other kind.
 fn refuse_replacement(args: &[Expr], levels: [Coercibility; 2]) -> Result<()> {
     let sides = [side(&args[0]), side(&args[1])];
     let held = |n: usize| sides[n] == Side::Text && levels[n] <= Coercibility::Implicit;

@@ -5,7 +5,7 @@ use crate::func::Function as F;
 /// Any number of arguments.
 pub(super) const ANY: usize = usize::MAX;
 
-/// Function, fewest and most arguments. Names in capitals, in order.
+/// Name, function, minimum and maximum number of arguments. Names are in capitals and sorted.
 pub(super) static FUNCTIONS: &[(&str, F, usize, usize)] = &[
     ("ABS", F::Abs, 1, 1),
     ("ACOS", F::Acos, 1, 1),
@@ -237,8 +237,8 @@ pub(super) static FUNCTIONS: &[(&str, F, usize, usize)] = &[
     ("YEARWEEK", F::YearWeek, 1, 2),
 ];
 
-/// Functions of MySQL that answer "not supported" (1235): the spatial ones (and all that begin with `ST_` and `MBR`), XML, and those
-/// that wait for replicas.
+/// MySQL's functions that raise 1235 ("not supported"): the spatial functions (also every name that begins with `ST_`
+/// or `MBR`), XML functions, and functions that wait for replicas.
 pub(super) const NOT_SUPPORTED: &[&str] = &[
     "ASYNCHRONOUS_CONNECTION_FAILOVER_ADD_SOURCE",
     "EXTRACTVALUE",

@@ -1,4 +1,4 @@
-//! The types of calls of built-in functions: what they return, whether that may be NULL.
+//! The result types of calls of built-in functions, and whether the result may be NULL.
 
 use super::Binder;
 use super::operand::is_bits_literal;
@@ -91,7 +91,7 @@ impl Binder<'_> {
         };
         let ty = match function {
             function if let Some(length) = length_of_call(function, args, collation) => typing::string(length, collation),
-            // Strings of their own.
+            // Strings that do not depend on the arguments' characters.
             F::Char => typing::string(args.len() as u64 * 4, CollationId::BINARY),
             F::Hex => text(match class(&args[0].ty) {
                 Class::Null | Class::Integer | Class::Decimal | Class::Double => 16,
@@ -247,7 +247,7 @@ impl Binder<'_> {
 }
 
 impl Binder<'_> {
-    /// The arguments, texts that are computed of literals alone as what they are.
+    /// The arguments; strings computed from literals alone are replaced by their values.
     fn with_known_texts<'e>(&self, args: &'e [Expr]) -> Cow<'e, [Expr]> {
         let is_computed = |e: &Expr| {
             let is_text = matches!(class(&e.ty), Class::String | Class::Json) && !matches!(e.kind, ExprKind::Literal(_));
@@ -258,7 +258,7 @@ impl Binder<'_> {
         }
         let known = |e: &Expr| match is_computed(e) {
             true => match self.context.constant_text(e) {
-                // Of documents numbers alone are like times.
+                // Of JSON constants, only numbers can be times.
                 Some(text) if class(&e.ty) == Class::Json && !text.first().is_some_and(u8::is_ascii_digit) => e.clone(),
                 Some(text) => Expr::literal(Value::Bytes(text.into()), typing::string(0, CollationId::UTF8MB4_BIN)),
                 None => e.clone(),
@@ -269,10 +269,11 @@ impl Binder<'_> {
     }
 }
 
-/// What REPEAT and its like may grow to when their count is not known.
+/// The length of REPEAT and the like if their count is not known.
 const LONG: u64 = 16_777_216;
 
-/// Functions that make a text of others. In strict mode each may be NULL: its characters may not be those of its character set.
+/// Functions that build a string from strings. In strict mode each may be NULL, because its characters may not exist in
+/// its character set.
 fn is_text_of_texts(function: F) -> bool {
     use F::*;
     matches!(
@@ -305,15 +306,15 @@ fn is_text_of_texts(function: F) -> bool {
     )
 }
 
-/// The most characters of what a call makes whose texts are those of its arguments.
+/// The maximum length in characters of a call that builds a string from its arguments.
 pub(super) fn length_of_call(function: F, args: &[Expr], collation: CollationId) -> Option<u64> {
-    // Where the result is bytes, a text counts those of its characters.
+    // If the result is binary, an argument counts with the bytes of its characters.
     let bytes = |arg: &Expr| typing::text_length(arg).saturating_mul(typing::bytes_per_char(arg.ty.collation));
     let length = |arg: &Expr| if collation == CollationId::BINARY { bytes(arg) } else { typing::text_length(arg) };
     let lengths: Vec<u64> = args.iter().map(length).collect();
     let first = lengths.first().copied().unwrap_or(0);
     let capped = |length: u64| typing::capped(length, collation);
-    // The bytes have a bound where the number of characters is known.
+    // The limit is in bytes if the number of characters is known.
     let repeated = |count: Option<&Expr>, most: u64| constant_length(count).map_or(LONG, |n| capped(n.saturating_mul(most)));
     Some(match function {
         F::Concat => capped(lengths.iter().sum()),
@@ -332,7 +333,7 @@ pub(super) fn length_of_call(function: F, args: &[Expr], collation: CollationId)
         F::LPad | F::RPad => repeated(args.get(1), 1),
         F::Space => repeated(args.first(), 1),
         F::Repeat => repeated(args.get(1), first),
-        // As MySQL counts it, whatever is replaced.
+        // MySQL's rule, whatever is replaced.
         F::Replace => capped(first.saturating_mul(lengths[2].saturating_sub(1).max(1))),
         F::Insert => capped(first + lengths[3]),
         F::Elt => lengths[1..].iter().copied().max().unwrap_or(0),
@@ -344,7 +345,7 @@ pub(super) fn length_of_call(function: F, args: &[Expr], collation: CollationId)
     })
 }
 
-/// The same of what a call makes of its own, where its type has the size of a column.
+/// The maximum length of a call that makes a string of its own, where its type has the size of a column.
 pub(super) fn own_length(function: F, args: &[Expr]) -> Option<u64> {
     let length = args.first().map_or(0, typing::text_length);
     let bytes = length.saturating_mul(args.first().map_or(1, |arg| typing::bytes_per_char(arg.ty.collation)));
@@ -373,7 +374,7 @@ fn compressed_length(bytes: u64) -> u64 {
     bytes + (bytes >> 12) + (bytes >> 14) + 18
 }
 
-/// The bytes of a character's weights.
+/// The bytes of the collation weights of a character.
 fn weight_bytes(collation: CollationId) -> u64 {
     let name = collation.name();
     match name.contains("_0900_") && !name.ends_with("_bin") {
@@ -388,7 +389,8 @@ fn system_text(length: u64) -> ColumnType {
     ColumnType { collation, ..ColumnType::new(TypeKind::VarChar { length: length as u32 }) }
 }
 
-/// Has this argument a say in the collation of the result (or a comparison)? Where one text is changed by others, it alone has.
+/// Does this argument take part in the collation of the result or of a comparison? A function that edits one string
+/// takes that string's.
 pub(super) fn takes_part_in_collation(function: F, argument: usize) -> bool {
     match function {
         F::LPad | F::RPad | F::Insert | F::Replace | F::SubstringIndex | F::Instr | F::Field => argument == 0,
@@ -398,7 +400,7 @@ pub(super) fn takes_part_in_collation(function: F, argument: usize) -> bool {
     }
 }
 
-/// Do this argument's characters get into the result (or a comparison)?
+/// Do characters of this argument get into the result or a comparison?
 pub(super) fn becomes_text(function: F, argument: usize) -> bool {
     match function {
         F::Left | F::Right | F::Substring | F::Repeat | F::Round => argument == 0,
@@ -416,7 +418,7 @@ pub(super) fn becomes_text(function: F, argument: usize) -> bool {
         F::RegexpReplace => argument < 3,
         F::JsonArray | F::JsonObject | F::JsonInsert | F::JsonReplace | F::JsonSet => false,
         F::JsonArrayAppend | F::JsonArrayInsert => false,
-        // Texts of their own.
+        // Strings that do not depend on the arguments' characters.
         F::Hex | F::Unhex | F::ToBase64 | F::FromBase64 | F::Format | F::Bin | F::Oct | F::Char | F::Space => false,
         F::DayName | F::MonthName | F::InetNtoa | F::Inet6Ntoa | F::Inet6Aton | F::BinToUuid | F::UuidToBin => false,
         F::JsonQuote | F::JsonUnquote | F::JsonType | F::JsonPretty | F::Compress | F::Uncompress => false,
@@ -426,7 +428,7 @@ pub(super) fn becomes_text(function: F, argument: usize) -> bool {
     }
 }
 
-/// Is this argument of a function of texts and the like an integer: a position, a length, a number of times, bits?
+/// Is this argument of a string function an integer: a position, a length, a count, bits?
 pub(super) fn is_integer(function: F, argument: usize) -> bool {
     match function {
         F::Space | F::Elt | F::MakeSet | F::InetNtoa | F::RandomBytes | F::Sleep | F::FormatBytes => argument == 0,
@@ -463,7 +465,7 @@ fn constant_length(arg: Option<&Expr>) -> Option<u64> {
     }
 }
 
-/// The integer that a literal is where one is wanted.
+/// The integer value of a literal.
 fn constant_integer(arg: Option<&Expr>) -> Option<i64> {
     match &arg?.kind {
         ExprKind::Literal(value) => Some(types::convert::to_i64(value, &mut types::convert::Warnings::new())),
@@ -471,7 +473,7 @@ fn constant_integer(arg: Option<&Expr>) -> Option<i64> {
     }
 }
 
-/// The longest text that a constant DATE_FORMAT format gives.
+/// The longest string that a constant DATE_FORMAT format produces.
 fn constant_length_of_format(arg: Option<&Expr>) -> Option<u64> {
     let ExprKind::Literal(Value::Bytes(format)) = &arg?.kind else { return None };
     let mut length = 0;
@@ -482,7 +484,7 @@ fn constant_length_of_format(arg: Option<&Expr>) -> Option<u64> {
             (b'%', Some(b'a' | b'b')) => 32,
             (b'%', Some(b'D' | b'Y' | b'X' | b'x')) => 4,
             (b'%', Some(b'T')) => 8,
-            // Of times it may have more than two digits.
+            // The hour of a TIME may have more than two digits.
             (b'%', Some(b'H' | b'k')) => 7,
             (b'%', Some(b'r')) => 11,
             (b'%', Some(b'f')) => 6,
@@ -512,7 +514,7 @@ fn precision(args: &[Expr]) -> Result<u8> {
     }
 }
 
-/// ROUND and TRUNCATE to a constant number of digits; rounding may carry into one more.
+/// ROUND and TRUNCATE to a constant number of digits. `carry`: rounding may add a digit.
 fn rounded(args: &[Expr], carry: u32) -> ColumnType {
     let digits = match args.get(1).map(|d| &d.kind) {
         None | Some(ExprKind::Literal(Value::Null)) => Some(0),
@@ -537,15 +539,15 @@ fn rounded(args: &[Expr], carry: u32) -> ColumnType {
     }
 }
 
-/// GREATEST and LEAST compare: numbers as numbers, anything with a string as strings.
+/// The type of GREATEST and LEAST: numbers are compared as numbers; if there is a string, all are compared as strings.
 fn extreme_type(args: &[Expr], collation: CollationId) -> ColumnType {
     let ty = typing::unify(args.iter(), collation);
     if ty.kind == TypeKind::Json {
-        // Documents compare as texts here.
+        // JSON values are compared as strings here.
         return ColumnType { collation: CollationId::UTF8MB4_BIN, ..ColumnType::new(TypeKind::Text(LobSize::Long)) };
     }
     if matches!(ty.kind, TypeKind::VarChar { .. } | TypeKind::VarBinary { .. }) {
-        // Times become texts with as many digits behind the point as any of the values has.
+        // Times become strings with the largest number of fraction digits among the arguments.
         let fsp = args.iter().map(|arg| typing::fsp(&arg.ty)).max().unwrap_or(0);
         let length = |arg: &Expr| match arg.ty.kind {
             TypeKind::Time { .. } => typing::string_length(&ColumnType::new(TypeKind::Time { fsp })),
@@ -569,14 +571,14 @@ fn added_time(args: &[Expr], collation: CollationId) -> ColumnType {
     }
 }
 
-/// The kind of date that a constant format of STR_TO_DATE makes.
+/// The type of STR_TO_DATE with a constant format.
 fn str_to_date(args: &[Expr]) -> ColumnType {
     let ExprKind::Literal(Value::Bytes(format)) = &args[1].kind else {
         return ColumnType::new(TypeKind::DateTime { fsp: 6 });
     };
     let specifiers: Vec<u8> = format.windows(2).filter(|w| w[0] == b'%').map(|w| w[1]).collect();
     let has = |set: &[u8]| specifiers.iter().any(|s| set.contains(s));
-    // A day alone, beside a time, is so many days of 24 hours.
+    // A format with a day and a time but no year or month gives a TIME: the day counts as 24 hours.
     let date = has(b"abcjmMuUvVwWxXyY");
     let time = has(b"fHhIiklprsST");
     let fsp = if has(b"f") { 6 } else { 0 };
@@ -587,7 +589,7 @@ fn str_to_date(args: &[Expr]) -> ColumnType {
     })
 }
 
-/// Is an interval of the unit one of whole days?
+/// Is a unit of an interval at least a day?
 pub(super) fn is_of_days(unit: ast::IntervalUnit) -> bool {
     use ast::IntervalUnit as U;
     matches!(unit, U::Day | U::Week | U::Month | U::Quarter | U::Year | U::YearMonth)

@@ -1,7 +1,9 @@
-//! GROUP BY and aggregates: expressions over sources become expressions over the slots of the Aggregate operator.
+//! GROUP BY and aggregates: rewrites expressions over sources into expressions over the slots of the Aggregate
+//! operator.
 //!
-//! Slots are the group keys, then the aggregates. A subexpression that equals a group key is that key. A column that is left over
-//! must depend on the keys (ONLY_FULL_GROUP_BY, error 1055); its value is then taken from any row of the group.
+//! Slots are the group keys, then the aggregates. A subexpression that equals a group key becomes the slot of that key.
+//! Any other column must be functionally dependent on the keys (ONLY_FULL_GROUP_BY, error 1055); without that mode its
+//! value comes from any row of the group.
 
 use super::aggregate::AGGREGATE_SLOT;
 use super::depend::{Facts, Known};
@@ -15,16 +17,16 @@ use types::Value;
 /// Stands for the number of group keys that are not rolled up, until the block is grouped.
 pub(super) const LEVEL_SLOT: usize = (1 << 32) - 1;
 
-/// `ANY_VALUE(value)`, until the block is grouped or known not to be.
+/// `ANY_VALUE(value)`, until it is known whether the block is grouped.
 pub(super) fn any_value_of(value: Expr) -> Expr {
     let (ty, nullable) = (typing::stored(&value.ty), value.nullable);
     Expr { kind: ExprKind::Call { function: Function::AnyValue, args: vec![value] }, ty, nullable }
 }
 
-/// GROUPING() answers a bit for each argument.
+/// GROUPING() returns one bit per argument.
 const GROUPING_ARGS_MAX: usize = 64;
 
-/// Is the expression the same for all rows?
+/// Is the expression constant over all rows?
 fn reads_nothing(expr: &Expr) -> bool {
     use ExprKind::{AssignVariable, Column, ColumnOrdinal, Slot, Subquery, UserVariable};
     let varies = |e: &Expr| {
@@ -33,7 +35,7 @@ fn reads_nothing(expr: &Expr) -> bool {
     !expr.any(&varies) && !crate::planner::is_volatile(expr)
 }
 
-/// Is there a GROUPING() in the expression?
+/// Does the expression contain GROUPING()?
 pub(super) fn holds_grouping(expr: &Expr) -> bool {
     expr.any(&|e| e.kind == ExprKind::Slot(LEVEL_SLOT))
 }
@@ -43,25 +45,25 @@ pub(super) fn holds_grouping(expr: &Expr) -> bool {
 pub(crate) struct Grouping {
     pub keys: Vec<Expr>,
     pub aggregates: Vec<Aggregate>,
-    /// What depends on the keys.
+    /// The columns that depend on the keys.
     known: Known,
-    /// How many of the aggregates the statement has; those behind take the values of columns.
+    /// The number of aggregates that the statement has. Aggregates after these carry the values of columns.
     written: usize,
     /// ONLY_FULL_GROUP_BY
     strict: bool,
-    /// WITH ROLLUP: the number of keys that stand is a slot behind them.
+    /// WITH ROLLUP: the slot after the keys holds the number of keys that are not rolled up.
     rollup: bool,
 }
 
 impl Binder<'_> {
-    /// `GROUPING(a, b)`: a bit for each argument, whether it is rolled up.
+    /// `GROUPING(a, b)`: one bit per argument, set if the argument is rolled up.
     pub(super) fn grouping_call(&mut self, args: &[crate::ast::Expr<'_>]) -> Result<Expr> {
         use crate::expr::{ArithmeticOp, CompareAs};
         if args.len() > GROUPING_ARGS_MAX {
             return Err(Error::GroupingArguments(args.len()));
         }
         let given = args.iter().map(|arg| self.value(arg)).collect::<Result<Vec<Expr>>>()?;
-        // What is named, or a subquery, may be a constant that is grouped by.
+        // A named column or a subquery may be a constant that is a group key.
         let is_written = |arg: &crate::ast::Expr<'_>| !matches!(arg, crate::ast::Expr::Column(_) | crate::ast::Expr::Subquery(_));
         if args.iter().zip(&given).any(|(arg, value)| is_written(arg) && reads_nothing(value)) {
             return Err(Error::WrongArguments("GROUPING function".into()));
@@ -79,7 +81,7 @@ impl Binder<'_> {
             let (left, right) = (Box::new(level), Box::new(arg));
             let kind = ExprKind::Compare { op: CompareOp::LessOrEqual, by: CompareAs::Integer, left, right };
             let bit = Expr { kind, ty: bigint.clone(), nullable: false };
-            // The first of 64 is the sign.
+            // The first of 64 arguments is the sign bit.
             let weight = Expr::literal(Value::Int(1i64 << (args.len() - 1 - n)), bigint.clone());
             let kind = ExprKind::Arithmetic { op: ArithmeticOp::Multiply, left: Box::new(bit), right: Box::new(weight) };
             let bit = Expr { kind, ty: bigint.clone(), nullable: false };
@@ -96,7 +98,7 @@ impl Binder<'_> {
     }
 
     pub(super) fn grouping(&self, keys: Vec<Expr>, aggregates: Vec<Aggregate>, facts: &Facts<'_>, rollup: bool) -> Grouping {
-        // What the blocks around show is the same for all rows of this one.
+        // Columns of outer blocks are the same for all rows of this one.
         let mut known = Known::new((0..self.sources.len()).map(|source| !facts.is_own(source)).collect());
         for key in &keys {
             if let ExprKind::Column { source, column } = key.kind {
@@ -145,14 +147,14 @@ impl Grouping {
                     nullable |= rewritten.nullable;
                     *child = rewritten;
                 }
-                // A key that is rolled up is NULL, and with it what is made of it.
+                // A key that is rolled up is NULL, and so are expressions of it.
                 out.nullable |= self.rollup && nullable && !is_never_null(expr);
                 Ok(out)
             }
         }
     }
 
-    /// Within an aggregate, GROUPING() is about rows of which nothing is rolled up yet.
+    /// Inside an aggregate, GROUPING() sees rows in which no key is rolled up.
     pub fn settle_levels(&mut self) -> Result<()> {
         let mut aggregates = std::mem::take(&mut self.aggregates);
         let args = aggregates.iter_mut().flat_map(|a| a.args.iter_mut().chain(a.order.iter_mut().map(|(expr, _)| expr)));
@@ -177,7 +179,7 @@ impl Grouping {
         self.keys.len() + usize::from(self.rollup)
     }
 
-    /// Is the slot that of an aggregate that the statement has, or what GROUPING() reads?
+    /// Is the slot an aggregate of the statement, or the level that GROUPING() reads?
     pub fn is_aggregate_or_level(&self, slot: usize) -> bool {
         (self.keys.len()..self.first_aggregate() + self.written).contains(&slot)
     }
@@ -187,12 +189,12 @@ impl Grouping {
         aggregate.is_some_and(|aggregate| aggregate.function == AggregateFunction::AnyValue)
     }
 
-    /// Are all keys selected, and no groups rolled up?
+    /// Are all keys selected, without ROLLUP?
     pub fn are_keys_in(&self, project: &[Expr]) -> bool {
         !self.rollup && (0..self.keys.len()).all(|key| project.iter().any(|expr| expr.kind == ExprKind::Slot(key)))
     }
 
-    /// The key that a slot is, or the column whose value it has.
+    /// The expression of a slot: the key, or the column whose value it carries.
     pub fn value_of(&self, slot: usize) -> Option<&Expr> {
         self.keys.get(slot).or_else(|| self.aggregates.get(slot.checked_sub(self.first_aggregate())?)?.args.first())
     }
@@ -203,7 +205,7 @@ impl Grouping {
         Expr { kind: ExprKind::Slot(key), ty: typing::stored(&expr.ty), nullable: expr.nullable || self.rollup }
     }
 
-    /// GROUPING(key): do fewer keys stand than it takes for this one?
+    /// `GROUPING(key)`: is the key rolled up?
     fn is_rolled_up(&self, expr: &Expr, arg: &Expr) -> Result<Expr> {
         let Some(key) = self.keys.iter().position(|k| k == arg) else {
             return Err(Error::GroupingArgument(1));
@@ -219,7 +221,7 @@ impl Grouping {
         Ok(out)
     }
 
-    /// A column that is no key.
+    /// Rewrites a column that is no key.
     fn leftover(
         &mut self,
         binder: &Binder<'_>,
@@ -229,7 +231,7 @@ impl Grouping {
         position: usize,
         clause: Clause,
     ) -> Result<Expr> {
-        // The number of an ENUM key is taken from any row of its group.
+        // The number of an ENUM key comes from any row of its group.
         let is_key =
             self.keys.iter().any(|k| matches!(k.kind, ExprKind::Column { source: s, column: c } if (s, c) == (source, column)));
         let depends = is_key || self.known.has(source, column);
@@ -264,7 +266,7 @@ impl Grouping {
     }
 }
 
-/// Does the expression have a value whatever NULLs it is made of?
+/// Is the expression never NULL, even if its operands are?
 fn is_never_null(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::IsNull { .. } | ExprKind::IsTruth { .. } => true,
@@ -342,7 +344,7 @@ pub(crate) fn children(expr: &Expr) -> Vec<&Expr> {
     }
 }
 
-/// A constant's value, where the expression is one.
+/// The value of a constant expression; `None` for others.
 pub(crate) fn constant(expr: &Expr) -> Option<&Value<'static>> {
     match &expr.kind {
         ExprKind::Literal(value) => Some(value),

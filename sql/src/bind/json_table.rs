@@ -1,4 +1,5 @@
-//! JSON_TABLE in FROM: a derived table whose rows a document makes. It sees the tables before it, as if it were LATERAL.
+//! JSON_TABLE in FROM: a derived table whose rows come from a JSON document. It sees the tables before it, as LATERAL
+//! does.
 
 use super::Binder;
 use super::derived::{column_def, outside_reads, table_def};
@@ -12,7 +13,7 @@ use std::sync::Arc;
 use types::json::{Json, Path, TableColumn, TableColumnKind};
 use types::{ColumnType, TypeKind};
 
-/// Rows that a document is taken to make, as in MySQL.
+/// Estimated rows per document, as in MySQL.
 const ROWS: f64 = 2.0;
 
 impl Binder<'_> {
@@ -76,7 +77,7 @@ impl Binder<'_> {
         Ok(bound)
     }
 
-    /// A table that is not before this one is unknown, not only its column.
+    /// If the table does not precede JSON_TABLE, the table is unknown, not only the column.
     fn unknown_in_function(&self, error: Error) -> Error {
         let Error::UnknownColumn { name, clause: Clause::TableFunction } = &error else { return error };
         let Some((table, _)) = name.rsplit_once('.') else { return error };

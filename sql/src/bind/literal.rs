@@ -1,4 +1,4 @@
-//! Literals as values with types.
+//! Literals: values with types.
 
 use super::Binder;
 use super::compare::{Coercibility, Derivation};
@@ -26,7 +26,7 @@ impl Binder<'_> {
             Literal::String(string) => self.string_literal(string)?,
             Literal::Bits(bytes) => {
                 self.derivation = Derivation { collation: CollationId::BINARY, level: Coercibility::Coercible };
-                // Unsigned: what tells it from other binary strings, see `is_bits_literal`.
+                // The unsigned flag distinguishes it from other binary strings, see `is_bits_literal`.
                 let ty = ColumnType::unsigned(TypeKind::VarBinary { length: bytes.len() as u32 });
                 Expr::literal(bytes_value(bytes), ty)
             }
@@ -43,7 +43,7 @@ impl Binder<'_> {
                 Expr::literal(Value::Time(parsed.value), ColumnType::new(TypeKind::Time { fsp: fraction(text) }))
             }
             Literal::Timestamp(text) if has_offset(text) => {
-                // What it is in the session's time zone is known when the statement runs.
+                // Its value in the session's time zone is known at execution.
                 let written = Expr::literal(bytes_value(text), typing::string(text.len() as u64, self.literal_collation()));
                 super::operand::cast_to(written, ColumnType::new(TypeKind::DateTime { fsp: moment_fraction(text) }))
             }
@@ -54,7 +54,7 @@ impl Binder<'_> {
         })
     }
 
-    /// The text of a DATE or TIMESTAMP literal, which has zeros in its date only as `sql_mode` allows.
+    /// Parses a DATE or TIMESTAMP literal; `sql_mode` decides about zeros in the date.
     fn moment(&self, text: &[u8]) -> Option<DateTime> {
         datetime_by(text, self.date_rules())
     }
@@ -71,7 +71,7 @@ impl Binder<'_> {
             Some(charset) => CollationId::of_charset(charset).ok_or_else(|| Error::UnknownCharset(charset.to_owned()))?,
         };
         self.derivation = Derivation { collation, level: Coercibility::Coercible };
-        // An introducer says what the bytes are; inside, text is UTF-8.
+        // An introducer names the character set of the bytes; the value is kept as UTF-8.
         let bytes = match literal.charset.and_then(|_| Charset::named(collation.charset())) {
             None => Cow::Borrowed(literal.bytes),
             Some(charset) => charset.decode(literal.bytes).ok_or_else(|| Error::InvalidText {
@@ -88,7 +88,7 @@ fn wrong(kind: &'static str, text: &[u8]) -> Error {
     Error::WrongLiteral { kind, value: String::from_utf8_lossy(text).into_owned() }
 }
 
-/// A text that is a date, with or without a time, and nothing more.
+/// Parses a string that is a date, with or without a time, and nothing else.
 fn datetime(text: &[u8]) -> Option<DateTime> {
     datetime_by(text, DateRules::default())
 }
@@ -99,12 +99,12 @@ fn datetime_by(text: &[u8], rules: DateRules) -> Option<DateTime> {
     (whole && parsed.value.date.check(rules).is_ok()).then_some(parsed.value)
 }
 
-/// The groups of digits in a text that is a date or a time.
+/// The groups of digits in a string.
 fn digit_groups(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|byte| !byte.is_ascii_digit()).filter(|group| !group.is_empty())
 }
 
-/// Is there a time behind the date? `T` alone begins one.
+/// Does a time follow the date? A `T` alone begins one.
 fn has_time(text: &[u8]) -> bool {
     // A date without separators has up to eight digits.
     let lengths: Vec<usize> = digit_groups(text).map(<[u8]>::len).collect();
@@ -116,14 +116,14 @@ fn has_time(text: &[u8]) -> bool {
     }
 }
 
-/// Is it a date and a time with how far its time zone is from UTC?
+/// Is it a date and a time with a time zone offset?
 fn has_offset(text: &[u8]) -> bool {
     let Some(parsed) = temporal::parse_datetime(text) else { return false };
     let whole = !parsed.truncated && !parsed.round_up && parsed.offset.is_some();
     whole && parsed.value.date.check(DateRules::default()).is_ok()
 }
 
-/// A string constant that a date is compared with.
+/// A string constant that is compared with a date.
 pub(super) fn datetime_constant(text: &[u8]) -> Option<Expr> {
     let value = datetime(text)?;
     if value.time_micros() == 0 && value.date != types::Date::ZERO {
@@ -133,7 +133,7 @@ pub(super) fn datetime_constant(text: &[u8]) -> Option<Expr> {
     Some(Expr::literal(Value::DateTime(value), ColumnType::new(TypeKind::DateTime { fsp })))
 }
 
-/// A string constant that a time is compared with.
+/// A string constant that is compared with a time.
 pub(super) fn time_constant(text: &[u8]) -> Option<Expr> {
     let parsed = temporal::parse_time(text);
     if parsed.truncated || parsed.out_of_range || parsed.round_up || text.trim_ascii().is_empty() {
@@ -146,20 +146,20 @@ fn bytes_value(bytes: &[u8]) -> Value<'static> {
     Value::Bytes(Cow::Owned(bytes.to_vec()))
 }
 
-/// Fraction digits of the text of a date with a time, at most 6.
+/// The number of fraction digits of a date with a time, at most 6.
 fn moment_fraction(text: &[u8]) -> u8 {
-    // They stand behind the parts of date and time, which may be written together.
+    // The fraction follows the parts of date and time, which may be written without separators.
     let parts = match digit_groups(text).next().map_or(0, <[u8]>::len) {
         0..8 => 6,
         8 => 2,
         _ => 1,
     };
-    // Behind a sign instead of a point is the time zone.
+    // After a sign instead of a point comes the time zone offset.
     let end = text.iter().skip(10).position(|byte| matches!(byte, b'+' | b'-')).map_or(text.len(), |sign| sign + 10);
     digit_groups(&text[..end]).nth(parts).map_or(0, |digits| digits.len().min(6) as u8)
 }
 
-/// Fraction digits of a time's text, at most 6.
+/// The number of fraction digits of a time, at most 6.
 fn fraction(text: &[u8]) -> u8 {
     let digits =
         text.iter().position(|&b| b == b'.').map_or(0, |dot| text[dot + 1..].iter().take_while(|b| b.is_ascii_digit()).count());
@@ -167,7 +167,7 @@ fn fraction(text: &[u8]) -> u8 {
 }
 
 pub(super) fn integer(value: u64) -> Expr {
-    // As wide as its digits and a sign.
+    // The width: its digits and a sign.
     let width = value.checked_ilog10().unwrap_or(0) as u8 + 2;
     let ty = ColumnType { display_width: Some(width), ..typing::bigint(value > i64::MAX as u64) };
     match i64::try_from(value) {
@@ -179,7 +179,7 @@ pub(super) fn integer(value: u64) -> Expr {
 fn decimal(digits: &str) -> Result<Expr> {
     match Decimal::parse_exact(digits) {
         Some(value) => {
-            // Leading zeros are no digits; all scale digits are.
+            // Leading zeros do not count as digits, but all digits of the scale do.
             let scale = u32::from(value.scale());
             let precision = (value.integer_digits() + scale).max(1);
             Ok(Expr::literal(Value::Decimal(value), typing::decimal(precision, scale)))

@@ -1,4 +1,4 @@
-//! LOAD DATA: an INSERT whose rows are lines of a file.
+//! LOAD DATA: an INSERT whose rows are the lines of a file.
 
 use super::dml::InsertTarget;
 use super::from::dotted;
@@ -56,7 +56,7 @@ impl Binder<'_> {
             source: InsertSource::File(Box::new(plan)),
             reads_row: false,
             replace: load.duplicates == Duplicates::Replace,
-            // With LOCAL, what has been sent cannot be stopped: problems are warnings.
+            // With LOCAL, the client's data cannot be stopped, so problems are warnings.
             ignore: load.duplicates == Duplicates::Ignore || load.local && load.duplicates == Duplicates::Refuse,
             on_duplicate: Vec::new(),
             view_check: target.check,
@@ -67,7 +67,7 @@ impl Binder<'_> {
         })
     }
 
-    /// The table of a view, which is written by the columns that fields and assignments name.
+    /// The table of a view. It is written through the columns that fields and assignments name.
     fn loaded_view(&mut self, view: Arc<TableDef>, load: &ast::LoadData<'_>) -> Result<InsertTarget> {
         let mut names: Vec<ast::ColumnName<'_>> = Vec::new();
         let fields = load.targets.iter().filter_map(|target| match target {
@@ -115,7 +115,8 @@ fn variable_of(target: &LoadTarget) -> Option<&str> {
     }
 }
 
-/// Rows of fields without separators: each field needs a width, and something must end a row that has a long text.
+/// Checks a format of fixed-width fields without separators: each field needs a width, and a row with a long string
+/// needs a terminator.
 fn refuse_fixed(table: &Arc<TableDef>, format: &FileFormat, targets: &[LoadTarget]) -> Result<()> {
     if !format.fields_terminated.is_empty() {
         return Ok(());

@@ -1,7 +1,8 @@
-//! FOR UPDATE and FOR SHARE: which tables of a block they lock.
+//! FOR UPDATE and FOR SHARE: which tables of a block are locked.
 //!
-//! Without OF a clause is for all tables of its block. With OF it is for those named, by the names that FROM gives them; a view or derived table
-//! that became part of the block stands for the tables that it reads. No table may be in two clauses.
+//! Without OF, a clause covers all tables of its block. With OF it covers the named tables, by their names in FROM; a
+//! view or derived table that was merged into the block stands for the tables that it reads. No table may be in two
+//! clauses.
 
 use super::Binder;
 use crate::ast::{LockClause, ObjectName};
@@ -9,10 +10,11 @@ use crate::error::{Error, Result};
 use crate::plan::{Action, Locking, Part, TableLock};
 
 impl Binder<'_> {
-    /// Notes the locks of the clauses of the block whose FROM was bound last.
+    /// Notes the locks of the locking clauses of the block whose FROM was bound last.
     ///
     /// # Errors
-    /// 3568: a name that FROM does not have. 3569: a table in two clauses. 1142: who locks for changes may neither change nor lock.
+    /// 3568: FROM has no table of this name. 3569: a table in two clauses. 1142: FOR UPDATE without a privilege to
+    /// change or lock.
     pub(super) fn table_locks(&mut self, clauses: &[LockClause<'_>]) -> Result<()> {
         let mut locked = Vec::new();
         for clause in clauses {
@@ -30,7 +32,7 @@ impl Binder<'_> {
                     let read = &self.sources[source];
                     self.context.need(read.rights, &read.table, Action::Lock, Part::Any)?;
                 }
-                // An outermost clause without OF is the plan's own, for all that it reads.
+                // An outermost clause without OF is part of the plan, and covers everything that it reads.
                 if !clause.of.is_empty() || !self.levels.is_empty() {
                     self.note_lock(clause, source);
                 }

@@ -72,7 +72,7 @@ use from::JoinedColumn;
 use std::sync::Arc;
 use types::schema::{TableDef, TableId};
 
-/// Binds and plans a statement that touches rows (`StatementInfo::plannable`).
+/// Binds and plans a statement on rows (`StatementInfo::plannable`).
 pub fn plan(parsed: &Parsed<'_>, context: &dyn BindContext) -> Result<Plan> {
     let mut binder = Binder::new(context, parsed.params as usize, parsed.lifted as usize);
     let is_ignoring = match &parsed.statement {
@@ -97,7 +97,7 @@ pub fn bind_constant(expr: &crate::ast::Expr<'_>, context: &dyn BindContext) -> 
     Binder::new(context, 0, 0).expr(expr)
 }
 
-/// Binds an expression that reads no table, of a stored program; `None`: it has subqueries, so it needs a plan.
+/// Binds an expression of a stored program that reads no table; `None`: it has subqueries, so it needs a plan.
 pub fn bind_value(expr: &crate::ast::Expr<'_>, context: &dyn BindContext) -> Result<Option<Expr>> {
     let mut binder = Binder::new(context, 0, 0);
     let bound = binder.value(expr).map_err(|error| match error {
@@ -120,22 +120,23 @@ pub(crate) fn bind_over_row(expr: &crate::ast::Expr<'_>, table: &Arc<TableDef>, 
 pub(crate) struct Changed {
     pub table: TableId,
     pub name: String,
-    /// The view that it is changed through.
+    /// The view through which it is changed.
     pub view: Option<TableId>,
     pub read: ReadAs,
 }
 
-/// Under what names a subquery must not read the table that its statement changes.
+/// The names under which a subquery must not read the table that its statement changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ReadAs {
-    /// UPDATE, DELETE and LOAD DATA
+    /// UPDATE, DELETE and LOAD DATA.
     AnyName,
-    /// INSERT and REPLACE of values, its own name or that in the view: read by another, the table has the rows put in before.
+    /// INSERT and REPLACE of values: the table's own name, or its name in the view. Under another name, the subquery
+    /// sees the rows inserted so far.
     Name(String),
 }
 
 impl ReadAs {
-    /// Is a table, read by the alias, the changed one?
+    /// Is a table with this alias the changed one?
     pub fn refuses(&self, alias: &str) -> bool {
         match self {
             Self::AnyName => true,
@@ -144,20 +145,21 @@ impl ReadAs {
     }
 }
 
-/// What may be named where an expression stands.
+/// The names that an expression can use.
 #[derive(Debug)]
 pub(crate) struct Scope {
-    /// The sources whose columns may be named, in the order of FROM.
+    /// The sources whose columns can be named, in the order of FROM.
     pub visible: Vec<usize>,
-    /// Sources before these that do not count here: the left sides of RIGHT JOINs around.
+    /// Earlier sources that are not visible: the left sides of enclosing RIGHT JOINs.
     pub hidden: Vec<usize>,
-    /// The columns of `*`, in its order.
+    /// The columns of `*`, in order.
     pub star: Vec<(usize, usize)>,
-    /// Where in it RIGHT JOINs with ON begin, come to their right side, and end; the inner before the outer.
+    /// For each RIGHT JOIN with ON: where it begins in `star`, where its right side begins, and where it ends. Inner
+    /// joins first.
     pub right_joins: Vec<[usize; 3]>,
-    /// How many tables FROM joins, those of merged queries included.
+    /// The number of tables that FROM joins, including those of merged queries.
     pub tables: usize,
-    /// Columns that USING and NATURAL made one.
+    /// Columns that USING and NATURAL merged.
     pub joined: Vec<JoinedColumn>,
     pub clause: Clause,
     pub aliases: AliasRule,
@@ -165,16 +167,17 @@ pub(crate) struct Scope {
     pub select: Vec<SelectColumn>,
     /// GROUP BY, for HAVING.
     pub group_keys: Vec<Expr>,
-    /// WITH ROLLUP: places in the select list with the keys that GROUP BY names by them; equal ones are rolled up one after the other.
+    /// WITH ROLLUP: the select items that GROUP BY names by position, with their keys. Equal keys are rolled up one
+    /// after the other.
     pub group_places: Vec<(usize, usize)>,
-    /// Aggregates found so far; `None` where none may stand.
+    /// Aggregates found so far; `None` where aggregates are not allowed.
     pub aggregates: Option<Vec<Aggregate>>,
     pub in_aggregate: bool,
-    /// A name has meant a column of this block.
+    /// A name was resolved to a column of this block.
     pub found_own: bool,
-    /// Window function calls found so far; `None` where none may stand.
+    /// Window function calls found so far; `None` where they are not allowed.
     pub windows: Option<Vec<BoundWindow>>,
-    /// Subqueries that could be joins.
+    /// Subqueries that may become joins.
     pub correlated: Vec<decorrelate::Correlated>,
     /// The named windows of the block.
     pub window_names: Vec<NamedWindow>,
@@ -182,23 +185,23 @@ pub(crate) struct Scope {
     pub rollup: bool,
     /// GROUP BY has keys.
     pub has_keys: bool,
-    /// What is bound stands in a subquery without tables, which is its value.
+    /// The expression is in a subquery without tables, which is replaced by its expression.
     pub in_bare_subquery: bool,
-    /// ON DUPLICATE KEY UPDATE: the names of the row that would have been inserted.
+    /// ON DUPLICATE KEY UPDATE: the names of the new row.
     pub insert_row: Option<InsertRow>,
-    /// ON DUPLICATE KEY UPDATE: the query that gives the rows, whose columns may be named.
+    /// ON DUPLICATE KEY UPDATE: the query that gives the rows, whose columns can be named.
     pub query_row: Option<Box<on_duplicate::QueryRow>>,
-    /// The order that a view asks for, which became part of the block.
+    /// The ORDER BY of a view that was merged into the block.
     pub view_order: Vec<(Expr, bool)>,
 }
 
-/// When a bare name may mean an entry of the select list.
+/// When a bare name may resolve to a select item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AliasRule {
     Never,
-    /// ORDER BY, GROUP BY expressions: where no column has the name.
+    /// ORDER BY, GROUP BY expressions: if no column has the name.
     AfterColumns,
-    /// HAVING: the select list and the group keys, nothing else.
+    /// HAVING: the select list and the group keys only.
     Having,
 }
 
@@ -213,38 +216,38 @@ pub(crate) struct SelectColumn {
 #[derive(Clone, Debug)]
 pub(crate) struct InsertRow {
     pub alias: Option<String>,
-    /// Names in the order of the target columns, with the column each stands for.
+    /// Names in the order of the target columns, each with its column.
     pub columns: Vec<(String, usize)>,
 }
 
-/// A block around the one that is bound.
+/// A block that encloses the one being bound.
 #[derive(Debug)]
 pub(crate) struct Level {
     pub scope: Scope,
     pub kind: LevelKind,
-    /// Of a subquery: what it reads from outside, and the source that shows it.
+    /// Subqueries only: the outer columns that it reads, and the source that stands for them.
     pub args: Vec<Expr>,
     pub args_source: Option<usize>,
-    /// Shared row stores that depend on the blocks around.
+    /// Shared row stores that depend on outer blocks.
     pub resets: Vec<usize>,
-    /// Of a subquery: EXISTS asks for its rows alone.
+    /// Subqueries only: EXISTS, which does not read the select list.
     pub exists: bool,
 }
 
-/// What stands between a block and the one around it.
+/// How a block relates to the block that encloses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LevelKind {
-    /// It sees the row around it, as arguments.
+    /// A subquery sees the outer row, through arguments.
     Subquery,
-    /// It does not see the tables beside it, but those around them.
+    /// A derived table does not see the tables beside it, but it sees the outer blocks of its block.
     Derived,
     /// It sees the tables before it.
     Lateral,
-    /// The query of a view: it sees nothing outside.
+    /// The query of a view sees no outer names.
     View,
 }
 
-/// A call of a window function, and the window it is over.
+/// A call of a window function, with its window.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BoundWindow {
     pub partition: Vec<Expr>,
@@ -294,58 +297,59 @@ impl Scope {
 pub(crate) struct Binder<'c> {
     pub context: &'c dyn BindContext,
     pub mode: SqlMode,
-    /// Number of `?`; lifted literals are counted behind them.
+    /// Number of `?`; lifted literals are numbered after them.
     pub params: usize,
     pub lifted: usize,
     pub sources: Vec<Source>,
     pub scope: Scope,
-    /// The blocks around, innermost last.
+    /// The enclosing blocks, innermost last.
     pub levels: Vec<Level>,
     pub subqueries: Vec<SubqueryPlan>,
-    /// Those of derived tables whose rows are kept: they have read what they read before anything is changed.
+    /// The subqueries of materialized derived tables, which read their tables before any change.
     pub read_before: Vec<std::ops::Range<usize>>,
     /// The queries of shared row stores; `None` while one is being bound.
     pub stores: Vec<Option<Arc<Node>>>,
-    /// The common table expressions in sight, innermost last.
+    /// The common table expressions in scope, innermost last.
     pub common_tables: Vec<common::CommonTable>,
-    /// The tables that the statement changes, by the names it gives them.
+    /// The tables that the statement changes, by their names in it.
     pub changed: Vec<Changed>,
-    /// UPDATE, DELETE: which statement changes them.
+    /// The statement that changes them: UPDATE or DELETE.
     pub statement: &'static str,
     /// It changes rows in strict mode, without IGNORE.
     pub is_strict_change: bool,
-    /// Tables and views that were named so far.
+    /// Tables and views named so far.
     pub named: Vec<Named>,
-    /// The views whose queries are being bound, outermost last but one; each with its place in `named`.
+    /// The views whose queries are being bound, each with its index in `named`; innermost last.
     pub views: Vec<(TableId, usize)>,
-    /// With whose rights what is named is read: those of the innermost view around.
+    /// The privileges that apply to named tables: those of the innermost enclosing view.
     pub rights: Rights,
-    /// The collation of literals, where it is not the session's.
+    /// The collation of literals, if it is not the session's.
     pub literals: Option<types::CollationId>,
-    /// What names mean, for the definition of a view.
+    /// What names resolve to, for the definition of a view.
     pub notes: Option<Box<view::Notes>>,
-    /// User variables that LOAD DATA gives the fields of each row.
+    /// User variables that LOAD DATA assigns from the fields of each row.
     pub loaded: Vec<String>,
     /// User variables that the statement assigns, in the order of its text.
     pub assigned: Vec<String>,
-    /// What `SET column = value` needs of the column.
+    /// The privilege that `SET column = value` needs.
     pub assigns: Action,
-    /// The FROM being bound is of an UPDATE or DELETE: which of its tables are read is not known yet. What is refused of a table that is not
-    /// there.
+    /// Set while the FROM of an UPDATE or DELETE is bound, when it is not known yet which tables are only read. The
+    /// privilege that a refusal names for a missing table.
     pub changes_from: Option<Action>,
-    /// What is bound of FROM may be left out by an outer join.
+    /// An outer join may replace the part of FROM being bound by NULLs.
     pub on_null_side: bool,
-    /// An argument of ANY_VALUE is bound.
+    /// The argument of ANY_VALUE is being bound.
     pub in_any_value: bool,
-    /// Conditions with subqueries stay what they are, and become no joins, but those within subqueries.
+    /// Predicates with subqueries do not become joins, except inside subqueries.
     pub plain_conditions: bool,
     /// The collation of the expression bound last.
     pub derivation: Derivation,
-    /// Those of its parts, if it was a row.
+    /// The derivations of its parts, if it was a row.
     pub row_parts: Vec<Derivation>,
-    /// The blocks of the UNION that was bound last, where that is all there is to the query, before they were planned.
+    /// The unplanned blocks of the UNION bound last, if the query is nothing but that UNION.
     pub union_blocks: Option<(Vec<query::BoundSelect>, Vec<bool>)>,
-    /// The outermost query and the first block of the statement have been met: what SQL_CALC_FOUND_ROWS concerns, and where it may stand.
+    /// The outermost query and the first block of the statement have been bound: SQL_CALC_FOUND_ROWS applies to these
+    /// only.
     pub saw_outermost: bool,
     pub saw_block: bool,
     /// Row locks of single tables.
@@ -390,9 +394,9 @@ impl<'c> Binder<'c> {
         }
     }
 
-    /// What the statement runs beside its main tree, once all is bound.
+    /// The parts that the statement runs beside its main tree, once everything is bound.
     fn parts(&mut self) -> Parts {
-        // One whose query could not be bound is named nowhere.
+        // A store whose query failed to bind is never named.
         let stores = std::mem::take(&mut self.stores).into_iter().map(|store| store.unwrap_or_else(|| Arc::new(Node::OneRow)));
         Parts {
             sources: self.sources.len(),
@@ -403,7 +407,7 @@ impl<'c> Binder<'c> {
         }
     }
 
-    /// The collation of texts that say nothing about theirs.
+    /// The collation of strings without one of their own.
     fn literal_collation(&self) -> types::CollationId {
         self.literals.unwrap_or_else(|| self.context.connection_collation())
     }
@@ -412,7 +416,7 @@ impl<'c> Binder<'c> {
         self.params + self.lifted
     }
 
-    /// Binds under another clause's name.
+    /// Binds under the name of another clause.
     fn in_clause<T>(&mut self, clause: Clause, bind: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let outer = std::mem::replace(&mut self.scope.clause, clause);
         let result = bind(self);
@@ -421,7 +425,7 @@ impl<'c> Binder<'c> {
     }
 }
 
-/// A column of a table as MySQL's messages name it.
+/// A column's name as MySQL's messages show it.
 pub(crate) fn qualified(table: &TableDef, alias: &str, column: usize) -> String {
     match table.database.as_str() {
         "" => format!("{alias}.{}", table.columns[column].name),

@@ -1,7 +1,8 @@
-//! Constants beside dates: what is refused when a statement is bound, and what counts as the zero date.
+//! Constants compared with dates: which are refused when the statement is bound, and which count as the zero date.
 //!
-//! A constant text that is no date is error 1525 where it is compared with a date, 1292 in a strict change of rows. In lists and BETWEEN, what
-//! is no date is the zero date. Constant bytes beside text become text: 3854 where they are none.
+//! A constant string that is no date raises error 1525 where it is compared with a date, and 1292 in a strict INSERT,
+//! UPDATE or DELETE. In IN lists and BETWEEN it counts as the zero date. Constant bytes beside text become text, or
+//! raise 3854 if they are not valid text.
 
 use super::compare::{Coercibility, Derivation};
 use super::typing::{self, Class, class};
@@ -12,7 +13,7 @@ use crate::expr::{CompareAs, CompareOp, Expr, ExprKind};
 use types::charset::Charset;
 use types::{CollationId, ColumnType, TypeKind, Value};
 
-/// The text of a literal as it is written.
+/// The text of a literal as written.
 pub(super) fn written_text<'t>(written: &ast::Expr<'t>) -> Option<&'t [u8]> {
     match written {
         ast::Expr::Literal(ast::Literal::String(text)) | ast::Expr::Lifted { literal: ast::Literal::String(text), .. } => {
@@ -22,26 +23,26 @@ pub(super) fn written_text<'t>(written: &ast::Expr<'t>) -> Option<&'t [u8]> {
     }
 }
 
-/// Has a text of this character set other bytes than those it is kept as?
+/// Do strings of this character set have other bytes than their UTF-8 form?
 fn has_own_bytes(charset: Charset) -> bool {
     matches!(charset, Charset::Latin1 | Charset::Ascii | Charset::Utf16)
 }
 
 impl Binder<'_> {
-    /// Constant texts that are no dates, compared with dates: 1525.
+    /// 1525: a constant string that is no date is compared with a date.
     pub(super) fn refuse_no_dates(&self, left: &Expr, right: &Expr) -> Result<()> {
         self.refuse_constant(left, right)?;
         self.refuse_constant(right, left)
     }
 
-    /// Constant bytes that stand beside text become text of its character set: 3854 where they are none.
+    /// Constant bytes beside a character string become text of its character set; 3854 if they are not valid.
     pub(super) fn bytes_as_text<'e>(&self, exprs: impl Iterator<Item = &'e mut Expr>, together: Derivation) -> Result<()> {
         if together.level >= Coercibility::Numeric {
             return Ok(());
         }
         let charset = together.collation.charset();
         if together.collation == CollationId::BINARY {
-            // The bytes that text has in its own character set, which are others than those it is kept as.
+            // The bytes in the string's own character set, which differ from the stored UTF-8.
             let is_narrow = |expr: &&mut Expr| class(&expr.ty) == Class::String && has_own_bytes(Charset::of(expr.ty.collation));
             for expr in exprs.filter(is_narrow) {
                 let bytes = typing::string(typing::kept_bytes(expr), CollationId::BINARY);
@@ -54,7 +55,7 @@ impl Binder<'_> {
             let bytes = match &expr.kind {
                 ExprKind::Literal(Value::Bytes(bytes)) => &**bytes,
                 _ if is_fixed(expr) => {
-                    // NULL is no text of any set.
+                    // NULL is valid in every character set.
                     let Some(text) = self.context.constant_text(expr) else { continue };
                     computed = text;
                     &computed
@@ -75,7 +76,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// What is read only when the statement runs is told then.
+    /// A value that is read at execution is checked then.
     pub(super) fn refuse_no_date(&self, text: Option<&[u8]>, other: &Expr) -> Result<()> {
         let kind = match class(&other.ty) {
             Class::Date => "DATE",
@@ -113,7 +114,7 @@ impl Binder<'_> {
     }
 }
 
-/// Is it the same whenever the statement runs?
+/// Is the value the same in every execution?
 pub fn is_fixed(expr: &Expr) -> bool {
     use ExprKind as K;
     let varies = |expr: &Expr| {
@@ -124,8 +125,8 @@ pub fn is_fixed(expr: &Expr) -> bool {
 }
 
 impl Binder<'_> {
-    /// A condition of WHERE; `d IS NULL` finds the zero date where `d` is a DATE or DATETIME that is declared NOT NULL (MySQL's manual, "IS NULL"),
-    /// beside the NULLs of an outer join.
+    /// A predicate of WHERE. `d IS NULL` also finds the zero date if `d` is a DATE or DATETIME column declared NOT NULL
+    /// (MySQL's manual, "IS NULL"), beside the NULLs of an outer join.
     pub(super) fn finding_zero_dates(&self, condition: Expr) -> Expr {
         use ExprKind as K;
         let K::IsNull { arg, negated: false } = &condition.kind else { return condition };
@@ -149,8 +150,9 @@ impl Binder<'_> {
     }
 }
 
-/// A text in a list of several with dates among them: all are dates, and what is none is the zero date. Of literals alone one that is none
-/// equals nothing beside a DATE. Is it such a list?
+/// Is this a list of strings and dates that is compared with a string? Then all are compared as dates, and a member
+/// that is no date is the zero date. In a list of literals without a DATETIME, a string that is no date is removed,
+/// because it equals nothing.
 pub(super) fn keep_dates(arg: &Expr, members: &mut Vec<Expr>) -> bool {
     let is = |expr: &Expr, wanted: &[Class]| wanted.contains(&class(&expr.ty));
     let are_literals = members.iter().all(|m| matches!(m.kind, ExprKind::Literal(_)));
@@ -168,7 +170,7 @@ pub(super) fn keep_dates(arg: &Expr, members: &mut Vec<Expr>) -> bool {
     true
 }
 
-/// A text is compared as a time with several members of a list, one of which is a time.
+/// Is a string compared as a time with several list members, one of which is a time?
 pub(super) fn compares_times(arg: &Expr, members: &[Expr]) -> bool {
     let is = |expr: &Expr, wanted: &[Class]| wanted.contains(&class(&expr.ty));
     members.len() > 1
@@ -177,7 +179,7 @@ pub(super) fn compares_times(arg: &Expr, members: &[Expr]) -> bool {
         && members.iter().any(|m| is(m, &[Class::Time]))
 }
 
-/// Beside several constants in a list, a number that is no date is the zero date, as a text is.
+/// In a list of several constants, a number that is no date becomes the zero date, as a string does.
 pub(super) fn zero_of_no_date(member: &mut Expr) {
     let is_number = matches!(class(&member.ty), Class::Integer | Class::Decimal | Class::Double);
     if is_number && matches!(member.kind, ExprKind::Literal(_)) && !compare::is_date_constant(member) {
@@ -185,7 +187,7 @@ pub(super) fn zero_of_no_date(member: &mut Expr) {
     }
 }
 
-/// In a list, what is no date is the zero date beside one, and no error.
+/// In a list, a value that is no date is compared as the zero date and raises no error.
 pub(super) fn compare_leniently(condition: &mut Expr) {
     if let ExprKind::Compare { op: CompareOp::Equal, by: by @ CompareAs::Temporal, left, right } = &condition.kind {
         let (arg, list) = (left.clone(), vec![(**right).clone()]);
@@ -193,7 +195,7 @@ pub(super) fn compare_leniently(condition: &mut Expr) {
     }
 }
 
-/// Texts and dates, at least one of both, nothing else.
+/// Are these strings and dates, at least one of each, and nothing else?
 pub(super) fn is_text_beside_date(exprs: &[&Expr]) -> bool {
     let is = |kind: &dyn Fn(Class) -> bool| exprs.iter().filter(|expr| kind(class(&expr.ty))).count();
     let (texts, dates) = (is(&|c| c == Class::String), is(&|c| matches!(c, Class::Date | Class::DateTime)));

@@ -1,8 +1,8 @@
-//! ON DUPLICATE KEY UPDATE: what it assigns, and the names it may use.
+//! ON DUPLICATE KEY UPDATE: its assignments and the names that they may use.
 //!
-//! Names mean, in this order: the row that would have been inserted, by its alias; the row that is there (source 0); the tables of the query that
-//! gives the rows, unless the query groups them or is no SELECT. A column of the query is selected behind the values of the row, and read as
-//! [`ExprKind::InsertValue`] behind the columns of the table.
+//! A name is looked up in this order: the new row, by its alias; the existing row (source 0); the tables of the query
+//! that gives the rows, unless the query groups them or is no SELECT. A column of the query is selected after the
+//! values of the row, and is read as [`ExprKind::InsertValue`] at a position after the columns of the table.
 
 use super::compare::Derivation;
 use super::dml::InsertTarget;
@@ -13,24 +13,24 @@ use crate::error::{Clause, Error, Result};
 use crate::expr::{Expr, ExprKind};
 use crate::plan::{Action, Assignment, Parts};
 
-/// The query of an INSERT ... SELECT, as ON DUPLICATE KEY UPDATE sees it.
+/// The query of an INSERT ... SELECT, as seen by ON DUPLICATE KEY UPDATE.
 #[derive(Debug)]
 pub(crate) struct QueryRow {
     scope: Scope,
     sources: Vec<Source>,
-    /// Whether its columns may be named at all.
+    /// Can its columns be named?
     shows: bool,
     /// Its columns that were named.
     named: Vec<(Expr, Derivation)>,
 }
 
 impl QueryRow {
-    /// The sources whose columns may be named.
+    /// The sources whose columns can be named.
     pub fn visible(&self) -> impl Iterator<Item = &Source> {
         self.scope.visible.iter().filter(|_| self.shows).map(|&source| &self.sources[source])
     }
 
-    /// The place of a column among those that were named.
+    /// The index of a column among those that were named.
     fn place(&mut self, expr: Expr, derivation: Derivation) -> usize {
         let known = self.named.iter().position(|(known, _)| *known == expr);
         known.unwrap_or_else(|| {
@@ -41,7 +41,8 @@ impl QueryRow {
 }
 
 impl Binder<'_> {
-    /// Binds the assignments; `query` is the one that gives the rows, and comes to select what they read of it.
+    /// Binds the assignments. `query` gives the rows; the columns that the assignments read are added to its select
+    /// list.
     pub(super) fn on_duplicate(
         &mut self,
         target: &InsertTarget,
@@ -51,7 +52,7 @@ impl Binder<'_> {
         if insert.on_duplicate.is_empty() {
             return Ok((Vec::new(), Parts::default()));
         }
-        // The row that is there is source 0, so what the rows come from is put aside.
+        // The existing row is source 0, so the sources of the rows are set aside.
         let named = std::mem::take(&mut self.named);
         let (subqueries, stores) = (std::mem::take(&mut self.subqueries), std::mem::take(&mut self.stores));
         let scope = std::mem::replace(&mut self.scope, Scope::new(Vec::new(), Clause::FieldList));
@@ -87,7 +88,7 @@ impl Binder<'_> {
         Ok((assignments, parts))
     }
 
-    /// A column of the query that gives an INSERT its rows.
+    /// Resolves a name to a column of the query that gives the rows.
     pub(super) fn query_column(&mut self, name: &ColumnName<'_>) -> Result<Option<Expr>> {
         let Some(mut row) = self.scope.query_row.take_if(|row| row.shows) else { return Ok(None) };
         let found = self.in_query(&mut row, name);
@@ -103,7 +104,7 @@ impl Binder<'_> {
         found
     }
 
-    /// What a name means in the query.
+    /// Resolves a name inside the query.
     fn in_query(&mut self, row: &mut QueryRow, name: &ColumnName<'_>) -> Result<Option<(Expr, Derivation)>> {
         std::mem::swap(&mut self.sources, &mut row.sources);
         std::mem::swap(&mut self.scope, &mut row.scope);

@@ -1,11 +1,12 @@
-//! Operands: what an expression becomes where a number, a text or a document is wanted.
+//! Operands: converts an expression where a number, a string or a JSON document is required.
 
 use super::typing::{self, Class, class};
 use crate::expr::{Expr, ExprKind, SubqueryTest};
 use crate::func::Function;
 use types::{CollationId, ColumnType, Decimal, TypeKind, Value};
 
-/// A number that a column of texts takes: a BIT is its number, of a FLOAT or DOUBLE the digits that its type shows are not kept.
+/// Converts a number for a string column: a BIT becomes its number, and a FLOAT or DOUBLE is not rounded to the digits
+/// of its type.
 pub(super) fn as_stored_text(expr: Expr, to: &ColumnType) -> Expr {
     match expr.ty.kind {
         TypeKind::Bit { .. } if class(to) == Class::String && !matches!(to.kind, TypeKind::Text(_) | TypeKind::Blob(_)) => {
@@ -16,7 +17,7 @@ pub(super) fn as_stored_text(expr: Expr, to: &ColumnType) -> Expr {
     }
 }
 
-/// CAST(... AS BINARY(n)) gives n bytes: what is shorter gets zero bytes behind.
+/// CAST(... AS BINARY(n)) gives n bytes: a shorter value is padded with zero bytes.
 pub(super) fn padded(cast: Expr, length: u32) -> Expr {
     let zero = Expr::literal(Value::text(b"\0"), typing::string(1, CollationId::BINARY));
     let ty = cast.ty.clone();
@@ -24,7 +25,7 @@ pub(super) fn padded(cast: Expr, length: u32) -> Expr {
     Expr { kind: ExprKind::Call { function: Function::RPad, args }, ty, nullable: true }
 }
 
-/// A truth value beside a document is JSON's true or false.
+/// A truth value beside a JSON value is JSON's true or false.
 pub(super) fn truth_as_document(side: &mut Expr) {
     if side.is_truth_value() {
         let truth = std::mem::replace(side, Expr::literal(Value::Null, ColumnType::new(TypeKind::Null)));
@@ -32,7 +33,7 @@ pub(super) fn truth_as_document(side: &mut Expr) {
     }
 }
 
-/// BETWEEN compares documents as their texts, beside numbers as numbers.
+/// BETWEEN compares JSON values as strings, and beside numbers as numbers.
 pub(super) fn documents_as_values(arg: &mut Expr, bounds: &mut [Expr]) {
     let mut operands: Vec<&mut Expr> = std::iter::once(arg).chain(bounds).collect();
     let is_number = |expr: &&mut Expr| matches!(class(&expr.ty), Class::Integer | Class::Decimal | Class::Double);
@@ -44,7 +45,8 @@ pub(super) fn documents_as_values(arg: &mut Expr, bounds: &mut [Expr]) {
     }
 }
 
-/// An ENUM or SET as its number: a column, a variable of a program, the value of a stored function. Other expressions give texts.
+/// The number of an ENUM or SET: of a column, a program variable or the result of a stored function. Other expressions
+/// are strings.
 pub(super) fn enum_as_number(expr: &mut Expr) {
     if !matches!(expr.ty.kind, TypeKind::Enum { .. } | TypeKind::Set { .. }) {
         return;
@@ -60,12 +62,12 @@ pub(super) fn enum_as_number(expr: &mut Expr) {
     *expr = Expr { kind, ty: typing::bigint(true), nullable: expr.nullable };
 }
 
-/// Is it what [`enum_as_number`] makes?
+/// Is it a result of [`enum_as_number`]?
 pub(super) fn is_member_number(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::ColumnOrdinal { .. } | ExprKind::Call { function: Function::MemberNumber, .. })
 }
 
-/// An operand of arithmetic: ENUM columns as numbers, hexadecimal literals too.
+/// An operand of arithmetic: ENUM columns and hexadecimal literals become numbers.
 pub(super) fn numeric_operand(mut expr: Expr) -> Expr {
     if let (true, ExprKind::Literal(Value::Bytes(bytes))) = (is_bits_literal(&expr), &expr.kind) {
         return bits_as_integer(bytes).unwrap_or_else(|| cast_to(expr, typing::bigint(true)));
@@ -80,7 +82,7 @@ pub(super) fn numeric_operand(mut expr: Expr) -> Expr {
     if class(&expr.ty) == Class::Json { cast_to(expr, typing::double()) } else { expr }
 }
 
-/// A document that decides IF or CASE does so as a number.
+/// A JSON value as a condition of IF or CASE is a number.
 pub(super) fn document_as_number(condition: &mut Expr) {
     if class(&condition.ty) == Class::Json {
         let document = std::mem::replace(condition, Expr::literal(Value::Null, ColumnType::new(TypeKind::Null)));
@@ -88,7 +90,7 @@ pub(super) fn document_as_number(condition: &mut Expr) {
     }
 }
 
-/// CASE compares documents with texts, and with one another, as the texts that they print as.
+/// CASE compares a JSON value with a string, or with another JSON value, as strings.
 pub(super) fn documents_as_texts(operand: &mut Expr, when: &mut Expr) {
     let is_text_like = |expr: &Expr| matches!(class(&expr.ty), Class::String | Class::Json);
     if !is_text_like(operand) || !is_text_like(when) {
@@ -103,8 +105,8 @@ pub(super) fn documents_as_texts(operand: &mut Expr, when: &mut Expr) {
     }
 }
 
-/// `'2024-01-31' + INTERVAL 1 DAY` is a text; as a number it is that of the date, 20240201. So are ADDTIME of a text, and GREATEST
-/// and LEAST of dates and texts.
+/// `'2024-01-31' + INTERVAL 1 DAY` is a string. As a number it is that of the date, 20240201. The same applies to
+/// ADDTIME of a string, and to GREATEST and LEAST of dates and strings.
 pub(super) fn moved_date_as_number(expr: &mut Expr) {
     use Function as F;
     let is_text = class(&expr.ty) == Class::String;
@@ -128,7 +130,7 @@ pub(super) fn moved_date_as_number(expr: &mut Expr) {
     }
 }
 
-/// Documents and BINARY make a text of all that they are compared with.
+/// JSON and BINARY make every operand of their comparison a string.
 fn is_only_text(expr: &Expr) -> bool {
     matches!(expr.ty.kind, TypeKind::Json | TypeKind::Binary { .. })
 }
@@ -141,7 +143,8 @@ fn is_clock(expr: &Expr) -> bool {
     class(&expr.ty) == Class::Time || expr.ty.kind == TypeKind::Year
 }
 
-/// IF and CASE that choose among texts choose among numbers where one is wanted: an ENUM is its number, a hexadecimal literal too.
+/// Makes IF and CASE over strings choose among numbers where a number is required. An ENUM and a hexadecimal literal
+/// become numbers.
 pub(super) fn choice_as_number(expr: &mut Expr) {
     if class(&expr.ty) != Class::String {
         return;
@@ -161,7 +164,7 @@ pub(super) fn to_number(expr: &mut Expr) {
     *expr = numeric_operand(taken);
 }
 
-/// As [`numeric_operand`], for functions of one number: hexadecimal literals are doubles there.
+/// Like [`numeric_operand`], for functions of one number, for which hexadecimal literals are doubles.
 pub(super) fn number_argument(expr: Expr) -> Expr {
     if is_bits_literal(&expr) { cast_to(expr, typing::double()) } else { numeric_operand(expr) }
 }
@@ -171,12 +174,12 @@ pub(super) fn is_bits_literal(expr: &Expr) -> bool {
     expr.ty.unsigned && matches!(expr.kind, ExprKind::Literal(Value::Bytes(_)))
 }
 
-/// A hexadecimal literal as the number that it is; others stay.
+/// Converts a hexadecimal literal to its number; other expressions stay.
 pub(super) fn bits_as_number(expr: Expr) -> Expr {
     if is_bits_literal(&expr) { numeric_operand(expr) } else { expr }
 }
 
-/// Up to eight bytes as an unsigned number. What more are is told when they are read.
+/// Up to eight bytes as an unsigned number. More are reported at execution.
 pub(super) fn bits_as_integer(bytes: &[u8]) -> Option<Expr> {
     let value = bytes.iter().fold(0u64, |sum, byte| (sum << 8) | u64::from(*byte));
     (bytes.len() <= size_of::<u64>()).then(|| Expr::literal(Value::UInt(value), typing::bigint(true)))
@@ -187,11 +190,11 @@ pub(super) fn cast_to(expr: Expr, ty: ColumnType) -> Expr {
     Expr { kind: ExprKind::Cast(Box::new(expr)), ty, nullable }
 }
 
-/// `-5` is a literal, also `-9223372036854775808`.
+/// `-5` as a literal, including `-9223372036854775808`.
 pub(super) fn negated_literal(arg: &Expr) -> Option<Expr> {
     let ExprKind::Literal(value) = &arg.kind else { return None };
     Some(match value {
-        // The negative of a negative integer is a DECIMAL.
+        // The negation of a negative integer is a DECIMAL.
         Value::Int(n) if *n < 0 => {
             Expr::literal(Value::Decimal(Decimal::from_i64(*n).negate()), typing::decimal(typing::decimal_shape(arg).0, 0))
         }

@@ -1,4 +1,5 @@
-//! The orders of rows that would save work above them: a sort, the finding of groups or of equal rows, or most of the rows.
+//! Interesting orders: row orders that save work in the operators above. They save a sort, a hash table for grouping or
+//! for DISTINCT, or (with LIMIT) the reading of most rows.
 
 use super::group::Grouping;
 use super::query::BoundSelect;
@@ -8,14 +9,14 @@ use crate::plan::{LimitPlan, SortKey};
 use crate::planner::{FromBlock, LeapNeed, OrderNeed, is_volatile};
 use types::{TypeKind, Value};
 
-/// An order, and whether it is that of ORDER BY.
+/// A required order, and whether it satisfies ORDER BY.
 pub(super) struct Needed {
     pub need: OrderNeed,
     pub sorts: bool,
 }
 
 impl BoundSelect {
-    /// The order that an index could give the block's rows: that of ORDER BY and of the groups, or of the groups alone.
+    /// The order that an index could give the block's rows: for ORDER BY and the groups, or for the groups alone.
     pub(super) fn needed(&self, block: &FromBlock<'_>) -> Option<Needed> {
         if let Some(grouping) = &self.grouping {
             return self.grouped_need(grouping, block);
@@ -60,7 +61,7 @@ impl BoundSelect {
         Some(Needed { need: OrderNeed { columns: sorted.unwrap_or_default(), groups, limit, leaps }, sorts })
     }
 
-    /// Rows that LIMIT asks for, where each group is given as soon as it has ended.
+    /// The number of rows that LIMIT requires, if each group is returned as soon as it ends.
     fn group_limit(&self, sorts: bool, block: &FromBlock<'_>, groups: &[(usize, usize)]) -> Option<f64> {
         if self.having.is_some() || !self.windows.is_empty() || !(sorts || self.sort.is_empty()) {
             return None;
@@ -72,7 +73,7 @@ impl BoundSelect {
     }
 }
 
-/// The columns that expressions are, all of one source; values that are the same in all rows left out.
+/// The columns of expressions that are all columns of one source; values that are the same in all rows are skipped.
 fn columns_of_one_source<'e>(exprs: impl Iterator<Item = &'e Expr>) -> Option<(usize, Vec<(usize, usize)>)> {
     let mut columns = Vec::new();
     for expr in exprs {
@@ -86,7 +87,7 @@ fn columns_of_one_source<'e>(exprs: impl Iterator<Item = &'e Expr>) -> Option<(u
     columns.iter().all(|(other, _)| *other == source).then_some((source, columns))
 }
 
-/// What aggregates need of each group, where they do not mind values that come once instead of several times.
+/// What a loose index scan must give for the aggregates, if duplicates do not change them.
 fn leap_need(source: Option<usize>, aggregates: &[Aggregate]) -> Option<LeapNeed> {
     let mut need = LeapNeed { source: 0, columns: Vec::new(), extreme: None, least: false, greatest: false };
     let mut source = source;
@@ -110,7 +111,7 @@ fn leap_need(source: Option<usize>, aggregates: &[Aggregate]) -> Option<LeapNeed
             return None;
         }
         match (least, &aggregate.args[0].kind, &aggregate.args[0].ty.kind) {
-            // Members of ENUM and SET are ordered by number, but compare as texts here.
+            // ENUM and SET are ordered by number, but compared as strings here.
             (Some(_), _, TypeKind::Enum { .. } | TypeKind::Set { .. } | TypeKind::Json) => return None,
             (Some(least), ExprKind::Column { column, .. }, _) if need.extreme.is_none_or(|known| known == *column) => {
                 need.extreme = Some(*column);
@@ -142,7 +143,7 @@ fn order_need(sort: &[SortKey], project: &[Expr], limit: &Option<LimitPlan>) -> 
     Some(OrderNeed { columns, limit: limit_rows(limit), ..OrderNeed::default() })
 }
 
-/// Rows up to which LIMIT asks for some; a guess, where that is a parameter.
+/// The number of rows that LIMIT requires; a guess if it is a parameter.
 pub(super) fn limit_rows(limit: &Option<LimitPlan>) -> Option<f64> {
     let number = |expr: &Option<Expr>| match expr.as_ref().map(|e| &e.kind) {
         Some(ExprKind::Literal(Value::Int(n))) => Some(*n as f64),

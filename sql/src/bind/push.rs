@@ -1,17 +1,17 @@
-//! Conditions on derived tables that are kept are judged inside: rows that the block around would drop are not made, and the tables inside may be
-//! looked into by the conditions.
+//! Predicate pushdown into materialized derived tables. The derived table makes fewer rows, and its tables can use the
+//! predicates for their access paths.
 //!
 //! ```text
 //! SELECT * FROM (SELECT a, SUM(b) s FROM t GROUP BY a) d WHERE a = 5 AND s > 9
 //! SELECT * FROM (SELECT a, SUM(b) s FROM t WHERE a = 5 GROUP BY a HAVING s > 9) d
 //! ```
-//! A condition on group keys goes to WHERE, one on aggregates to HAVING; of a UNION it goes to each block.
+//! A predicate on group keys goes to WHERE, one on aggregates to HAVING. A predicate on a UNION goes to each block.
 //!
-//! D1: equal values are alike to the condition: texts are compared by their column's collation, so that it keeps all of what is grouped, or
-//!     made distinct, or none.
-//! D2: nothing is pushed below LIMIT, window functions or ROLLUP, nor into what is shared, may be left out by an outer join, or gives other
-//!     values each time.
-//! D3: nothing is pushed in a statement that assigns user variables: it would be seen in them which rows were made.
+//! D1: the predicate treats equal values alike: it compares strings by the collation of the column. So it keeps or
+//!     drops all rows of a group, and all duplicates of a DISTINCT, together.
+//! D2: a predicate is not pushed below LIMIT, window functions or ROLLUP; nor into a table that several scans share or
+//!     that is the nullable side of an outer join; nor if it is not deterministic.
+//! D3: nothing is pushed in a statement that assigns user variables: the variables would show which rows were made.
 
 use super::from::{Source, SourceKind};
 use super::query::{Bound, BoundSelect, convert_to};
@@ -21,17 +21,17 @@ use crate::error::Result;
 use crate::expr::{CompareAs, Expr, ExprKind};
 use crate::planner::{JoinTree, is_volatile};
 
-/// The query of a derived table as it was before it was planned.
+/// The query of a derived table before it was planned.
 #[derive(Clone, Debug)]
 pub(crate) struct Pushable {
     /// The query, or the blocks of a UNION.
     selects: Vec<BoundSelect>,
-    /// Of a UNION: whether each between the blocks is ALL.
+    /// UNION only: for each UNION between two blocks, whether it is ALL.
     alls: Option<Vec<bool>>,
 }
 
 impl Binder<'_> {
-    /// What conditions may be pushed into; call it before the query is planned.
+    /// A copy of a query into which predicates may be pushed; called before the query is planned.
     pub(super) fn pushable(&mut self, bound: &Bound) -> Option<Box<Pushable>> {
         let union = self.union_blocks.take();
         if !self.context.switches().derived_condition_pushdown || !self.assigned.is_empty() {
@@ -46,7 +46,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Pushes conditions into the derived tables that they are about, and plans those anew.
+    /// Pushes predicates into derived tables, and plans these again.
     pub(super) fn push_conditions(&mut self, tree: &Option<JoinTree>, filter: &mut Vec<Expr>) -> Result<()> {
         let Some(tree) = tree else { return Ok(()) };
         if filter.is_empty() || !self.assigned.is_empty() {
@@ -92,7 +92,7 @@ impl Binder<'_> {
 }
 
 impl Pushable {
-    /// Can the condition be judged inside?
+    /// Can the predicate be evaluated inside?
     fn takes(&self, condition: &Expr, source: usize) -> bool {
         let mut columns = Vec::new();
         condition.each_column(&mut |of, column| columns.extend((of == source).then_some(column)));
@@ -106,7 +106,7 @@ impl Pushable {
 
     fn push(&mut self, conditions: &[Expr], from: &Source, source: usize) {
         for select in &mut self.selects {
-            // A UNION's columns have a type that all blocks' have become.
+            // The columns of a UNION have a common type, to which the blocks' values were converted.
             let mut values = select.project[..select.visible].to_vec();
             for (value, column) in values.iter_mut().zip(&from.table.columns) {
                 convert_to(value, &column.ty);
@@ -119,7 +119,7 @@ impl Pushable {
 }
 
 impl BoundSelect {
-    /// Adds a condition over the columns of the derived table that the block is, whose values these are.
+    /// Adds a predicate over the columns of the derived table. `values` are the expressions of these columns.
     fn take_condition(&mut self, condition: &Expr, source: usize, values: &[Expr]) {
         let mut inside = condition.clone();
         inside.replace_columns(source, values);
@@ -147,7 +147,7 @@ fn may_take(select: &BoundSelect) -> bool {
     select.limit.is_none() && select.windows.is_empty() && !select.rollup && !select.locking && select.tree.is_some()
 }
 
-/// May blocks of a UNION take conditions?
+/// Can all blocks of a UNION take predicates?
 pub(super) fn all_take(bound: &[Bound]) -> Option<Vec<BoundSelect>> {
     let select = |bound: &Bound| match bound {
         Bound::Select(select) if may_take(select) => Some((**select).clone()),
@@ -156,7 +156,7 @@ pub(super) fn all_take(bound: &[Bound]) -> Option<Vec<BoundSelect>> {
     bound.iter().map(select).collect()
 }
 
-/// Tables that no outer, semi- or anti-join lies above of.
+/// The tables above which there is no outer, semi- or anti-join.
 fn inner_sources(tree: &JoinTree, out: &mut Vec<usize>) {
     match tree {
         JoinTree::Table(source) => out.push(*source),
@@ -165,7 +165,7 @@ fn inner_sources(tree: &JoinTree, out: &mut Vec<usize>) {
     }
 }
 
-/// Does the condition read this source alone, and are equal values alike to it (D1)?
+/// Does the predicate read this source alone, and treat equal values alike (D1)?
 fn is_about(condition: &Expr, source: usize) -> bool {
     let mut any = false;
     let of_source = |e: &Expr| matches!(e.kind, ExprKind::Column { source: s, .. } if s == source);
@@ -198,7 +198,7 @@ fn is_text(expr: &Expr) -> bool {
     matches!(class(&expr.ty), Class::String | Class::Json | Class::Double)
 }
 
-/// Puts group keys in the place of their slots; `false`: there are other slots.
+/// Replaces slots of group keys by the keys; `false`: there are other slots.
 fn put_keys(expr: &mut Expr, keys: &[Expr]) -> bool {
     if let ExprKind::Slot(slot) = expr.kind {
         let Some(key) = keys.get(slot) else { return false };

@@ -29,7 +29,7 @@ pub(crate) struct Block {
     pub derivations: Vec<Derivation>,
 }
 
-/// A query that is bound, and planned only if it is no SELECT.
+/// A bound query; a SELECT is not planned yet.
 #[derive(Debug)]
 pub(crate) enum Bound {
     Select(Box<BoundSelect>),
@@ -37,7 +37,7 @@ pub(crate) enum Bound {
 }
 
 impl Bound {
-    /// Columns that tell the rows apart: the group keys, where all of them are selected, or all columns of a DISTINCT one.
+    /// Columns that are unique together: the group keys, if all are selected, or all columns with DISTINCT.
     pub fn key(&self) -> Option<Vec<usize>> {
         let Bound::Select(select) = self else { return None };
         if select.distinct {
@@ -56,7 +56,7 @@ impl Bound {
     }
 }
 
-/// A SELECT with all its names resolved, not planned yet.
+/// A SELECT whose names are resolved and that is not planned yet.
 #[derive(Clone, Debug)]
 pub(crate) struct BoundSelect {
     pub tree: Option<JoinTree>,
@@ -64,9 +64,9 @@ pub(crate) struct BoundSelect {
     pub filter: Vec<Expr>,
     pub columns: Vec<OutputColumn>,
     pub derivations: Vec<Derivation>,
-    /// The select list over sources, or over the slots of the grouping; sort keys that are not selected behind it.
+    /// The select list over sources, or over the slots of the grouping; then sort keys that are not selected.
     pub project: Vec<Expr>,
-    /// How many of `project` are the select list.
+    /// The number of select items in `project`.
     pub visible: usize,
     pub grouping: Option<Grouping>,
     pub having: Option<Expr>,
@@ -77,24 +77,24 @@ pub(crate) struct BoundSelect {
     pub straight: bool,
     pub rollup: bool,
     pub locking: bool,
-    /// How many of the statement's names (`Binder::named`) had been met when FROM was bound.
+    /// The number of entries of `Binder::named` after FROM was bound.
     pub named_in_from: usize,
-    /// Likewise when WHERE was.
+    /// The number of entries after WHERE was bound.
     pub named_in_where: usize,
 }
 
 impl BoundSelect {
-    /// Rows of tables, filtered: nothing is grouped, numbered, sorted or cut off.
+    /// Only joins and filters: no grouping, window function, sort or LIMIT.
     pub fn is_plain(&self) -> bool {
         self.is_plain_list() && !self.distinct && !self.locking && !self.straight && self.sort.is_empty() && self.tree.is_some()
     }
 
-    /// As [`Self::is_plain`], but duplicates and order do not matter.
+    /// Like [`Self::is_plain`], but DISTINCT and ORDER BY are allowed.
     pub fn is_joinable(&self) -> bool {
         self.is_plain_list() && self.tree.is_some() && !self.project.iter().chain(&self.filter).any(crate::planner::is_volatile)
     }
 
-    /// The select list could be left out without changing how many rows there are, but for DISTINCT.
+    /// Could the select list be left out without changing the number of rows, except for DISTINCT?
     pub fn is_plain_list(&self) -> bool {
         self.grouping.is_none()
             && self.having.is_none()
@@ -103,7 +103,7 @@ impl BoundSelect {
             && !self.project.iter().any(assigns)
     }
 
-    /// Takes the sort keys out of a block in which nothing but the order depends on them.
+    /// Removes the sort keys of a block in which nothing but the order depends on them.
     pub fn take_order(&mut self) -> Vec<(Expr, bool)> {
         if self.sort.is_empty() || self.limit.is_some() || self.distinct || self.aggregates() {
             return Vec::new();
@@ -117,7 +117,7 @@ impl BoundSelect {
         order
     }
 
-    /// The same values, each once.
+    /// The same values without duplicates.
     pub fn distinct_values(mut self) -> Self {
         self.project.truncate(self.visible);
         self.sort.clear();
@@ -125,7 +125,7 @@ impl BoundSelect {
         self
     }
 
-    /// Selects more values behind those of the select list.
+    /// Adds values after those of the select list.
     pub fn select_more(&mut self, more: Vec<(Expr, Derivation)>) {
         let count = more.len();
         for key in &mut self.sort {
@@ -152,13 +152,13 @@ impl BoundSelect {
     }
 }
 
-/// ORDER BY and LIMIT that apply to a block.
+/// The ORDER BY and LIMIT of a block.
 #[derive(Clone, Copy)]
 pub(super) struct Tail<'q, 'a> {
     order_by: &'q [OrderItem<'a>],
     limit: Option<&'q ast::Limit<'a>>,
     locking: &'q [ast::LockClause<'a>],
-    /// SQL_CALC_FOUND_ROWS concerns this LIMIT.
+    /// SQL_CALC_FOUND_ROWS applies to this LIMIT.
     counts_all: bool,
 }
 
@@ -181,14 +181,14 @@ impl Binder<'_> {
         self.planned_query(query, bound)
     }
 
-    /// Plans the query of a statement that is bound already.
+    /// Plans the bound query of a statement.
     pub(super) fn planned_query(&mut self, query: &Query<'_>, mut bound: Bound) -> Result<QueryPlan> {
         if let Bound::Select(select) = &mut bound {
             for (column, expr) in select.columns.iter_mut().zip(&select.project) {
                 column.ty.zerofill &= is_shown_as_column(expr, select.grouping.as_ref());
             }
         }
-        // Without OF it is for all tables; `table_locks` has those of others.
+        // A clause without OF covers all tables; `table_locks` handles the others.
         let (locking, lock_wait) = match query.locking.last() {
             Some(clause) if clause.of.is_empty() => (clause.locking, clause.wait),
             _ => (Locking::None, LockWait::Wait),
@@ -204,7 +204,7 @@ impl Binder<'_> {
         self.finish(bound)
     }
 
-    /// As [`Self::query`], where a SELECT is left unplanned.
+    /// Like [`Self::query`], but a SELECT stays unplanned.
     pub(super) fn bind_query(&mut self, query: &Query<'_>) -> Result<Bound> {
         let common_tables = self.common_tables.len();
         let tail = self.tail(query);
@@ -218,7 +218,7 @@ impl Binder<'_> {
 
     pub(super) fn tail<'q, 'a>(&mut self, query: &'q Query<'a>) -> Tail<'q, 'a> {
         let tail = Tail::of(query);
-        // Parentheses around all are no query of their own.
+        // Parentheses around the whole query do not make a new query.
         if !self.levels.is_empty() || tail.is_empty() && matches!(query.body, QueryBody::Query(_)) {
             return tail;
         }
@@ -247,7 +247,7 @@ impl Binder<'_> {
                 Ok(Bound::Select(Box::new(bound)))
             }
             QueryBody::Query(query) if tail.is_empty() => self.bind_query(query),
-            // What stands behind the parentheses is the query's own, as if they were not there.
+            // Clauses after the parentheses apply to the query itself, as if there were no parentheses.
             QueryBody::Query(query) if query.order_by.is_empty() && query.limit.is_none() && query.locking.is_empty() => {
                 let common_tables = self.common_tables.len();
                 if let Some(with) = &query.with {
@@ -282,7 +282,7 @@ impl Binder<'_> {
         self.finish(bound)
     }
 
-    /// Plans what is not planned yet.
+    /// Plans a query that is not planned yet.
     pub(super) fn finish(&mut self, bound: Bound) -> Result<Block> {
         match bound {
             Bound::Select(select) => self.plan_select(*select),
@@ -316,7 +316,7 @@ impl Binder<'_> {
         Ok(Block { node: Node::Values { rows: bound }, columns, derivations })
     }
 
-    /// ORDER BY and LIMIT over slots alone: of UNION and VALUES.
+    /// ORDER BY and LIMIT of UNION and VALUES, over slots only.
     pub(super) fn finish_slots(&mut self, block: Block, tail: Tail<'_, '_>) -> Result<Block> {
         if tail.is_empty() {
             return Ok(block);
@@ -345,7 +345,7 @@ impl Binder<'_> {
     }
 
     fn bind_select(&mut self, select: &Select<'_>, tail: Tail<'_, '_>) -> Result<BoundSelect> {
-        // The definition of a view may have it, and forgets it.
+        // The definition of a view may contain it, without effect.
         let is_outermost = self.levels.iter().all(|level| level.kind == LevelKind::View);
         let is_first = is_outermost && !std::mem::replace(&mut self.saw_block, true);
         if select.calc_found_rows && !is_first {
@@ -505,17 +505,17 @@ impl Binder<'_> {
             _ => None,
         };
         if let (None, Some(needs), Some(grouping)) = (&planned, &extremes, &mut grouping) {
-            // One scan of the table after all.
+            // The aggregates fall back to one scan of the table.
             for (aggregate, need) in grouping.aggregates.iter_mut().zip(needs) {
                 aggregate.args[0].kind = ExprKind::Column { source: needs[0].columns[0].0, column: need.columns[0].1 };
                 block.note_used(&aggregate.args[0]);
             }
         }
         let mut planned = planned.unwrap_or_else(|| block.plan_for(tree, filter, need.as_ref(), sorts));
-        // Rows come as the groups do, and as ORDER BY asks.
+        // Rows come in the order of the groups, or in that of ORDER BY.
         let (in_groups, in_order) = (planned.ordered, planned.ordered && sorts && planned.sorted);
         if extreme.is_some() && planned.ordered {
-            // The first row in order has the extreme value.
+            // The first row in index order has the extreme value.
             planned.node = first_row(planned.node);
         }
         if let Some(grouping) = grouping {
@@ -582,7 +582,7 @@ impl Binder<'_> {
             if let AstExpr::Column(name) = &item.expr
                 && name.table.is_none()
             {
-                // Several entries of the select list must not have the name.
+                // The name must be unique in the select list.
                 self.find_alias(name.name)?;
             }
             let key = match &item.expr {
@@ -603,7 +603,7 @@ impl Binder<'_> {
             {
                 self.scope.group_places.push((place, keys.len()));
             }
-            // Rolled up, an equal key is a level of its own.
+            // With ROLLUP, a repeated key is a level of its own.
             if self.scope.rollup || !keys.contains(&key) {
                 keys.push(key);
             }
@@ -615,7 +615,7 @@ impl Binder<'_> {
         Ok(keys)
     }
 
-    /// A bare name that several tables have means the one that is selected.
+    /// A bare name that several tables have resolves to the one that is selected.
     fn selected_instead(&mut self, written: &AstExpr<'_>, error: Error) -> Result<Expr> {
         match (written, error) {
             (AstExpr::Column(column), error @ Error::AmbiguousColumn { .. }) if column.table.is_none() => {
@@ -625,7 +625,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The first entry of the select list that GROUP BY names, by its place or its name.
+    /// The first select item that GROUP BY names, by position or by name.
     fn place_of(&self, key: &Expr, written: &AstExpr<'_>) -> Option<usize> {
         let name = match written {
             AstExpr::Literal(Literal::Int(position)) => &self.scope.select[*position as usize - 1].name,
@@ -652,7 +652,7 @@ impl Binder<'_> {
         let mut keys: Vec<(Expr, bool)> = Vec::with_capacity(items.len());
         for item in items {
             let expr = self.order_expr(&item.expr)?;
-            // A constant orders nothing; a key that came before decides alone.
+            // A constant orders nothing, and neither does a key that occurred before.
             if !is_constant(&expr) && !keys.iter().any(|(k, _)| *k == expr) {
                 keys.push((expr, item.descending));
             }
@@ -661,7 +661,7 @@ impl Binder<'_> {
         Ok(keys)
     }
 
-    /// A key of ORDER BY: a position, a name of the select list before a column, or an expression.
+    /// A key of ORDER BY: a position, a select item's name (before a column), or an expression.
     fn order_expr(&mut self, expr: &AstExpr<'_>) -> Result<Expr> {
         self.scope.aliases = AliasRule::AfterColumns;
         let bound = match expr {
@@ -676,8 +676,8 @@ impl Binder<'_> {
         Ok(bound)
     }
 
-    /// Sort keys over the projected slots; keys that are not selected are projected behind the columns. `distinct`: the rows are made different
-    /// and keys must be selected, but for those marked.
+    /// Sort keys over the projected slots. Keys that are not selected are projected after the select list. `distinct`:
+    /// keys must be selected, except inside ANY_VALUE().
     fn sort_keys(
         &self,
         project: &mut Vec<Expr>,
@@ -685,7 +685,7 @@ impl Binder<'_> {
         distinct: Option<&Vec<bool>>,
         grouping: Option<&Grouping>,
     ) -> Result<Vec<SortKey>> {
-        // Groups whose keys are all selected differ already.
+        // If all group keys are selected, the rows are distinct already.
         let differs = grouping.is_some_and(|grouping| grouping.are_keys_in(project));
         let vouched = distinct.filter(|_| !differs);
         let mut keys = Vec::with_capacity(order.len());
@@ -735,7 +735,7 @@ impl Binder<'_> {
     }
 }
 
-/// 1166: in a view, names that end with a space, but for those of its own columns, which get others.
+/// 1166: the query of a view may not have column names that end with a space, unless the view renames its columns.
 pub(super) fn names_without_spaces(items: &[SelectItem<'_>]) -> Result<()> {
     for item in items {
         if let SelectItem::Expr { alias: Some(alias), .. } = item
@@ -747,7 +747,7 @@ pub(super) fn names_without_spaces(items: &[SelectItem<'_>]) -> Result<()> {
     Ok(())
 }
 
-/// Binds the WHERE of a SHOW statement: names are the result's columns, and become slots.
+/// Binds the WHERE of a SHOW statement: names are columns of the result, and become slots.
 pub fn bind_show_filter(filter: &AstExpr<'_>, columns: &[OutputColumn], context: &dyn BindContext) -> Result<Expr> {
     let mut binder = Binder::new(context, 0, 0);
     binder.scope.clause = Clause::Where;
@@ -764,7 +764,7 @@ pub fn bind_show_filter(filter: &AstExpr<'_>, columns: &[OutputColumn], context:
     let bound = binder.predicate(filter)?;
     match binder.subqueries.is_empty() {
         true => Ok(bound),
-        // Only the rows that are shown are there to run it over.
+        // Only the shown rows exist; there is nothing else to run a subquery over.
         false => Err(Error::NotSupported("subqueries and stored functions in the WHERE of SHOW".to_owned())),
     }
 }
@@ -782,13 +782,14 @@ const EMPTY_SELECT: Select<'static> = Select {
     windows: &[],
 };
 
-/// The name of a column without an alias: a column's own, a string literal's text, else the text as written.
+/// The name of a column without an alias: the column's name, a string literal's text, or else the expression as
+/// written.
 pub(crate) fn column_name(expr: &AstExpr<'_>, alias: Option<&str>, text: &str) -> String {
     match (alias, expr) {
         (Some(alias), _) => alias.to_owned(),
         (None, AstExpr::Column(name)) => name.name.to_owned(),
         (None, AstExpr::Literal(Literal::Null)) => "NULL".to_owned(),
-        // A plus sign is not there after parsing.
+        // The parser drops a plus sign.
         (None, AstExpr::Unary { op: ast::UnaryOp::Plus, arg })
             if matches!(arg, AstExpr::Column(_) | AstExpr::Literal(Literal::Null)) =>
         {
@@ -845,7 +846,8 @@ fn grouping_exprs(grouping: &Grouping) -> impl Iterator<Item = &Expr> {
     grouping.keys.iter().chain(args)
 }
 
-/// Is a value shown as the column that it comes from, with the zeros before it? Aggregates of all rows, functions and subqueries are not.
+/// Is a value shown like the column that it comes from, with leading zeros? Aggregates over all rows, functions and
+/// subqueries are not.
 fn is_shown_as_column(expr: &Expr, grouping: Option<&Grouping>) -> bool {
     match &expr.kind {
         ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. } => true,
@@ -858,7 +860,7 @@ fn keys_and_aggregates(scope: &Scope) -> usize {
     scope.group_keys.len() + scope.aggregates.as_ref().map_or(0, Vec::len)
 }
 
-/// The groups of rows that are sorted by the keys, with their sums.
+/// WITH ROLLUP: groups of rows sorted by the keys, with their subtotals.
 fn rolled_up(input: Node, keys: Vec<Expr>, mut aggregates: Vec<Aggregate>, ordered: bool) -> Node {
     let sort = (0..keys.len()).zip(&keys).map(|(n, key)| {
         let expr = Expr { kind: ExprKind::Slot(n), ty: key.ty.clone(), nullable: key.nullable };
@@ -880,8 +882,8 @@ fn assigns(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::AssignVariable { .. }) || children(expr).into_iter().any(assigns)
 }
 
-/// A select list that assigns variables is evaluated in the order of the result, for `@n := @n + 1` to number the rows: what it reads
-/// is sorted, and the list is evaluated above.
+/// A select list that assigns variables is evaluated in the order of the result, so that `@n := @n + 1` numbers the
+/// rows. Its inputs are sorted first, and the list is evaluated above the sort.
 fn assigned_in_order(
     input: Node,
     mut project: Vec<Expr>,
@@ -903,7 +905,7 @@ fn assigned_in_order(
     Node::Project { input: Box::new(sorted), exprs: project }
 }
 
-/// Makes the columns (or keys and aggregates) that an expression reads slots of the projection `below`.
+/// Replaces the columns (or keys and aggregates) that an expression reads by slots of the projection `below`.
 pub(super) fn read_from_slots(expr: &mut Expr, below: &mut Vec<Expr>) {
     if matches!(expr.kind, ExprKind::Slot(n) if n >= WINDOW_SLOT) {
         return;
@@ -919,7 +921,7 @@ pub(super) fn read_from_slots(expr: &mut Expr, below: &mut Vec<Expr>) {
     super::group::children_mut(expr).into_iter().for_each(|child| read_from_slots(child, below));
 }
 
-/// Sort and Limit above a node, together where both are asked for and not all rows are counted.
+/// Sort and Limit above a node; one operator for both if not all rows are counted.
 fn sorted(node: Node, keys: Vec<SortKey>, limit: Option<LimitPlan>) -> Node {
     match (keys.is_empty(), limit) {
         (true, None) => node,
@@ -936,7 +938,7 @@ fn converts_nothing(columns: &[OutputColumn], types: &[ColumnType]) -> bool {
     columns.iter().zip(types).all(|(column, ty)| same_representation(&column.ty, ty))
 }
 
-/// Do values of one type stand for themselves in the other?
+/// Do both types represent a value alike?
 fn same_representation(from: &ColumnType, to: &ColumnType) -> bool {
     if from == to {
         return true;
@@ -944,7 +946,7 @@ fn same_representation(from: &ColumnType, to: &ColumnType) -> bool {
     match (class(from), class(to)) {
         (Class::Null, _) => true,
         (Class::Integer, Class::Integer) => from.unsigned == to.unsigned && from.kind != TypeKind::Year,
-        // Members are told apart by their numbers, which other texts do not have.
+        // ENUM and SET values are compared by number, which other strings do not have.
         (Class::String, Class::String) if matches!(from.kind, TypeKind::Enum { .. } | TypeKind::Set { .. }) => false,
         (Class::String, Class::String) => {
             from.collation == to.collation && (from.kind == to.kind || !matches!(to.kind, TypeKind::Binary { .. }))

@@ -1,8 +1,8 @@
-//! What is told of a column that is computed: how many characters its values may have, by which of MySQL's types they go out, and the type of a column
-//! of a table or view that is made of the query.
+//! The metadata of computed result columns: their length in characters, the MySQL type that the protocol reports, and
+//! the type of the column that CREATE TABLE ... SELECT or a view makes of them.
 //!
-//! MySQL knows the length of each expression apart from its type, and chooses the type of a column by it: an integer becomes an INT or a BIGINT,
-//! a text beyond 512 characters a TEXT.
+//! MySQL tracks the length of each expression apart from its type, and chooses the type of a column by the length: an
+//! integer becomes an INT or a BIGINT, a string of more than 512 characters a TEXT.
 
 use super::aggregate::AGGREGATE_SLOT;
 use super::typing::{self, Class, class};
@@ -13,30 +13,30 @@ use crate::func::{AggregateFunction as A, Function as F};
 use crate::plan::{Made, OutputColumn};
 use types::{CollationId, ColumnType, LobSize, TypeKind};
 
-/// A longer text becomes a TEXT in tables.
+/// A longer string becomes a TEXT column.
 const TEXT_CHARACTERS_MAX: u32 = 512;
-/// The widest function that a table keeps as INT.
+/// The widest integer function that becomes an INT column.
 const INT_FUNCTION_WIDTH_MAX: u32 = 11;
-/// The widest other expression of integers.
+/// The widest other integer expression that does.
 const INT_WIDTH_MAX: u32 = 9;
-/// A DOUBLE with a fixed number of digits behind the point has so many before it.
+/// The digits before the point of a DOUBLE with a fixed scale.
 const DOUBLE_DIGITS: u32 = 17;
-/// The width of a table's column for a function of such a DOUBLE.
+/// The width of a column made from a function of such a DOUBLE.
 const FIXED_DOUBLE_WIDTH: u8 = 22;
-/// A DOUBLE with any number of digits, as it is computed.
+/// The width of a DOUBLE without a fixed scale.
 const DOUBLE_WIDTH: u32 = 23;
 
 impl Binder<'_> {
-    /// The type of a column of a derived table whose rows are kept.
+    /// The type of a column of a materialized derived table.
     pub(super) fn kept_in_memory(column: &OutputColumn) -> ColumnType {
         kept_column(column, false)
     }
 
-    /// Notes in the column what is told of its expression, which is no column of a table.
+    /// Sets the metadata of a column whose expression is no column of a table.
     pub(super) fn describe(&self, output: &mut OutputColumn, expr: &Expr) {
         output.made = match &expr.kind {
             ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. } => Made::Column,
-            // MAX of a column is kept as the column is.
+            // MAX of a column is stored as the column is.
             ExprKind::Slot(slot) if *slot < WINDOW_SLOT && self.taken(expr).is_some_and(is_column) => Made::Column,
             ExprKind::Call { function: F::IfNull, .. } => Made::IfNull { fixed: is_fixed(choices(expr).unwrap_or_default()) },
             ExprKind::Call { function: F::AddTime | F::SubTime | F::DateAdd | F::DateSub | F::TimestampAdd, .. } => {
@@ -57,7 +57,7 @@ impl Binder<'_> {
         };
     }
 
-    /// The argument whose values an aggregate or window function gives.
+    /// The argument whose value an aggregate or window function returns.
     fn taken(&self, expr: &Expr) -> Option<&Expr> {
         let ExprKind::Slot(slot) = expr.kind else { return None };
         let args_of = |function: &A| matches!(function, A::Min | A::Max | A::AnyValue);
@@ -107,7 +107,7 @@ impl Binder<'_> {
             && matches!(class(&value.ty), Class::Double)
             && value.ty.float_decimals.is_none()
         {
-            // Of one type they keep its width.
+            // If all choices have one width, the result has it.
             let mut widths = chosen.into_iter().filter(|e| e.ty.kind != TypeKind::Null).map(|e| self.characters(e));
             let first = widths.next()?;
             return if widths.all(|width| width == first) { first } else { Some(DOUBLE_WIDTH) };
@@ -130,7 +130,7 @@ impl Binder<'_> {
     }
 }
 
-/// The characters of a column of a set operation: its texts are as long as they may be, and its numbers as wide as they are computed.
+/// The length of a column of a set operation: the maximum of a string type, the computed width of a DOUBLE.
 pub(super) fn kept_characters(ty: &ColumnType) -> Option<u32> {
     match ty.kind {
         TypeKind::Double if ty.float_decimals.is_none() => Some(DOUBLE_WIDTH),
@@ -143,7 +143,7 @@ fn is_column(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. })
 }
 
-/// Is it a number that is made of one value, of which MySQL does not count the digits?
+/// Is it a number computed from a single value, whose digits MySQL does not count?
 fn is_of_one(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Unary { .. } | ExprKind::Call { function: F::Abs, .. } => true,
@@ -152,7 +152,7 @@ fn is_of_one(expr: &Expr) -> bool {
     }
 }
 
-/// The values of which the expression gives one.
+/// The values among which the expression chooses.
 fn choices(expr: &Expr) -> Option<Vec<&Expr>> {
     match &expr.kind {
         ExprKind::Case { whens, otherwise } => Some(whens.iter().map(|(_, value)| value).chain(otherwise.as_deref()).collect()),
@@ -163,7 +163,7 @@ fn choices(expr: &Expr) -> Option<Vec<&Expr>> {
     }
 }
 
-/// Is what is chosen among these a CHAR or BINARY for MySQL?
+/// Does MySQL make the choice among these a CHAR or BINARY?
 fn is_fixed(chosen: Vec<&Expr>) -> bool {
     use TypeKind as K;
     let known = || chosen.iter().map(|e| &e.ty.kind).filter(|kind| **kind != K::Null);
@@ -173,7 +173,7 @@ fn is_fixed(chosen: Vec<&Expr>) -> bool {
         && !known().any(|kind| matches!(kind, K::VarChar { .. } | K::VarBinary { .. } | K::Json))
 }
 
-/// The smallest BLOB or TEXT for so many bytes.
+/// The smallest BLOB or TEXT for this many bytes.
 fn lob_size(bytes: u64) -> LobSize {
     match bytes {
         0..=255 => LobSize::Tiny,
@@ -183,7 +183,7 @@ fn lob_size(bytes: u64) -> LobSize {
     }
 }
 
-/// The type that a column of a table that is made of a query has, or of a view.
+/// The type of a column that a table or view gets from a query.
 pub fn kept_column(column: &OutputColumn, in_table: bool) -> ColumnType {
     let ty = typing::kept_type(&column.ty);
     let Some(characters) = column.characters.filter(|_| column.made != Made::Column) else { return ty };

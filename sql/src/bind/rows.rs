@@ -1,4 +1,4 @@
-//! Rows of values: `(a, b)` compared with each other, and in lists.
+//! Row values: `(a, b)` in comparisons and in IN lists.
 
 use super::compare::Derivation;
 use super::moments::compare_leniently;
@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::expr::{CompareAs, CompareOp, Expr, ExprKind};
 use types::Value;
 
-/// How strongly the parts of a row hold their collations. None are known of rows in rows, and of rows that no one has written.
+/// The coercibilities of the parts of a row. Empty for nested rows, and for rows that the statement does not write out.
 type Parts<'p> = &'p [Derivation];
 
 fn is_integer(text: &[u8]) -> bool {
@@ -18,7 +18,7 @@ fn is_integer(text: &[u8]) -> bool {
 }
 
 impl Binder<'_> {
-    /// `(a, b) op (c, d)`: equality as the pairs' conjunction, so that each may find an index; order as it stands.
+    /// `(a, b) op (c, d)`. Equality becomes a conjunction of pairs, so that each may use an index; an inequality stays.
     pub(super) fn row_comparison(&mut self, op: CompareOp, left: Expr, right: Expr, parts: (Parts, Parts)) -> Result<Expr> {
         let columns = if let ExprKind::Row(parts) = &left.kind { parts.len() } else { 1 };
         let (ExprKind::Row(mut left), ExprKind::Row(mut right)) = (left.kind, right.kind) else {
@@ -36,7 +36,7 @@ impl Binder<'_> {
                 Ok(self.boolean(ExprKind::Not(Box::new(equal)), nullable))
             }
             _ => {
-                // In the forms in which they compare.
+                // Convert each pair to the forms in which it is compared.
                 for ((left, right), pair) in left.iter_mut().zip(&mut right).zip(pairs) {
                     if let ExprKind::Compare { left: a, right: b, .. } = pair.kind {
                         (*left, *right) = (*a, *b);
@@ -49,14 +49,14 @@ impl Binder<'_> {
         }
     }
 
-    /// The pairs of two rows, each equal.
+    /// The equality of each pair of two rows.
     fn pairs(&mut self, op: CompareOp, left: &[Expr], right: &[Expr], parts: (Parts, Parts)) -> Result<Vec<Expr>> {
         let mut pairs = Vec::with_capacity(left.len());
         let pair_op = if op == CompareOp::NullSafeEqual { op } else { CompareOp::Equal };
         for (n, (a, b)) in left.iter().zip(right).enumerate() {
             self.refuse_no_dates(a, b)?;
             let (pair, together) = self.pair(pair_op, (a, parts.0.get(n)), (b, parts.1.get(n)), op.sign())?;
-            // Collations matter to texts alone.
+            // Collations matter for strings only.
             if let ExprKind::Compare { by: CompareAs::String(_), .. } = pair.kind {
                 together?;
             }
@@ -65,7 +65,7 @@ impl Binder<'_> {
         Ok(pairs)
     }
 
-    /// A pair of two rows, and how the collations of both go together.
+    /// A pair of two rows, and the combined collation.
     fn pair(
         &mut self,
         op: CompareOp,
@@ -79,7 +79,8 @@ impl Binder<'_> {
         Ok((self.comparison(op, a.clone(), b.clone(), derivation)?, together))
     }
 
-    /// Rows of a list are equal pair by pair: by the left one's collation where none wins, and what is no date is no error.
+    /// Equality with a row of an IN list. Each pair is compared by the left collation if neither wins, and a value that
+    /// is no date raises no error.
     fn row_equality(&mut self, left: &Expr, right: &Expr, parts: (Parts, Parts)) -> Result<Expr> {
         let (ExprKind::Row(left), ExprKind::Row(right)) = (&left.kind, &right.kind) else {
             return Err(Error::OperandColumns(1));
@@ -101,7 +102,7 @@ impl Binder<'_> {
         Ok(self.boolean(ExprKind::And(pairs), nullable))
     }
 
-    /// Of two that are a text and something else the left one says how they compare in a list of rows.
+    /// In an IN list of rows, if one of a pair is a string and the other is not, the type of the left one decides.
     fn as_left(&self, left: &Expr, right: &Expr) -> Option<Expr> {
         let ty = match (class(&left.ty), class(&right.ty)) {
             (Class::String, Class::String | Class::Json | Class::Null) => return None,
@@ -111,7 +112,7 @@ impl Binder<'_> {
         };
         match &right.kind {
             ExprKind::Row(_) => None,
-            // An integer already, by which an index is looked into.
+            // A string that is an integer was converted already, so that an index can serve it.
             ExprKind::Literal(Value::Bytes(text)) if class(&ty) == Class::Integer && is_integer(text) => None,
             _ => Some(cast_to(right.clone(), ty)),
         }
@@ -129,7 +130,7 @@ impl Binder<'_> {
         Ok(Expr { kind: ExprKind::Row(parts), ty: typing::boolean(), nullable: false })
     }
 
-    /// `(a, b) IN (...)`: as the left row is equal to one of the members; to a single one as `=` says.
+    /// `(a, b) IN (...)`: equality of the left row with one of the members; with a single member as `=`.
     pub(super) fn row_in(
         &mut self,
         (arg, arg_parts): (Expr, Parts),
@@ -157,7 +158,7 @@ impl Binder<'_> {
     }
 }
 
-/// Have rows within rows as many members on both sides?
+/// Do nested rows have the same number of parts on both sides?
 fn same_shape(left: &Expr, right: &Expr) -> Result<()> {
     match (&left.kind, &right.kind) {
         (ExprKind::Row(left), ExprKind::Row(right)) if left.len() == right.len() => {

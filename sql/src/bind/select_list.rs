@@ -1,4 +1,4 @@
-//! The select list: stars become columns, expressions are bound, and what the client is told of each column is found.
+//! The select list: expands `*`, binds expressions, and finds the metadata of each result column.
 
 use super::compare::Derivation;
 use super::query::{column_name, plain_column};
@@ -10,7 +10,7 @@ use crate::plan::{Action, Made, OutputColumn, Part};
 use types::schema::{ColumnDefault, IndexKind};
 
 impl Binder<'_> {
-    /// Expands stars, binds expressions; the scope's select list is filled as it goes.
+    /// Expands `*` and binds expressions; fills the scope's select list as it goes.
     pub(super) fn select_items(&mut self, items: &[SelectItem<'_>]) -> Result<Vec<OutputColumn>> {
         let mut columns = Vec::with_capacity(items.len());
         let mut select = Vec::with_capacity(items.len());
@@ -25,7 +25,7 @@ impl Binder<'_> {
                     self.note_star(item);
                 }
                 SelectItem::Expr { expr, alias, text } => {
-                    // Its subqueries may name what stands before it.
+                    // Its subqueries may name earlier items.
                     self.scope.select = select;
                     let bound = self.value(expr);
                     select = std::mem::take(&mut self.scope.select);
@@ -56,7 +56,7 @@ impl Binder<'_> {
         Ok(columns)
     }
 
-    /// The columns of information_schema are named as they are defined, whatever the statement writes.
+    /// Columns of information_schema have their defined names, whatever case the statement uses.
     fn own_spelling(&self, source: usize, column: usize) -> Option<&str> {
         let from = &self.sources[source];
         let is_own =
@@ -66,7 +66,7 @@ impl Binder<'_> {
 
     fn expand_all(&mut self, columns: &mut Vec<OutputColumn>, select: &mut Vec<SelectColumn>) -> Result<()> {
         if self.scope.visible.is_empty() {
-            // EXISTS does not look at what is selected.
+            // EXISTS does not read the select list.
             if self.levels.last().is_some_and(|level| level.exists) {
                 let expr = super::literal::integer(1);
                 columns.push(plain_column("1".to_owned(), expr.ty.clone(), expr.nullable));
@@ -118,7 +118,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// The column of the result that an expression makes; `through` is the column of a source that was named.
+    /// The result column of an expression; `through` is the column of a source that was named.
     fn output_column_of(&self, name: String, expr: &Expr, through: Option<(usize, usize)>) -> OutputColumn {
         let mut output = plain_column(name, expr.ty.clone(), expr.nullable);
         if let Some((named, column)) = through {

@@ -1,4 +1,4 @@
-//! UNION, INTERSECT, EXCEPT: the columns' types in common to all blocks, and the rows put together.
+//! UNION, INTERSECT, EXCEPT: finds the common column types of all blocks, and combines their rows.
 
 use super::compare::{self, Derivation};
 use super::push::all_take;
@@ -10,15 +10,16 @@ use crate::expr::Expr;
 use crate::plan::{Made, Node, OutputColumn};
 use types::{ColumnType, TypeKind};
 
-/// INTERSECT and EXCEPT in a row: each stands in the one before.
+/// The maximum of consecutive INTERSECT and EXCEPT operations: each nests in the one before.
 const OPERATIONS_MAX: usize = 200;
-/// Conditions are pushed into no more blocks.
+/// Predicates are pushed into no more blocks than this.
 const PUSHED_BLOCKS_MAX: usize = 50;
-/// The rows of longer VALUES have a type in common before the UNION that they stand in.
+/// The rows of a longer VALUES get a common type before the enclosing UNION does.
 const VALUES_MAX: usize = 50;
 
-/// The blocks of UNIONs, and of each UNION whether it is ALL. A UNION in brackets is a part of the one around it, whose types are those of all
-/// blocks together, where no row counts that it makes one of several: it has ALL, or what is around makes them one.
+/// Flattens nested UNIONs into a list of blocks, and for each UNION between two blocks whether it is ALL. A nested
+/// UNION in brackets is flattened only if that does not change the duplicates: it is UNION ALL, or a later DISTINCT
+/// removes duplicates anyway. Its column types are then common to all blocks.
 fn flatten<'q, 'a>(first: &'q QueryBody<'a>, rest: &'q [SetOperand<'a>], bodies: &mut Vec<QueryBody<'a>>, alls: &mut Vec<bool>) {
     let distinct_end = rest.iter().rposition(|operand| !operand.all).map_or(0, |last| last + 2);
     let operands = std::iter::once((first, None)).chain(rest.iter().map(|operand| (&operand.body, Some(operand.all))));
@@ -44,7 +45,7 @@ fn flatten<'q, 'a>(first: &'q QueryBody<'a>, rest: &'q [SetOperand<'a>], bodies:
     }
 }
 
-/// `(a EXCEPT b) EXCEPT c` as `a EXCEPT b EXCEPT c`.
+/// `(a EXCEPT b) EXCEPT c` is flattened to `a EXCEPT b EXCEPT c`.
 fn same_from_the_left<'q, 'a>(
     first: &'q QueryBody<'a>,
     rest: &'q [SetOperand<'a>],
@@ -59,7 +60,7 @@ fn same_from_the_left<'q, 'a>(
     (first, all)
 }
 
-/// The operation of a query in brackets that has nothing else.
+/// The set operation of a query in brackets that has no other clauses.
 fn operation_in_brackets<'q, 'a>(body: &'q QueryBody<'a>) -> Option<(&'q QueryBody<'a>, &'q [SetOperand<'a>])> {
     match bare(body) {
         QueryBody::SetOperation { first, rest } if matches!(body, QueryBody::Query(_)) => Some((first, rest)),
@@ -67,7 +68,7 @@ fn operation_in_brackets<'q, 'a>(body: &'q QueryBody<'a>) -> Option<(&'q QueryBo
     }
 }
 
-/// A query without the brackets around it, where they have nothing else.
+/// A query without brackets that have no other clauses.
 fn bare<'q, 'a>(body: &'q QueryBody<'a>) -> &'q QueryBody<'a> {
     match body {
         QueryBody::Query(query)
@@ -79,13 +80,13 @@ fn bare<'q, 'a>(body: &'q QueryBody<'a>) -> &'q QueryBody<'a> {
     }
 }
 
-/// Is it a column of NULLs of a derived table whose rows are kept?
+/// Is it a column of NULLs of a materialized derived table?
 fn is_kept_nulls(column: &OutputColumn) -> bool {
     column.ty.kind == TypeKind::Null && !column.table.is_empty()
 }
 
 impl Binder<'_> {
-    /// `first op second op third`, from the left.
+    /// `first op second op third`, from left to right.
     pub(super) fn set_operation(&mut self, first: &QueryBody<'_>, rest: &[SetOperand<'_>]) -> Result<Block> {
         if rest.iter().filter(|operand| operand.op != SetOp::Union).count() > OPERATIONS_MAX {
             return Err(Error::TooDeep);
@@ -112,7 +113,7 @@ impl Binder<'_> {
         Ok(block)
     }
 
-    /// UNION and nothing else: the blocks are noted, for conditions that may be pushed into them.
+    /// A chain of UNIONs only: the blocks are noted, so that predicates may be pushed into them.
     fn union_of(&mut self, first: &QueryBody<'_>, rest: &[SetOperand<'_>]) -> Result<Block> {
         let (mut bodies, mut alls) = (Vec::new(), Vec::new());
         flatten(first, rest, &mut bodies, &mut alls);
@@ -135,7 +136,7 @@ impl Binder<'_> {
         Ok(block)
     }
 
-    /// `a INTERSECT b INTERSECT c`, `a EXCEPT b EXCEPT c`: types in common to all.
+    /// `a INTERSECT b INTERSECT c`, `a EXCEPT b EXCEPT c`, with types common to all.
     pub(super) fn operation_of(&mut self, blocks: Vec<Block>, except: bool, all: bool) -> Result<Block> {
         let (types, derivations) = self.union_types(&blocks)?;
         let mut blocks = blocks.into_iter();
@@ -153,8 +154,8 @@ impl Binder<'_> {
         Ok(Block { node, columns, derivations })
     }
 
-    /// `a UNION [ALL] b UNION [ALL] c`: types in common to all, rows one after the other. `alls` tells of each UNION whether it is ALL;
-    /// one that is not makes all rows before it distinct.
+    /// `a UNION [ALL] b UNION [ALL] c`: types common to all, rows concatenated. `alls` says for each UNION whether it
+    /// is ALL; a UNION DISTINCT removes duplicates from all rows before it.
     pub(super) fn union(&mut self, blocks: Vec<Block>, alls: &[bool]) -> Result<Block> {
         let (types, derivations) = self.union_types(&blocks)?;
         let width = types.len();
@@ -163,7 +164,7 @@ impl Binder<'_> {
             kept_column(blocks[0].columns[n].name.clone(), types[n].clone(), nullable)
         });
         let columns = columns.collect();
-        // Rows that come before the last UNION DISTINCT are distinct with it.
+        // The last UNION DISTINCT removes duplicates from all rows before it.
         let distinct = alls.iter().rposition(|all| !all).map_or(0, |last| last + 2);
         let mut inputs: Vec<Node> = blocks.into_iter().map(|block| converted(block.node, &block.columns, &types)).collect();
         let rest = inputs.split_off(distinct);
@@ -197,7 +198,7 @@ impl Binder<'_> {
     }
 }
 
-/// A column of rows that are kept.
+/// A column of materialized rows.
 fn kept_column(name: String, ty: ColumnType, nullable: bool) -> OutputColumn {
     let characters = super::result_column::kept_characters(&ty);
     OutputColumn { made: Made::Kept, characters, ..plain_column(name, ty, nullable) }

@@ -1,13 +1,14 @@
 //! Subqueries in expressions.
 //!
-//! What a subquery reads from outside are its *arguments*: columns of a source that exists for it alone. Its plan stands with the
-//! statement; the expression holds the arguments' expressions over the row around it. A subquery without arguments is run once.
+//! The outer columns that a subquery reads are its *arguments*: columns of a source that exists for it alone. Its plan
+//! belongs to the statement; the expression holds the expressions of the arguments over the outer row. A subquery
+//! without arguments runs once.
 //!
-//! - A scalar or row subquery keeps its one row; each column of it is an expression.
+//! - A scalar or row subquery keeps its one row; each column of that row is an expression.
 //! - EXISTS keeps whether there is a row.
-//! - IN, ANY, ALL without arguments keep all rows. With arguments, the left operand becomes another argument, and the rows are compared
-//!   as they come.
-//! - IN and EXISTS that WHERE asks for become joins, where the subquery is a plain block: see [`Binder::semi_join`].
+//! - IN, ANY, ALL without arguments keep all rows. With arguments, the left operand becomes one more argument, and each
+//!   row is compared as it arrives.
+//! - IN and EXISTS that WHERE requires become semi-joins if the subquery is a plain block: see [`Binder::semi_join`].
 
 use super::adopt::{adopt, adopt_kept, adopt_place};
 use super::compare::{self, Coercibility, Derivation};
@@ -26,10 +27,10 @@ use crate::routine::RoutineError;
 use std::sync::Arc;
 use types::{ColumnType, Value};
 
-/// How deep blocks may be nested; MySQL's limit.
+/// The maximum nesting of blocks; MySQL's limit.
 const NESTING_MAX: usize = 63;
 
-/// A subquery's values are looked up one by one when the table has more rows than so many for each of them.
+/// The values of a subquery are looked up in the table if the table has more than this many rows per value.
 const VALUES_FACTOR: f64 = 5.0;
 
 /// The comparison of IN, ANY and ALL.
@@ -41,7 +42,7 @@ struct Test {
 }
 
 impl Binder<'_> {
-    /// Binds what stands in a block of its own, and gives what the blocks around it learned of it.
+    /// Binds something in a block of its own, and returns the outer references that were found.
     pub(super) fn nested<T>(&mut self, kind: LevelKind, bind: impl FnOnce(&mut Self) -> Result<T>) -> Result<(T, Level)> {
         if self.levels.len() >= NESTING_MAX {
             return Err(Error::TooManyLevels(NESTING_MAX));
@@ -54,7 +55,7 @@ impl Binder<'_> {
         Ok((result?, level))
     }
 
-    /// A value from outside, as a column of the subquery's arguments.
+    /// The column of the subquery's arguments for an outer expression.
     pub(super) fn argument(&mut self, level: &mut Level, expr: Expr) -> Expr {
         let source = *level.args_source.get_or_insert_with(|| {
             self.sources.push(Source::new(table_def("", Vec::new()), "", SourceKind::Arguments));
@@ -88,7 +89,7 @@ impl Binder<'_> {
             _ => false,
         };
         plan.walk_exprs(&mut |expr| volatile |= is_volatile(expr) || expr.any(&changes));
-        // A common table expression of a block around has other rows where that is run again.
+        // A common table expression of an outer block has other rows when that block runs again.
         let reads_outside = outside_reads(&plan.root).iter().any(|(source, _)| Some(*source) != plan.args);
         volatile |= reads_outside;
         plan.volatile = volatile;
@@ -122,7 +123,8 @@ impl Binder<'_> {
         Ok(Expr { kind: ExprKind::Row(parts), ty: typing::boolean(), nullable: false })
     }
 
-    /// The call of a stored function: a subquery whose arguments are the call's, and whose value may be another for each row.
+    /// A call of a stored function: a subquery whose arguments are those of the call. Its value may differ from row to
+    /// row.
     pub(super) fn stored_call(&mut self, function: StoredFunction, args: &[ast::Expr<'_>]) -> Result<Expr> {
         let StoredFunction { def, params, returns } = function;
         if params.len() != args.len() {
@@ -135,9 +137,9 @@ impl Binder<'_> {
             adopt_place(self.context, &mut arg, ty);
             bound.push(arg);
         }
-        // Of a function that says the same each time, a call of a condition that no row has a part in is made once.
+        // A deterministic function in a predicate that reads no row is called once.
         let once = def.deterministic && matches!(self.scope.clause, Clause::Where | Clause::On) && !bound.iter().any(varies);
-        // Each place makes a call of its own, but GROUP BY, HAVING and ORDER BY know again what is selected.
+        // Each occurrence is a call of its own, but GROUP BY, HAVING and ORDER BY recognise a selected call.
         let by_view = self.rights != crate::plan::Rights::default();
         let is_this = |call: &FunctionCall| Arc::ptr_eq(&call.function, &def) && call.args == bound && call.by_view == by_view;
         let is_it = |plan: &SubqueryPlan| plan.volatile != once && plan.call.as_ref().is_some_and(is_this);
@@ -205,7 +207,7 @@ impl Binder<'_> {
     /// `x op ANY (SELECT ...)`
     pub(super) fn quantified(&mut self, op: CompareOp, all: bool, arg: &ast::Expr<'_>, query: &Query<'_>) -> Result<Expr> {
         let test = match (op, all) {
-            // NOT IN by another name.
+            // Another notation of NOT IN.
             (CompareOp::NotEqual, true) => Test { op: CompareOp::Equal, all: false, negated: true },
             _ => Test { op, all, negated: false },
         };
@@ -236,7 +238,7 @@ impl Binder<'_> {
         let block = self.finish(bound)?;
         let mut pairs = Vec::with_capacity(left.len());
         for (n, (mut arg, derivation)) in left.into_iter().enumerate() {
-            // A hexadecimal literal there is compared as one.
+            // A hexadecimal literal in the list is compared as one.
             let mut right = Expr { ty: block.columns[n].ty.clone(), ..slot(n, &block.columns[n]) };
             let derivation = derivation.combine(block.derivations[n], test.op.sign())?;
             adopt_kept(self.context, &mut arg, &right.ty);
@@ -278,7 +280,7 @@ impl Binder<'_> {
         Ok(self.boolean(ExprKind::Subquery(Box::new(subquery)), nullable))
     }
 
-    /// Binds the conditions of WHERE; those that are IN and EXISTS become joins where that is the same.
+    /// Binds the predicates of WHERE; IN and EXISTS become semi-joins where that is equivalent.
     pub(super) fn where_clause(
         &mut self,
         filter: &ast::Expr<'_>,
@@ -305,8 +307,8 @@ impl Binder<'_> {
         Ok(conditions)
     }
 
-    /// `x IN (query)` (or EXISTS without x) that must hold, or must not: a join with the query's tables, where that is a plain block,
-    /// else a condition.
+    /// Binds `x IN (query)` (or EXISTS without x), or its negation, as a conjunct of WHERE: a join with the query's
+    /// tables if the query is a plain block, else a predicate.
     fn subquery_condition(
         &mut self,
         arg: Option<&ast::Expr<'_>>,
@@ -338,7 +340,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Is a join with the block's tables the same as the subquery?
+    /// Is a join with the block's tables equivalent to the subquery?
     fn may_join(&self, left: Option<&[(Expr, Derivation)]>, select: &BoundSelect, level: &Level, anti: bool) -> bool {
         if !self.context.switches().semijoin {
             return false;
@@ -358,7 +360,7 @@ impl Binder<'_> {
                 }
             }
         }
-        // A derived table inside would have to be given the arguments as well.
+        // A derived table inside would need the arguments as well.
         let mut sources = Vec::new();
         if let Some(tree) = &select.tree {
             tree_sources(tree, &mut sources);
@@ -369,7 +371,7 @@ impl Binder<'_> {
 
     /// 1093: the block reads a table that the statement changes.
     fn refuse_changed(&self, select: &BoundSelect) -> Result<()> {
-        // A derived table that has it in its joins is never merged: it has read it before.
+        // A derived table that reads the changed table is never merged: it reads the table before the change.
         if self.levels.iter().any(|level| matches!(level.kind, LevelKind::Derived)) {
             return Ok(());
         }
@@ -386,8 +388,8 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// `x IN (query)` where the query gives few rows and an index finds x: the query's distinct values as a table, which may then be read
-    /// first.
+    /// `x IN (query)`, if the query returns few rows and an index finds x: joins the query's distinct values as a
+    /// table, which can then be read first.
     fn join_values(
         &mut self,
         left: &[(Expr, Derivation)],
@@ -451,13 +453,13 @@ impl Binder<'_> {
     }
 }
 
-/// May the tables of a subquery join those of the block?
+/// Is there room in the block's join for the subquery's tables?
 fn has_room(tree: Option<&JoinTree>, select: &BoundSelect) -> bool {
     let tables = |tree: Option<&JoinTree>| tree.map_or(0, JoinTree::tables);
     tables(tree) + tables(select.tree.as_ref()) <= JOINED_TABLES_MAX
 }
 
-/// May the expression have another value for each row?
+/// May the value of the expression differ from row to row?
 fn varies(expr: &Expr) -> bool {
     use ExprKind as K;
     let here = |e: &Expr| {
@@ -467,7 +469,7 @@ fn varies(expr: &Expr) -> bool {
     is_volatile(expr) || expr.any(&here)
 }
 
-/// Are values of both types equal exactly when their representations are?
+/// Are values of both types equal exactly if their representations are?
 fn is_one_kind(a: &Expr, b: &Expr) -> bool {
     match (class(&a.ty), class(&b.ty)) {
         (Class::Integer, Class::Integer) => true,
@@ -477,7 +479,7 @@ fn is_one_kind(a: &Expr, b: &Expr) -> bool {
     }
 }
 
-/// IN and EXISTS, negated or not: the left operand, the query, and whether it must not hold.
+/// IN and EXISTS, negated or not: the left operand, the query, and whether it is negated.
 pub(super) fn joinable<'e, 'a>(filter: &'e ast::Expr<'a>) -> Option<(Option<&'e ast::Expr<'a>>, &'e Query<'a>, bool)> {
     match filter {
         ast::Expr::Exists(query) => Some((None, query, false)),
@@ -500,7 +502,7 @@ impl Expr {
         super::group::children_mut(self).into_iter().for_each(|part| part.map_sources(moved));
     }
 
-    /// Puts expressions in the place of a source's columns.
+    /// Replaces the columns of a source by expressions.
     pub(super) fn replace_columns(&mut self, of: usize, exprs: &[Expr]) {
         match self.kind {
             ExprKind::Column { source, column } if source == of => *self = exprs[column].clone(),
@@ -514,7 +516,7 @@ impl Expr {
 }
 
 impl BoundSelect {
-    /// What EXISTS selects does not matter.
+    /// EXISTS ignores the select list.
     fn select_nothing(&mut self) {
         if self.is_plain_list() {
             self.project = vec![Expr::literal(Value::Int(1), typing::bigint(false))];

@@ -1,4 +1,4 @@
-//! Types and names of bound statements.
+//! Tests of the types and names of bound statements.
 
 use crate::plan::Plan;
 use crate::testing::Fixture;

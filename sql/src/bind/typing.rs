@@ -5,12 +5,12 @@ use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 
 const PRECISION_MAX: u8 = 65;
 const SCALE_MAX: u8 = 30;
-/// What a user variable is before it is set; one that is set never is.
+/// The type of a user variable that was never set. No assigned value has this type.
 pub(crate) const UNSET: TypeKind = TypeKind::Text(LobSize::Medium);
-/// Longest VARCHAR an expression may have; longer ones are TEXT.
+/// The longest VARCHAR of an expression, in bytes; a longer string is a TEXT.
 const VARCHAR_BYTES_MAX: u64 = 65_535;
 
-/// The families of types that conversions and comparisons tell apart.
+/// The families of types that conversions and comparisons distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     Null,
@@ -44,7 +44,7 @@ pub(crate) fn class(ty: &ColumnType) -> Class {
     }
 }
 
-/// Are the type's integers unsigned? BIT is, without saying so.
+/// Are the type's integers unsigned? BIT is, without the flag.
 pub(crate) fn is_unsigned(ty: &ColumnType) -> bool {
     ty.unsigned || matches!(ty.kind, TypeKind::Bit { .. })
 }
@@ -66,15 +66,15 @@ pub(crate) fn double() -> ColumnType {
     ColumnType::new(TypeKind::Double)
 }
 
-/// A DOUBLE that shows so many digits after the point, as it comes of `DOUBLE(m,d)` and of PI(); `shape` has the digits before
-/// and after the point. `None`: as many as it takes.
+/// A DOUBLE with a fixed scale, as from `DOUBLE(m,d)` and PI(). `shape`: the digits before and after the point; `None`:
+/// no fixed scale.
 fn fixed_double(shape: Option<(u32, u32)>) -> ColumnType {
     let Some((whole, decimals)) = shape.filter(|(_, decimals)| *decimals <= SCALE_MAX.into()) else { return double() };
     let width = (whole + decimals).min(u8::MAX.into()) as u8;
     ColumnType { float_decimals: Some(decimals as u8), display_width: Some(width), ..double() }
 }
 
-/// Characters before and after the point of a value that is part of a DOUBLE: as many as its type shows. `None`: any number.
+/// The characters before and after the point of an operand of a DOUBLE, from its type; `None`: no fixed scale.
 fn fixed_shape(expr: &Expr) -> Option<(u32, u32)> {
     let decimals = match class(&expr.ty) {
         Class::Double => expr.ty.float_decimals?.into(),
@@ -89,12 +89,12 @@ fn fixed_shape(expr: &Expr) -> Option<(u32, u32)> {
     Some((length.saturating_sub(decimals), decimals))
 }
 
-/// A time or date as a number that is no integer: it shows the digits of its fraction.
+/// The DOUBLE of a time or date with a fraction, which shows the digits of the fraction.
 fn temporal_double(arg: &Expr) -> ColumnType {
     fixed_double(fixed_shape(arg))
 }
 
-/// The shape of a DOUBLE made of several values: the most digits on both sides of the point.
+/// The shape of a DOUBLE made of several values: the largest number of digits on each side of the point.
 fn common_shape<'e>(exprs: impl IntoIterator<Item = &'e Expr>) -> Option<(u32, u32)> {
     let mut shape = (0, 0);
     for expr in exprs {
@@ -115,7 +115,7 @@ pub(crate) fn decimal(precision: u32, scale: u32) -> ColumnType {
     ColumnType::new(TypeKind::Decimal { precision, scale })
 }
 
-/// A string of so many characters: VARCHAR, or a TEXT where that is too long; binary for the binary collation.
+/// A string of this many characters: a VARCHAR, or a TEXT if that is too long; binary for the binary collation.
 pub(crate) fn string(length: u64, collation: CollationId) -> ColumnType {
     let binary = collation == CollationId::BINARY;
     let bytes = length.saturating_mul(bytes_per_char(collation));
@@ -128,7 +128,7 @@ pub(crate) fn string(length: u64, collation: CollationId) -> ColumnType {
     ColumnType { collation, ..ColumnType::new(kind) }
 }
 
-/// So many characters, where that is no more bytes than MySQL's longest computed text has.
+/// Limits a length in characters to the bytes of MySQL's longest computed string.
 pub(crate) fn capped(length: u64, collation: CollationId) -> u64 {
     const BYTES_MAX: u64 = 16_777_216;
     length.min(BYTES_MAX / bytes_per_char(collation))
@@ -142,18 +142,18 @@ pub(crate) fn bytes_per_char(collation: CollationId) -> u64 {
     collation.info().map_or(4, |info| u64::from(info.char_bytes_max))
 }
 
-/// Most characters of the type's values as text.
+/// The maximum length in characters of the type's values as strings.
 pub(crate) fn string_length(ty: &ColumnType) -> u64 {
     let fraction = |fsp: u8| if fsp == 0 { 0 } else { u64::from(fsp) + 1 };
     match &ty.kind {
         TypeKind::Null => 0,
-        // Digits, and a sign where there may be one.
+        // Digits, and a sign if the type is signed.
         TypeKind::TinyInt => 3 + u64::from(!ty.unsigned),
         TypeKind::SmallInt => 5 + u64::from(!ty.unsigned),
         TypeKind::MediumInt => 8 + u64::from(!ty.unsigned),
         TypeKind::Int => 10 + u64::from(!ty.unsigned),
         TypeKind::BigInt => ty.display_width.map_or(20, u64::from),
-        // A sign, a point, and a zero before the point where there is no other digit.
+        // A sign, a point, and a zero before the point if all digits are after it.
         TypeKind::Decimal { precision, scale } => {
             u64::from(*precision) + u64::from(!ty.unsigned) + u64::from(*scale > 0) + u64::from(precision == scale)
         }
@@ -164,7 +164,7 @@ pub(crate) fn string_length(ty: &ColumnType) -> u64 {
         | TypeKind::VarChar { length }
         | TypeKind::Binary { length }
         | TypeKind::VarBinary { length } => u64::from(*length),
-        // All sizes but the largest count characters where MySQL means bytes.
+        // For all sizes but LONGTEXT, the limit that MySQL gives in bytes is used as a number of characters.
         TypeKind::Text(LobSize::Long) => lob_bytes(LobSize::Long) / bytes_per_char(ty.collation),
         TypeKind::Text(size) => lob_bytes(*size),
         TypeKind::Blob(size) => lob_bytes(*size),
@@ -179,16 +179,17 @@ pub(crate) fn string_length(ty: &ColumnType) -> u64 {
     }
 }
 
-/// Most characters of an expression's values as text: a TIME that was moved shows all its digits.
+/// The maximum length in characters of an expression's value as a string. A TIME moved by an interval shows all six
+/// fraction digits.
 pub(crate) fn text_length(expr: &Expr) -> u64 {
     use crate::func::Function as F;
     let is_moved =
         matches!(expr.kind, ExprKind::Call { function: F::DateAdd | F::DateSub | F::TimestampAdd | F::AddTime | F::SubTime, .. });
     match (&expr.ty.kind, &expr.kind) {
         (TypeKind::Time { .. }, _) if is_moved => string_length(&ColumnType::new(TypeKind::Time { fsp: 6 })),
-        // Of what is computed, the digits and a sign.
+        // A computed integer: its digits and a sign.
         (TypeKind::BigInt, kind) if !matches!(kind, ExprKind::Column { .. }) => super::digits::integer_width(expr).into(),
-        // Their types have the sizes of columns.
+        // The types of these calls have the sizes of columns.
         (TypeKind::Text(_) | TypeKind::Blob(_), ExprKind::Call { function, args }) => {
             let length = super::function_types::length_of_call(*function, args, expr.ty.collation);
             length.or_else(|| super::function_types::own_length(*function, args)).unwrap_or_else(|| string_length(&expr.ty))
@@ -207,11 +208,11 @@ fn lob_bytes(size: LobSize) -> u64 {
     }
 }
 
-/// Fraction digits of a temporal type.
+/// The fraction digits of a temporal type.
 pub(crate) fn fsp(ty: &ColumnType) -> u8 {
     match ty.kind {
         TypeKind::Time { fsp } | TypeKind::DateTime { fsp } | TypeKind::Timestamp { fsp } => fsp,
-        // A string may hold any fraction.
+        // A string may have any fraction.
         TypeKind::Date | TypeKind::Year => 0,
         _ if matches!(class(ty), Class::String | Class::Json) => 6,
         TypeKind::Decimal { scale, .. } => scale.min(6),
@@ -220,7 +221,7 @@ pub(crate) fn fsp(ty: &ColumnType) -> u8 {
     }
 }
 
-/// Fraction digits of an expression as a time; a string constant has those that are written.
+/// The fraction digits of an expression read as a time; a string constant has its written digits.
 pub(crate) fn fsp_of(expr: &Expr) -> u8 {
     match &expr.kind {
         ExprKind::Literal(Value::Bytes(text)) => {
@@ -231,7 +232,7 @@ pub(crate) fn fsp_of(expr: &Expr) -> u8 {
     }
 }
 
-/// The same of a value read as a datetime: a text that is none counts as six digits.
+/// The fraction digits of an expression read as a datetime; a string that is none counts as six digits.
 pub(crate) fn datetime_fsp_of(expr: &Expr) -> u8 {
     match &expr.kind {
         ExprKind::Literal(Value::Bytes(_)) if super::operand::is_bits_literal(expr) => 0,
@@ -241,7 +242,7 @@ pub(crate) fn datetime_fsp_of(expr: &Expr) -> u8 {
     }
 }
 
-/// The same of a value read as a time.
+/// The fraction digits of an expression read as a time.
 pub(crate) fn time_fsp_of(expr: &Expr) -> u8 {
     match &expr.kind {
         ExprKind::Literal(Value::Bytes(_)) if super::operand::is_bits_literal(expr) => 0,
@@ -250,7 +251,8 @@ pub(crate) fn time_fsp_of(expr: &Expr) -> u8 {
     }
 }
 
-/// Digits of the fraction of a datetime's text: those of its seventh number, or of the second where the first has it all.
+/// The fraction digits of a datetime's string: those of its seventh number, or of the second number if the first holds
+/// date and time.
 fn datetime_digits(text: &[u8]) -> u8 {
     let mut numbers = text.split(|b| !b.is_ascii_digit()).filter(|digits| !digits.is_empty()).map(<[u8]>::len);
     let first = numbers.next().unwrap_or(0);
@@ -258,7 +260,7 @@ fn datetime_digits(text: &[u8]) -> u8 {
     fraction.unwrap_or(0).min(6) as u8
 }
 
-/// Begins the text as a time does, with no number in it that is too large for any part of one?
+/// Does the string begin like a time, with no number that is too large for its part?
 fn is_like_time(text: &[u8]) -> bool {
     let head = text.trim_ascii_start();
     let head = head.strip_prefix(b"-").unwrap_or(head);
@@ -272,17 +274,17 @@ fn is_like_time(text: &[u8]) -> bool {
     numbers.peek().is_some() && numbers.all(fits)
 }
 
-/// The class of an operand of arithmetic. ENUM and SET are numbers there, but count as the strings they are.
+/// The class of an operand of arithmetic. ENUM and SET are numbers there, but count as strings here.
 fn operand_class(expr: &Expr) -> Class {
     if super::operand::is_member_number(expr) { Class::Double } else { numeric_class(&expr.ty) }
 }
 
-/// The class of a value in arithmetic: temporal values are numbers like 20240131101500.
+/// The class of a value in arithmetic: temporal values are numbers such as 20240131101500.
 fn numeric_class(ty: &ColumnType) -> Class {
     match class(ty) {
         Class::Integer => Class::Integer,
         Class::Decimal => Class::Decimal,
-        // A bare NULL counts as a text.
+        // A bare NULL counts as a string.
         Class::Null | Class::Double | Class::String | Class::Json => Class::Double,
         Class::Date | Class::Time | Class::DateTime => {
             if fsp(ty) == 0 {
@@ -294,7 +296,7 @@ fn numeric_class(ty: &ColumnType) -> Class {
     }
 }
 
-/// Precision and scale of a value taken as a decimal.
+/// Precision and scale of a value read as a decimal.
 pub(crate) fn decimal_shape(expr: &Expr) -> (u32, u32) {
     match (&expr.kind, &expr.ty.kind) {
         (_, TypeKind::Decimal { precision, scale }) => (u32::from(*precision), u32::from(*scale)),
@@ -319,12 +321,12 @@ pub(crate) fn decimal_shape(expr: &Expr) -> (u32, u32) {
     }
 }
 
-/// The type of values that are kept: bytes of a hexadecimal literal are no number any more (`is_bits_literal`).
+/// The type of a stored value: the bytes of a hexadecimal literal are no longer a number (`is_bits_literal`).
 pub(crate) fn stored(ty: &ColumnType) -> ColumnType {
     ColumnType { unsigned: ty.unsigned && !ty.is_binary_string() && ty.kind != TypeKind::Year, ..ty.clone() }
 }
 
-/// The type that a column has for the values of an expression.
+/// The type of a column that stores the values of an expression.
 pub fn kept_type(ty: &ColumnType) -> ColumnType {
     if ty.kind == TypeKind::Null {
         return ColumnType { collation: CollationId::BINARY, ..ColumnType::new(TypeKind::VarBinary { length: 0 }) };
@@ -344,12 +346,13 @@ pub fn kept_type(ty: &ColumnType) -> ColumnType {
     ty
 }
 
-/// A binary string that bit operations take as bits, not as a number: hexadecimal literals are numbers.
+/// Is it a binary string that bit operations treat as bits? Hexadecimal literals are numbers.
 pub(crate) fn is_bit_string(expr: &Expr) -> bool {
     expr.ty.is_binary_string() && !super::operand::is_bits_literal(expr)
 }
 
-/// Is this a bit operation on binary strings? `&`, `|` and `^` ask for two, of which one may be a literal; shifts for one.
+/// Is this a bit operation on binary strings? `&`, `|` and `^` need two, one of which may be a literal; shifts need
+/// one.
 pub(crate) fn is_bit_operation(op: ArithmeticOp, left: &Expr, right: &Expr) -> bool {
     use ArithmeticOp as A;
     match op {
@@ -416,7 +419,7 @@ pub(crate) fn negate(arg: &Expr) -> ColumnType {
     }
 }
 
-/// The type of a number computed from this one without changing its kind: ABS, ROUND and the like.
+/// The type of a number computed from this one that keeps its kind: ABS, ROUND and the like.
 pub(crate) fn numeric(arg: &Expr) -> ColumnType {
     if is_temporal(&arg.ty) {
         return temporal_double(arg);
@@ -431,12 +434,12 @@ pub(crate) fn numeric(arg: &Expr) -> ColumnType {
     }
 }
 
-/// A user variable that has never been set: a text, but an integer where it meets numbers.
+/// Is it a user variable that was never set? It is a string, but an integer beside numbers.
 pub(crate) fn is_unset(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::UserVariable(_)) && expr.ty.kind == UNSET
 }
 
-/// The common type of several results: CASE, IF, COALESCE, UNION. The collation is that of the strings among them, given.
+/// The common type of several results: CASE, IF, COALESCE, UNION. `collation` is the common collation of its strings.
 pub(crate) fn unify<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation: CollationId) -> ColumnType {
     let mut others = exprs.clone().filter(|e| !is_unset(e) && e.ty.kind != TypeKind::Null).map(|e| class(&e.ty)).peekable();
     let numbers = [Class::Integer, Class::Decimal, Class::Double];
@@ -472,7 +475,7 @@ fn unify_known<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation: Col
         if class(&ty) == Class::Integer {
             ty.zerofill = false;
             ty.display_width = ty.display_width.filter(|_| ty.kind == TypeKind::BigInt);
-            // A YEAR that is chosen is shown as a number: 0, not 0000.
+            // A chosen YEAR is shown as a number: 0, not 0000.
             ty.unsigned |= ty.kind == TypeKind::Year;
         }
         ty.unsigned &= class(&ty) != Class::Decimal;
@@ -527,7 +530,7 @@ fn unify_known<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation: Col
     string(known.map(length).max().unwrap_or(0), collation)
 }
 
-/// Bytes that a column of bytes has for the values of an expression: of a text those of its characters, of a BIT its digits.
+/// The length in bytes of a binary column for an expression: the bytes of a string's characters, the digits of a BIT.
 pub(crate) fn kept_bytes(expr: &Expr) -> u64 {
     match expr.ty.kind {
         TypeKind::Bit { length } => length.into(),
@@ -536,7 +539,8 @@ pub(crate) fn kept_bytes(expr: &Expr) -> u64 {
     }
 }
 
-/// The type of a column that takes values of all: as [`unify`], but a CHAR or BINARY beside anything but a VARCHAR stays one.
+/// The type of a column that stores values of all: like [`unify`], but a CHAR or BINARY remains one unless a VARCHAR,
+/// VARBINARY or JSON is among them.
 pub(crate) fn stored_together(exprs: &[Expr], collation: CollationId) -> ColumnType {
     use TypeKind as K;
     let ty = stored(&unify(exprs.iter(), collation));
@@ -555,7 +559,8 @@ pub(crate) fn stored_together(exprs: &[Expr], collation: CollationId) -> ColumnT
     ColumnType { kind, ..ty }
 }
 
-/// The type of a column that takes the values of a column of NULLs, too: NULLs that are kept have as many digits as there are, and a sign.
+/// The type of a column that also takes the values of a materialized column of NULLs, which counts as a signed number
+/// with the maximum of digits.
 pub(crate) fn beside_kept_nulls(ty: ColumnType) -> ColumnType {
     match ty.kind {
         TypeKind::Decimal { .. } => decimal(PRECISION_MAX.into(), SCALE_MAX.into()),
@@ -564,13 +569,13 @@ pub(crate) fn beside_kept_nulls(ty: ColumnType) -> ColumnType {
     }
 }
 
-/// Is a FLOAT among these, and all together one? It is before a BIGINT too.
+/// Is a FLOAT among these and the common type? It is also if a BIGINT follows it.
 fn stays_float<'k>(kinds: impl Iterator<Item = &'k TypeKind> + Clone) -> bool {
     let mut before_float = kinds.clone().take_while(|kind| **kind != TypeKind::Float);
     before_float.all(is_in_float) && kinds.clone().all(|kind| is_in_float(kind) || *kind == TypeKind::BigInt)
 }
 
-/// Does a FLOAT stay one beside this? INT, BIGINT, DECIMAL and DOUBLE make it a DOUBLE.
+/// Does a FLOAT remain one beside this type? INT, BIGINT, DECIMAL and DOUBLE make it a DOUBLE.
 fn is_in_float(kind: &TypeKind) -> bool {
     use TypeKind as K;
     matches!(kind, K::Float | K::TinyInt | K::SmallInt | K::MediumInt | K::Year)
@@ -588,14 +593,14 @@ fn unify_integers<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone) -> ColumnTy
     let unsigned = exprs.clone().any(|e| is_unsigned(&e.ty));
     let signed = exprs.clone().any(|e| !is_unsigned(&e.ty) && e.ty.kind != TypeKind::Year);
     if unsigned && signed {
-        // A signed type that holds both: one step wider; above BIGINT only DECIMAL does.
+        // A signed type that holds both is one step wider; for BIGINT UNSIGNED it is DECIMAL.
         let unsigned_rank = exprs.clone().filter(|e| is_unsigned(&e.ty)).map(|e| rank(&e.ty)).max().unwrap_or(0);
         if unsigned_rank == 4 {
             return decimal(20, 0);
         }
         return ColumnType::new(integer_kind(widest.max(unsigned_rank + 1)));
     }
-    // Literals and truth values are as wide as they are written.
+    // Literals and truth values keep their written width.
     let width = exprs.clone().map(|e| e.ty.display_width).try_fold(0, |most, width| Some(most.max(width?)));
     let display_width = width.filter(|_| widest == 4 && exprs.clone().all(|e| e.ty.kind == TypeKind::BigInt));
     ColumnType { unsigned: unsigned && !signed, display_width, ..ColumnType::new(integer_kind(widest)) }

@@ -1,15 +1,19 @@
-//! Views: in FROM, and as what a statement changes.
+//! Views in FROM, and as the target of INSERT, UPDATE and DELETE.
 //!
-//! 1. The text of a view is read anew by each statement that names it, and bound like a derived table that sees nothing outside (`view`).
-//! 2. A plain one becomes part of the block around it, whose tables the planner then sees; every other one is run once and its rows are
-//!    kept. An ORDER BY of a view that is merged becomes that of the block, where the block has none and reads nothing else.
-//! 3. A statement that changes rows through a view changes those of its table: the columns of a merged view are expressions over
-//!    sources, and those that are plain columns say which column is written.
-//! 4. What a view reads is read with its definer's rights, but for SQL SECURITY INVOKER (`Binder::rights`); what is read of the view
-//!    itself, with those of who names it. Each source remembers whose rights were in force when it was named.
+//! 1. Each statement that names a view parses the view's text anew, and binds it like a derived table that sees no
+//!    outer names (`view`).
+//! 2. A plain view is merged into the outer block, so the planner sees its tables. Every other view is materialized.
+//!    The ORDER BY of a merged view becomes the block's, if the block has none and reads nothing else.
+//! 3. A statement that changes rows through a view changes rows of the base table. The columns of a merged view are
+//!    expressions over sources; a column that is a plain column reference says which column is written.
+//! 4. The tables of a view are read with the privileges of its definer, or of the invoker under SQL SECURITY INVOKER
+//!    (`Binder::rights`). The view itself is read with the privileges of the user who names it. Each source remembers
+//!    whose privileges applied when it was named.
 //!
-//! V1: what a view names is noted with the view through which it is named (`Named::through`), also where nothing is read of it.
-//! V2: views that read each other in a circle, which renames can bring about, are an error before anything is bound twice.
+//! V1: each table that a view names is noted together with the view (`Named::through`), even if nothing is read of the
+//!     table.
+//! V2: views that refer to each other in a circle, which renames can cause, raise an error before any view is bound
+//!     twice.
 
 use super::derived::derived_names;
 use super::dml::InsertTarget;
@@ -27,31 +31,31 @@ use std::sync::Arc;
 use types::schema::{CheckOption, ColumnDefault, TableDef, ViewAlgorithm};
 use types::show_create::quoted_name;
 
-/// A view that became part of a block.
+/// A view that was merged into a block.
 #[derive(Clone, Debug)]
 pub(crate) struct BoundView {
     pub def: Arc<TableDef>,
     /// The stored tables of its FROM.
     pub tables: Vec<usize>,
-    /// There is something else in it.
+    /// FROM contains something that is no stored table.
     pub has_other: bool,
-    /// Those tables and what else there is, in the order of FROM.
+    /// All entries of its FROM, in order.
     pub leaves: Vec<usize>,
-    /// What WITH CHECK OPTION asks of new rows.
+    /// The condition of WITH CHECK OPTION for new rows.
     pub check: Vec<Expr>,
-    /// All conditions, its own and those of the views in it.
+    /// All predicates, its own and those of the views in it.
     all: Vec<Expr>,
-    /// Some of these conditions are joins by now.
+    /// Some of these predicates have become joins.
     pub joins_subqueries: bool,
-    /// Rows can be changed through it, if no subquery reads its tables.
+    /// The view is updatable, unless a subquery reads its tables.
     updatable: bool,
-    /// A subquery of it reads one of its tables: one of its conditions, or one that is run more than once.
+    /// A subquery in its predicates, or one that runs more than once, reads one of its tables.
     reads_again: bool,
-    /// Likewise, or one of its select list that is run once: UPDATE does not mind.
+    /// As `reads_again`, or a subquery of its select list that runs once; UPDATE allows the latter.
     lists_again: bool,
-    /// A view in it does what is said of `reads_again`.
+    /// `reads_again` is true for a view in it.
     reads_below: bool,
-    /// The sources of tables that such a subquery calls by the same name.
+    /// The sources of tables that such a subquery reads under the same name.
     named_again: Vec<usize>,
 }
 
@@ -60,7 +64,7 @@ impl BoundView {
         problem(&self.def, why)
     }
 
-    /// 1288
+    /// Raises 1288 if the view is not updatable.
     pub fn refuse_unless_updatable(&self, alias: &str, statement: &'static str) -> Result<()> {
         let is_free = statement == "UPDATE" || !self.lists_again;
         match self.is_updatable() && is_free && !(self.tables.is_empty() && self.has_other) {
@@ -78,12 +82,12 @@ pub(crate) fn problem(def: &TableDef, why: ViewProblem) -> Error {
     Error::View { why, view: format!("{}.{}", def.database, def.name) }
 }
 
-/// What the names in the query of a view mean, by where they are written.
+/// What the names in the query of a view resolve to, keyed by where they are written.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
-    /// The address of a name's text -> what it means.
+    /// The address of a name's text -> its resolution.
     pub names: HashMap<usize, NameNote>,
-    /// The address of a star -> the columns it stands for, with their names.
+    /// The address of a `*` -> its columns, with their names.
     pub stars: HashMap<usize, Vec<(String, String)>>,
     /// The address of a join with USING or NATURAL -> the pairs of columns.
     pub joins: HashMap<usize, Vec<(String, String)>>,
@@ -92,28 +96,28 @@ pub(crate) struct Notes {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NameNote {
-    /// With everything that tells it apart, as it is printed.
+    /// The qualified column as it is printed.
     Column(String),
-    /// A name of the select list.
+    /// The name of a select item.
     Alias,
 }
 
-/// What binding the query of a new view has shown.
+/// The result of binding the query of a new view.
 pub(crate) struct Outline {
     pub notes: Notes,
     pub columns: Vec<OutputColumn>,
     pub mergeable: bool,
-    /// Rows can be changed through it, if it is merged.
+    /// Is the view updatable, if it is merged?
     pub updatable: bool,
-    /// What the query names itself, each once, and what is named by views in it.
+    /// The tables that the query names, without duplicates, and those that views in it name.
     pub tables: Vec<(String, String)>,
     pub all_tables: Vec<(String, String)>,
 }
 
-/// Binds the query of a new view, whose columns are `given`, or have the query's names.
+/// Binds the query of a new view. Its columns are named by `given`, or else by the query.
 pub(crate) fn bind_view_query(query: &Query<'_>, given: &[&str], context: &dyn BindContext) -> Result<Outline> {
     let mut binder = Binder::new(context, 0, 0);
-    // Whether groups fix what is selected is asked of who reads the view.
+    // The session that reads the view checks ONLY_FULL_GROUP_BY.
     binder.mode.only_full_group_by = false;
     binder.notes = Some(Box::default());
     let (bound, _) = binder.nested(LevelKind::View, |b| b.bind_query(query))?;
@@ -141,7 +145,7 @@ pub(crate) fn bind_view_query(query: &Query<'_>, given: &[&str], context: &dyn B
     Ok(Outline { notes, columns, mergeable, updatable, tables, all_tables })
 }
 
-/// The columns of a view, as its query has them now.
+/// The current columns of a view's query.
 pub(crate) fn columns_of_view(def: &Arc<TableDef>, context: &dyn BindContext) -> Result<Vec<OutputColumn>> {
     let mut binder = Binder::new(context, 0, 0);
     binder.mode.only_full_group_by = false;
@@ -155,7 +159,7 @@ pub(crate) fn columns_of_view(def: &Arc<TableDef>, context: &dyn BindContext) ->
     Ok(columns)
 }
 
-/// The stored tables and views that FROM names, by their written names; `None`: an outer join may leave some out.
+/// The stored tables and views of FROM, by their written names; `None`: there is an outer join.
 fn joined_plainly<'q, 'a>(tables: &'q [TableRef<'a>], names: &mut Vec<&'q ast::ObjectName<'a>>) -> Option<()> {
     for table in tables {
         match table {
@@ -172,12 +176,12 @@ fn joined_plainly<'q, 'a>(tables: &'q [TableRef<'a>], names: &mut Vec<&'q ast::O
     Some(())
 }
 
-/// The place of a part of the syntax tree.
+/// The address of a node of the syntax tree, as its identity.
 pub(crate) fn address<T: ?Sized>(part: &T) -> usize {
     std::ptr::from_ref(part).cast::<()>() as usize
 }
 
-/// The conditions of a tree that is one stored table, source 0, and nothing else.
+/// The predicates of a tree that consists of one stored table, source 0.
 pub(super) fn conditions_of_one(tree: JoinTree) -> Option<Vec<Expr>> {
     match tree {
         JoinTree::Table(0) => Some(Vec::new()),
@@ -190,14 +194,14 @@ pub(super) fn conditions_of_one(tree: JoinTree) -> Option<Vec<Expr>> {
     }
 }
 
-/// Is the table among what is named, or read by a view that is?
+/// Is the table named, directly or by a named view?
 fn names_table(named: &[Named], table: &TableDef) -> bool {
     named.iter().any(|named| named.table.id == table.id)
 }
 
-/// What becomes of the block of a view.
+/// The result of trying to merge a view.
 enum Merging {
-    /// It is without its order, which may become that of the block around.
+    /// Merged, without its order, which may become the order of the outer block.
     Merged {
         select: Box<BoundSelect>,
         order: Vec<(Expr, bool)>,
@@ -206,7 +210,7 @@ enum Merging {
     Kept(Box<BoundSelect>),
 }
 
-/// Errors about what a view reads, which say that it is invalid.
+/// Errors in the tables of a view, which are reported as an invalid view.
 fn says_invalid(error: &Error) -> bool {
     matches!(
         error,
@@ -222,7 +226,8 @@ fn says_invalid(error: &Error) -> bool {
 }
 
 impl Binder<'_> {
-    /// Notes that a table or view is named; whether an UPDATE or DELETE `changes` it is noted at the end ([`Self::note_changed`]).
+    /// Notes that a table or view is named. [`Self::note_changed`] notes later whether an UPDATE or DELETE `changes`
+    /// it.
     pub(super) fn note_named(&mut self, def: &Arc<TableDef>, alias: &str, changes: bool) {
         if !def.is_virtual {
             let through = self.views.last().map(|(_, place)| *place);
@@ -230,7 +235,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Notes which of the tables and views named are those that an UPDATE or DELETE changes.
+    /// Notes which of the named tables and views an UPDATE or DELETE changes.
     pub(super) fn note_changed(&mut self) {
         let changed = &self.changed;
         for named in self.named.iter_mut().filter(|named| named.through.is_none()) {
@@ -240,7 +245,7 @@ impl Binder<'_> {
         }
     }
 
-    /// A view in FROM; it was noted last.
+    /// Binds a view in FROM; the caller has noted it last.
     pub(super) fn view(&mut self, def: Arc<TableDef>, alias: &str) -> Result<JoinTree> {
         match self.bind_view(&def, alias) {
             Err(error) if says_invalid(&error) => Err(problem(&def, ViewProblem::Invalid)),
@@ -248,7 +253,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Binds the query of a view, which was noted last, and gives it with its block.
+    /// Binds the query of a view, which was noted last, and returns the query with its level.
     fn bind_text(&mut self, def: &TableDef) -> Result<(Bound, Level)> {
         if self.views.iter().any(|(id, _)| *id == def.id) {
             // V2
@@ -256,7 +261,7 @@ impl Binder<'_> {
         }
         let Some(view) = &def.view else { return Err(problem(def, ViewProblem::Invalid)) };
         let arena = Arena::new();
-        // The text has nothing in it that depends on a mode.
+        // The printed text does not depend on sql_mode.
         let parsed = crate::parser::parse(&arena, view.text.as_bytes(), &SqlMode::NONE)?;
         let Statement::Query(query) = parsed.statement else { return Err(problem(def, ViewProblem::Invalid)) };
         let place = self.named.len().checked_sub(1).expect("the view was noted");
@@ -290,7 +295,7 @@ impl Binder<'_> {
                 match self.merged_view(def, *select, &level.scope.visible)? {
                     Merging::Merged { select, order, view } => {
                         if view.lists_again && !view.reads_again && !view.reads_below {
-                            // Each is run once.
+                            // Each of them runs once, before any change.
                             self.read_before.push(first..self.subqueries.len());
                         }
                         let tree = self.merge(*select, names, alias)?;
@@ -311,7 +316,7 @@ impl Binder<'_> {
         Ok(tree)
     }
 
-    /// The source registered last is a view.
+    /// Gives the last registered source the name of a view.
     fn name_view(&mut self, def: &TableDef, view: Option<Box<BoundView>>) {
         let source = self.sources.last_mut().expect("it was registered");
         let table = Arc::make_mut(&mut source.table);
@@ -319,11 +324,11 @@ impl Binder<'_> {
         source.view = view;
     }
 
-    /// Whether the block of a view can be merged.
+    /// Merges the block of a view, if possible.
     fn merged_view(&self, def: &Arc<TableDef>, select: BoundSelect, visible: &[usize]) -> Result<Merging> {
         let mut plain = select.clone();
         let order = plain.take_order();
-        // What is changed through a view is its tables', whatever else it shows.
+        // The change concerns the view's tables, whatever else the view selects.
         let may_be = |select: &BoundSelect| match self.changes_from {
             Some(_) => self.is_mergeable_to_change(select),
             None => self.is_mergeable(select),
@@ -333,7 +338,7 @@ impl Binder<'_> {
         }
         if !may_be(&plain) {
             let is_changed = plain.tree.as_ref().and_then(|tree| self.changed_table(tree));
-            // It would be merged, and read what is being changed.
+            // It would have been merged if it did not read the table being changed.
             return match is_changed {
                 Some(changed) if plain.is_plain() => Err(self.target_read(changed, Some(def))),
                 _ => Ok(Merging::Kept(Box::new(select))),
@@ -419,15 +424,15 @@ impl Binder<'_> {
         view
     }
 
-    /// A subquery that gives another result for each row.
+    /// Does a subquery give different results for different rows?
     fn is_run_again(&self, expr: &Expr) -> bool {
         let ExprKind::Subquery(subquery) = &expr.kind else { return false };
         let is_plain = matches!(subquery.test, SubqueryTest::Value { .. } | SubqueryTest::Exists { .. });
         !is_plain || self.subqueries[subquery.id].args.is_some()
     }
 
-    /// A subquery reads a table that is changed: 1093, or 1443 where a view stands between. `reader`: the view that the subquery reads it
-    /// by.
+    /// The error for a subquery that reads a changed table: 1093, or 1443 if it reads or changes the table through a
+    /// view. `reader`: the view through which the subquery reads.
     pub(super) fn target_read(&self, changed: &Changed, reader: Option<&TableDef>) -> Error {
         let view = match (changed.view, reader) {
             (None, None) => return Error::UpdateTableUsed(changed.name.clone()),
@@ -439,7 +444,7 @@ impl Binder<'_> {
         Error::View { why, view }
     }
 
-    /// The column of a stored table that a column of a source is.
+    /// The column of a stored table that a source's column stands for.
     pub(super) fn stored_column(&self, source: usize, column: usize) -> Option<(usize, usize)> {
         match &self.sources[source].kind {
             SourceKind::Table => Some((source, column)),
@@ -453,7 +458,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The column of a stored table that is written when this one is: 1288 or 1348 where there is none.
+    /// The column of a stored table that is written through this one; 1288 or 1348 if there is none.
     pub(super) fn target_column(&self, source: usize, column: usize, statement: &'static str) -> Result<(usize, usize)> {
         let from = &self.sources[source];
         let not_updatable = || Error::NotUpdatable { table: from.alias.clone(), statement };
@@ -466,13 +471,13 @@ impl Binder<'_> {
         }
         let found = self.stored_column(source, column).filter(|(base, _)| !self.sources[*base].table.is_virtual);
         found.ok_or_else(|| match &from.kind {
-            // A column of a derived table.
+            // It is a column of a derived table.
             SourceKind::Merged(exprs) if matches!(exprs[column].kind, ExprKind::Column { .. }) => not_updatable(),
             _ => Error::ColumnNotUpdatable(from.table.columns[column].name.clone()),
         })
     }
 
-    /// The table that an INSERT into a view writes; the view was noted last.
+    /// The target of an INSERT into a view, which was noted last.
     pub(super) fn insert_view(
         &mut self,
         def: Arc<TableDef>,
@@ -526,7 +531,7 @@ impl Binder<'_> {
         self.view_target(place, base, columns, names)
     }
 
-    /// Does the view read the table of a source once more, by the same name?
+    /// Does the view read the table of a source a second time, under the same name?
     fn is_named_again(&self, view: &BoundView, base: usize) -> bool {
         let own = &self.sources[base];
         let is_same = |&other: &usize| {
@@ -536,8 +541,8 @@ impl Binder<'_> {
         view.named_again.contains(&base) || view.tables.iter().any(is_same)
     }
 
-    /// The table that a LOAD DATA into a view writes; the view was noted last. It must be its only one, and other columns of the view may
-    /// be what they are.
+    /// The target of a LOAD DATA into a view, which was noted last. The view must have a single table; columns that are
+    /// not loaded may be expressions.
     pub(super) fn load_view(
         &mut self,
         def: Arc<TableDef>,
@@ -566,7 +571,7 @@ impl Binder<'_> {
         self.view_target(place, base, columns, names)
     }
 
-    /// The table `base` of the view `place` as what a statement writes, with the view over it.
+    /// The table `base` of the view `place` as a target, with the view over it.
     fn view_target(&mut self, place: usize, base: usize, columns: Vec<usize>, names: Vec<String>) -> Result<InsertTarget> {
         let from = self.sources[place].clone();
         let all: Vec<Option<(usize, usize)>> =
@@ -575,14 +580,14 @@ impl Binder<'_> {
         let check = self.view_check(place, base)?;
         let alias = self.sources[base].alias.clone();
         let view = Some(over_target(&from, &all, base));
-        // Its own sources are out of sight from here on.
+        // The sources of the view are not visible from here on.
         self.sources.clear();
         self.subqueries.clear();
         self.stores.clear();
         Ok(InsertTarget { table, columns, names, alias, view, check, rights })
     }
 
-    /// 1423
+    /// 1423: a column without a default is missing in the view.
     fn refuse_missing(&self, table: &TableDef, columns: &[usize], view: &BoundView) -> Result<()> {
         let is_missing = |(n, column): (usize, &types::schema::ColumnDef)| {
             let has_none = match column.default {
@@ -598,7 +603,8 @@ impl Binder<'_> {
         }
     }
 
-    /// May rows be changed through the view with this query? Some column is a stored table's, and no subquery reads what FROM does.
+    /// Is a view with this query updatable? One of its columns is a stored column, and no subquery reads a table of
+    /// FROM.
     fn is_updatable(&self, query: &Query<'_>, bound: &Bound) -> bool {
         let mut names = Vec::new();
         let joined = match &query.body {
@@ -628,7 +634,7 @@ impl Binder<'_> {
         joined.is_some() && !is_read_again && self.shows_stored(select)
     }
 
-    /// Is some column of the select list one of a stored table?
+    /// Does the select list have a stored column?
     fn shows_stored(&self, select: &BoundSelect) -> bool {
         let is_stored = |expr: &Expr| match expr.kind {
             ExprKind::Column { source, .. } => {
@@ -642,7 +648,7 @@ impl Binder<'_> {
 
     // ---- notes for definitions ----
 
-    /// A column as it is printed, with what tells it apart in every session.
+    /// The qualified name of a column, as it is printed for every session.
     fn printed_column(&self, source: usize, column: usize) -> String {
         let from = &self.sources[source];
         let name = quoted_name(&from.table.columns[column].name);
@@ -682,7 +688,7 @@ impl Binder<'_> {
         }
     }
 
-    /// `TABLE t`, whose star is written nowhere.
+    /// Notes the columns of `TABLE t`, which has no written `*`.
     pub(super) fn note_table_star(&mut self, item: &SelectItem<'_>, name: &str) {
         if let Some(notes) = &mut self.notes
             && let Some(columns) = notes.stars.remove(&address(item))
@@ -703,7 +709,7 @@ impl Binder<'_> {
     }
 }
 
-/// The view over the one table that is written, as source 0; columns of its other tables cannot be named.
+/// The view over its written table as source 0; columns of its other tables have no names.
 fn over_target(from: &Source, all: &[Option<(usize, usize)>], base: usize) -> Source {
     let SourceKind::Merged(exprs) = &from.kind else { unreachable!("the caller has looked") };
     let mut table = TableDef::clone(&from.table);

@@ -1,9 +1,10 @@
-//! WITH CHECK OPTION: what must be true of a row that is written through a view.
+//! WITH CHECK OPTION: the condition that a row must satisfy when it is written through a view.
 //!
-//! 1. A condition that reads the row alone is judged when the row is written, as a CHECK is.
-//! 2. One with subqueries, or that reads other tables of the view, is bound anew, with its own numbers of sources and subqueries
-//!    ([`ViewCheck::parts`]): in the statement it may have become a join. The row is source 0. What it reads of other tables are values
-//!    beside it, which an UPDATE finds in the row of the join ([`ViewCheck::joined`]).
+//! 1. A condition that reads the row alone is checked when the row is written, as a CHECK constraint is.
+//! 2. A condition with subqueries, or over other tables of the view, is bound anew with sources and subqueries numbered
+//!    from zero ([`ViewCheck::parts`]), because in the statement it may have become a join. The row is source 0.
+//!    Columns of other tables become values beside the row, which an UPDATE finds in the row of the join
+//!    ([`ViewCheck::joined`]).
 
 use super::view::BoundView;
 use super::{Binder, LevelKind};
@@ -13,12 +14,12 @@ use crate::plan::{Parts, ViewCheck};
 use std::sync::Arc;
 
 impl Binder<'_> {
-    /// Is this a block whose conditions stay what they are?
+    /// Must the predicates of this block stay predicates (not become joins)?
     pub(super) fn keeps_conditions(&self) -> bool {
         self.plain_conditions && self.levels.iter().all(|level| level.kind == LevelKind::View)
     }
 
-    /// What WITH CHECK OPTION asks of a row of the table `base` that is written through the view `source`.
+    /// The condition of WITH CHECK OPTION for a row of the table `base` that is written through the view `source`.
     pub(super) fn view_check(&self, source: usize, base: usize) -> Result<Option<Box<ViewCheck>>> {
         let Some(view) = &self.sources[source].view else { return Ok(None) };
         if view.check.is_empty() && !view.joins_subqueries {
@@ -39,7 +40,7 @@ impl Binder<'_> {
         Ok(Some(Box::new(ViewCheck { view: name, condition, joined: Vec::new(), parts: Parts::default() })))
     }
 
-    /// See 2.
+    /// Step 2 of the file's head.
     fn check_with_others(&self, source: usize, view: &BoundView, base: usize, name: String) -> Result<Option<ViewCheck>> {
         let mut binder = Binder::new(self.context, 0, 0);
         binder.plain_conditions = true;
@@ -65,18 +66,18 @@ impl Binder<'_> {
     }
 }
 
-/// The tables of a view, in the same order twice.
+/// The tables of a view, in the same order, with two sets of source numbers.
 struct Others<'a> {
-    /// The one that is written, of `own`.
+    /// The written table, as a number of `own`.
     row: usize,
-    /// As the condition names them.
+    /// Their sources in the condition.
     own: &'a [usize],
-    /// As the statement does.
+    /// Their sources in the statement.
     statements: &'a [usize],
 }
 
 impl Others<'_> {
-    /// Makes the row source 0, and columns of other tables values beside it.
+    /// Makes the row source 0, and turns columns of other tables into values beside it.
     fn put_beside(&self, expr: &mut Expr, joined: &mut Vec<Expr>) -> Result<()> {
         let (ExprKind::Column { source, .. } | ExprKind::ColumnOrdinal { source, .. }) = &mut expr.kind else {
             return super::group::children_mut(expr).into_iter().try_for_each(|part| self.put_beside(part, joined));
@@ -98,7 +99,8 @@ impl Others<'_> {
     }
 }
 
-/// The statement has merged other derived tables of the view than the condition: one that reads what is changed is not merged.
+/// Error: the statement and the condition merged different derived tables of the view, because one that reads the
+/// changed table is not merged.
 fn bound_otherwise() -> Error {
     Error::NotSupported("WITH CHECK OPTION beside a derived table that reads the table".to_owned())
 }

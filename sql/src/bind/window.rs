@@ -1,7 +1,8 @@
 //! Window functions: calls with OVER, named windows, frames.
 //!
-//! A call becomes a slot that is numbered later; the call itself is noted in the scope. When the block is planned, what windows read is
-//! projected, then each partitioning and order is a sort with a Window operator above it, and the select list reads its slots.
+//! A call becomes a slot that is numbered later; the scope keeps the call itself. When the block is planned, a Project
+//! computes the inputs of the windows. Each distinct partitioning and order adds a Sort with a Window operator above
+//! it. The select list then reads the slots of the Window operators.
 
 use super::adopt::{self, Count};
 use super::compare::{self, Coercibility, Derivation};
@@ -16,13 +17,13 @@ use crate::func::{AggregateFunction, Function};
 use crate::plan::{Node, SortKey};
 use types::{ColumnType, TypeKind, Value};
 
-/// Slots from here on stand for window functions until the block is planned.
+/// Slots from this number on stand for window functions until the block is planned.
 pub(super) const WINDOW_SLOT: usize = 1 << 33;
 
-/// Windows of one query; MySQL's limit.
+/// The maximum number of windows of a query; MySQL's limit.
 const WINDOWS_MAX: usize = 127;
 
-/// A frame whose offsets are bound, but not yet applied to an order.
+/// A frame with bound offsets, before they are combined with an order key.
 #[derive(Clone, Debug)]
 pub(crate) struct BoundFrame {
     range: bool,
@@ -72,14 +73,14 @@ fn wrong<T>(why: WindowError, name: &str) -> Result<T> {
 }
 
 impl Binder<'_> {
-    /// `WINDOW w AS (...), ...`: later ones may name earlier ones.
+    /// Binds `WINDOW w AS (...), ...`; a window may refer to another one.
     pub(super) fn named_windows(&mut self, windows: &[(&str, ast::WindowSpec<'_>)]) -> Result<()> {
         for (n, (name, _)) in windows.iter().enumerate() {
             if windows[..n].iter().any(|(other, _)| other.eq_ignore_ascii_case(name)) {
                 return wrong(WindowError::DefinedTwice, name);
             }
         }
-        // In the order in which they depend on each other.
+        // Ordered so that a window comes after the one that it refers to.
         let mut left: Vec<&(&str, ast::WindowSpec<'_>)> = windows.iter().collect();
         while !left.is_empty() {
             let waits = |spec: &ast::WindowSpec<'_>| {
@@ -142,7 +143,7 @@ impl Binder<'_> {
         Ok(NamedWindow { name: name.to_owned(), partition, order, frame })
     }
 
-    /// 6432: a column of a block around orders or parts the rows of a window. As in MySQL, it may within an expression.
+    /// 6432: a column of an outer block partitions or orders a window. As in MySQL, it may do so within an expression.
     fn refuse_outer(&self, expr: &Expr) -> Result<()> {
         match expr.kind {
             ExprKind::Column { source, column } if matches!(self.sources[source].kind, SourceKind::Arguments) => {
@@ -333,7 +334,7 @@ impl Binder<'_> {
         Ok((WindowCall { function, args: bound, frame: whole(), ty, nullable }, derivation))
     }
 
-    /// An argument that must be a constant number, at least `least`.
+    /// Checks that an argument is a constant number, at least `least`.
     fn positive_argument(&self, arg: &mut Expr, function: &str, least: i64) -> Result<()> {
         if adopt::adopt_count(self.context, arg)? != Count::Good && function != "nth_value" {
             return Err(Error::WrongArguments(function.to_owned()));
@@ -341,16 +342,16 @@ impl Binder<'_> {
         let fits = match &arg.kind {
             ExprKind::Literal(Value::Int(n)) => *n >= least,
             ExprKind::Literal(Value::UInt(n)) => i64::try_from(*n).is_ok_and(|n| n >= least),
-            // What their value is, is known when the statement runs.
+            // The value is known at execution.
             ExprKind::Param(_) => true,
             ExprKind::UserVariable(_) => matches!(class(&arg.ty), Class::Integer | Class::Null) || typing::is_unset(arg),
-            // A variable of a program.
+            // A variable of a stored program.
             _ => !super::compare::reads_rows(arg) && !matches!(arg.kind, ExprKind::Literal(_) | ExprKind::Arithmetic { .. }),
         };
         if fits { Ok(()) } else { Err(Error::WrongArguments(function.to_owned())) }
     }
 
-    /// The frame that a function has over a window.
+    /// The frame of a function over a window.
     fn frame_over(&self, window: &NamedWindow, function: &WindowFunction) -> Result<Frame> {
         let whole = Frame { range: false, start: FrameBound::UnboundedPreceding, end: FrameBound::UnboundedFollowing };
         let has_frame = matches!(
@@ -378,7 +379,7 @@ impl Binder<'_> {
         })
     }
 
-    /// The value of the order key this far before or behind the current row's.
+    /// The order key of the current row, moved by an offset before or after it.
     fn key_at(&self, window: &NamedWindow, offset: &Expr, unit: Option<IntervalUnit>, before: bool) -> Result<Expr> {
         let [(key, descending)] = window.order.as_slice() else {
             return wrong(WindowError::RangeOrder, &window.name);
@@ -400,7 +401,7 @@ impl Binder<'_> {
             (Class::Date | Class::DateTime | Class::Time, None) => wrong(WindowError::TemporalOffset, &window.name),
             (Class::Integer | Class::Decimal | Class::Double, None) => {
                 let op = if subtract { ArithmeticOp::Subtract } else { ArithmeticOp::Add };
-                // Beyond the ends of the key's type: 1690, as of any other sum.
+                // A result outside the key's type raises 1690, as any other sum does.
                 let left = key.clone();
                 let ty = typing::arithmetic(op, &left, offset, false, self.context.div_precision_increment());
                 let kind = ExprKind::Arithmetic { op, left: Box::new(left), right: Box::new(offset.clone()) };
@@ -412,7 +413,8 @@ impl Binder<'_> {
     }
 }
 
-/// Puts the operators of the window functions above `input`; the select list, over the same input, comes to read their slots.
+/// Puts the operators of the window functions above `input`, and makes the select list, over the same input, read their
+/// slots.
 pub(super) fn over_windows(input: Node, mut windows: Vec<BoundWindow>, project: &mut [Expr]) -> Node {
     let mut below = Vec::new();
     for window in &mut windows {
