@@ -1,4 +1,4 @@
-//! Plans: what `exec` runs. Immutable once made, shared by sessions, valid for one schema version.
+//! Plans, which `exec` runs. A plan is immutable, shared by sessions, and valid for one schema version.
 //!
 //! ```text
 //! Limit
@@ -28,7 +28,7 @@ pub enum Plan {
     Change(ChangePlan),
 }
 
-/// What a statement runs beside its main tree.
+/// The parts that a statement runs beside its main tree.
 #[derive(Clone, Debug, Default)]
 pub struct Parts {
     /// The number of sources of the row context, over all blocks of the statement.
@@ -37,9 +37,9 @@ pub struct Parts {
     pub subqueries: Vec<SubqueryPlan>,
     /// The queries of common table expressions that are read in several places, or recursive; see [`Derived::shared`].
     pub stores: Vec<Arc<Node>>,
-    /// The tables and views that it names, and those that views name for it.
+    /// The tables and views that the statement names, and those named by its views.
     pub named: Vec<Named>,
-    /// Row locks of single tables, beside what the plan says of all.
+    /// Row locks of single tables, beside the plan's lock on all of them.
     pub locks: Vec<TableLock>,
 }
 
@@ -47,24 +47,24 @@ pub struct Parts {
 #[derive(Clone, Debug)]
 pub struct Named {
     pub table: Arc<TableDef>,
-    /// What it is called there.
+    /// Its name there.
     pub alias: Box<str>,
-    /// The statement changes rows of it.
+    /// The statement changes its rows.
     pub changes: bool,
     /// The view whose query names it, as a place in the list; `None`: the statement itself.
     pub through: Option<usize>,
 }
 
-/// WITH CHECK OPTION: what must be true of a row that is written through a view.
+/// WITH CHECK OPTION: the condition for a row that is written through a view.
 #[derive(Clone, Debug)]
 pub struct ViewCheck {
     /// `database.name` of the view that the statement names.
     pub view: String,
     /// Over the new row as source 0, and over `joined` as [`crate::expr::ExprKind::InsertValue`].
     pub condition: Expr,
-    /// What it reads of other tables of the view, over the sources of the statement.
+    /// The columns of other tables of the view that it reads, over the sources of the statement.
     pub joined: Vec<Expr>,
-    /// What it runs itself, whose sources are numbered for themselves.
+    /// Its own subqueries and stores, whose sources are numbered apart from the statement's.
     pub parts: Parts,
 }
 
@@ -94,16 +94,16 @@ pub struct SubqueryPlan {
     pub call: Option<FunctionCall>,
 }
 
-/// What a call of a stored function calls, and with what.
+/// The function and the arguments of a call of a stored function.
 #[derive(Clone, Debug)]
 pub struct FunctionCall {
     pub function: Arc<RoutineDef>,
     pub args: Vec<Expr>,
-    /// A view calls it: whose rights count was settled with the view's.
+    /// A view calls it, so the call's privileges were checked with the view's.
     pub by_view: bool,
 }
 
-/// A stored function, as a call of it is bound.
+/// A stored function, as the binder needs it.
 #[derive(Clone, Debug)]
 pub struct StoredFunction {
     pub def: Arc<RoutineDef>,
@@ -111,7 +111,7 @@ pub struct StoredFunction {
     pub returns: ColumnType,
 }
 
-/// What of a subquery's rows is kept.
+/// The part of a subquery's result that is kept.
 #[derive(Clone, Debug)]
 pub enum SubqueryKeep {
     /// The one row; a second one is error 1242.
@@ -138,7 +138,7 @@ pub enum Locking {
     Update,
 }
 
-/// What happens when a locking read meets a locked row.
+/// The reaction of a locking read to a locked row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockWait {
     Wait,
@@ -146,7 +146,7 @@ pub enum LockWait {
     SkipLocked,
 }
 
-/// Row locks that a query takes on the rows of one table: it is named behind OF, or a block within has the clause.
+/// Row locks of a query on one table: the table is named after OF, or an inner block has the clause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableLock {
     pub source: usize,
@@ -166,7 +166,7 @@ pub struct QueryPlan {
 }
 
 impl QueryPlan {
-    /// Does it lock what it reads as if to change it (FOR UPDATE)?
+    /// Does it take exclusive locks (FOR UPDATE)?
     pub fn locks_for_change(&self) -> bool {
         self.locking == Locking::Update || self.parts.locks.iter().any(|lock| lock.locking == Locking::Update)
     }
@@ -178,17 +178,17 @@ pub struct OutputColumn {
     pub name: String,
     pub ty: ColumnType,
     pub nullable: bool,
-    /// How it comes about.
+    /// The kind of its expression.
     pub made: Made,
-    /// Of what is computed: the most characters that its values have, where its type does not tell.
+    /// Computed columns only: the maximum length in characters, if the type does not determine it.
     pub characters: Option<u32>,
-    /// Where the column comes from, for the wire's column definition; empty strings for an expression.
+    /// The origin of the column, for the wire's column definition; empty strings for an expression.
     pub database: String,
-    /// Of a column whose rows are kept, the derived table's.
+    /// For a column of a materialized derived table, the name of that table.
     pub table: String,
     pub table_alias: String,
     pub original_name: String,
-    /// The view that it is named through, and its name in that view or derived table.
+    /// The view through which it is named, and its name in that view or derived table.
     pub view: String,
     pub through_name: String,
     /// Wire flags: primary key, unique key, multiple key, any place in a key, auto increment.
@@ -198,17 +198,18 @@ pub struct OutputColumn {
     pub part_of_key: bool,
     pub auto_increment: bool,
     pub no_default: bool,
-    /// It is set to the present time by itself: when rows are inserted or changed, and the latter.
+    /// The column gets the current time automatically: on insert or update, and on update.
     pub sets_time: bool,
     pub sets_time_on_update: bool,
 }
 
-/// How a column of a result comes about: MySQL's types of what it tells clients, and of a table that is made of the query, depend on it.
+/// How a result column is computed. MySQL derives the column's metadata, and its type in CREATE TABLE ... SELECT, from
+/// this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Made {
     /// It is a column of a table.
     Column,
-    /// It is one of rows that are kept: of a derived table, of a set operation.
+    /// It is a column of materialized rows: of a derived table or a set operation.
     Kept,
     Function,
     /// IF, CASE, COALESCE and the like; `fixed`: of CHAR or BINARY.
@@ -258,11 +259,11 @@ pub enum Node {
         input: Box<Node>,
         keys: Vec<Expr>,
         aggregates: Vec<Aggregate>,
-        /// Rows of one group come one after the other. Not without keys.
+        /// The rows of a group are adjacent. False without keys.
         ordered: bool,
     },
-    /// GROUP BY ... WITH ROLLUP over rows that come in the order of the keys. Slots out: the group keys, NULL where they are rolled
-    /// up, then the aggregates, then how many of the keys stand.
+    /// GROUP BY ... WITH ROLLUP over rows in the order of the keys. Slots out: the group keys (NULL if rolled up), the
+    /// aggregates, then the number of keys that are not rolled up.
     Rollup {
         input: Box<Node>,
         keys: Vec<Expr>,
@@ -322,8 +323,8 @@ pub enum Node {
         all: bool,
         columns: usize,
     },
-    /// The rows of a recursive common table expression: those of `seed`, then, again and again, those of the steps, whose
-    /// [`Access::Work`] scans read the rows of the round before.
+    /// The rows of a recursive common table expression: those of `seed`, then, round after round, those of the steps,
+    /// whose [`Access::Work`] scans read the rows of the previous round.
     Recursive {
         /// The store of the rows.
         table: usize,
@@ -342,7 +343,8 @@ pub struct JsonTablePlan {
     pub document: Expr,
     pub path: json::Path,
     pub columns: Vec<json::TableColumn>,
-    /// One for each cell of a row: columns in the order of the text, those of nested parts where these stand.
+    /// One per cell of a row. Columns are in the order of the text, and nested columns at the place of their NESTED
+    /// PATH.
     pub outputs: Vec<JsonOutput>,
 }
 
@@ -355,7 +357,7 @@ pub struct JsonOutput {
     pub on_error: JsonOn,
 }
 
-/// What a column has where its path finds nothing, or nothing that fits.
+/// The value of a column whose path finds nothing, or nothing of its type.
 #[derive(Clone, Debug)]
 pub enum JsonOn {
     Null,
@@ -385,7 +387,7 @@ pub struct SortKey {
 pub struct LimitPlan {
     pub offset: Option<Expr>,
     pub count: Option<Expr>,
-    /// SQL_CALC_FOUND_ROWS: rows before and behind are counted, too.
+    /// SQL_CALC_FOUND_ROWS: rows that LIMIT skips are counted too.
     pub counts_all: bool,
 }
 
@@ -396,22 +398,23 @@ pub struct Scan {
     pub table: Arc<TableDef>,
     pub alias: String,
     pub access: Access,
-    /// What the access path does not already guarantee.
+    /// The predicates that the access path does not guarantee.
     pub filter: Option<Expr>,
-    /// The part of that which reads columns of the index alone: judged on its entries, before the row is read. Beside `filter`.
+    /// Index condition pushdown: the part of the predicates that reads only columns of the index. It is evaluated on
+    /// index entries, before the row is read, and is not in `filter`.
     pub index_filter: Option<Box<Expr>>,
     /// Columns that anything above reads, by position: the executor may leave the others undecoded.
     pub columns_used: Vec<bool>,
-    /// Estimated rows of one pass, behind the filter.
+    /// Estimated rows of one pass, after the filter.
     pub rows: f64,
     /// Estimated rows that one pass reads.
     pub read: f64,
-    /// Estimated cost of one pass, where 1 is reading one row in sequence.
+    /// Estimated cost of one pass; the unit is one row read in sequence.
     pub cost: f64,
 }
 
 impl Scan {
-    /// Of JSON_TABLE: what makes its rows.
+    /// The JSON_TABLE that gives the rows, if it is one.
     pub fn json_table(&self) -> Option<&JsonTablePlan> {
         let Access::Derived(Derived { input: Some(input), .. }) = &self.access else { return None };
         match &**input {
@@ -430,15 +433,15 @@ pub enum Access {
     Ranges { index: usize, ranges: Vec<KeyRange>, reverse: bool, covering: bool },
     /// The whole index, in order.
     Full { index: usize, reverse: bool, covering: bool },
-    /// Of an index, some rows of each group of entries whose first columns are equal.
+    /// Some entries of each group of index entries whose leading columns are equal.
     Leaps(Box<Leaps>),
-    /// Rows that several indexes lead to, in the order of the clustered key, each once.
+    /// The rows that several indexes find, in the order of the clustered key, without duplicates.
     Merge(Merge),
     /// An information_schema table.
     Virtual,
     /// A derived table or a common table expression.
     Derived(Derived),
-    /// In a step of a recursive common table expression: its rows of the round before.
+    /// In a step of a recursive common table expression: its rows of the previous round.
     Work { table: usize },
     /// The predicate is never true.
     Nothing,
@@ -448,24 +451,25 @@ pub enum Access {
 #[derive(Clone, Debug)]
 pub struct Leaps {
     pub index: usize,
-    /// The part of the index that is read.
+    /// The ranges of the index that are read.
     pub ranges: Vec<KeyRange>,
-    /// How many columns make a group.
+    /// The number of leading columns that form a group.
     pub prefix: usize,
-    /// Beside the group's first row: the first whose column behind the prefix is not NULL, and the last.
+    /// Beside the first row of a group: the first whose column after the prefix is not NULL (`least`), and the last
+    /// (`greatest`).
     pub least: bool,
     pub greatest: bool,
-    /// Instead, all rows within this range of the columns behind the prefix.
+    /// Skip scan instead: all rows within this range of the columns after the prefix.
     pub within: Option<KeyRange>,
     pub covering: bool,
 }
 
-/// Index merge: the clustered keys that ranges of several indexes lead to, put together and sorted.
+/// Index merge: the union or intersection of the clustered keys in ranges of several indexes, sorted.
 #[derive(Clone, Debug)]
 pub struct Merge {
     /// The indexes, with their ranges.
     pub parts: Vec<(usize, Vec<KeyRange>)>,
-    /// Keys that all parts have, not those that any has.
+    /// Intersection instead of union.
     pub intersection: bool,
 }
 
@@ -486,13 +490,13 @@ pub struct Derived {
     /// `None`: that of the shared store.
     pub input: Option<Arc<Node>>,
     pub columns: usize,
-    /// It reads rows of the query around it, so it is run again whenever the scan starts over.
+    /// It reads outer rows, so it runs again whenever the scan restarts.
     pub lateral: bool,
-    /// The store of a common table expression that is read in several places: the first scan fills it.
+    /// The store of a common table expression that several scans read: the first scan fills it.
     pub shared: Option<usize>,
     /// The columns of other sources that its query reads.
     pub reads: Vec<(usize, usize)>,
-    /// Shared row stores inside that depend on the rows around it: emptied before each run.
+    /// Shared row stores inside that depend on outer rows; they are emptied before each run.
     pub resets: Vec<usize>,
 }
 
@@ -518,7 +522,7 @@ pub struct InsertPlan {
     /// Target columns in the order of the row source.
     pub columns: Vec<usize>,
     pub source: InsertSource,
-    /// Values read columns of their own row (source 0): as given before them, else the defaults.
+    /// Values read columns of their own row (source 0): a column's given value if it comes earlier, else its default.
     pub reads_row: bool,
     /// REPLACE
     pub replace: bool,
@@ -605,18 +609,19 @@ pub struct ChangeTarget {
     pub partitions: Option<Vec<usize>>,
 }
 
-/// With whose rights something is read or changed: 0 are those of whoever runs the statement, others are numbers of
+/// Whose privileges apply to a read or a change: 0 is the user who runs the statement, other numbers come from
 /// [`BindContext::enter_view`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rights(pub u32);
 
-/// What the binder must know of the session. Implemented by `server`.
+/// The session as the binder sees it. Implemented by `server`.
 pub trait BindContext {
-    /// With whose rights the view reads, where it is read with those of `outer`: its definer's, or the same with SQL SECURITY INVOKER.
+    /// The privileges with which a view reads, if it is read with `outer`: its definer's, or `outer` for SQL SECURITY
+    /// INVOKER.
     fn enter_view(&self, _view: &TableDef, outer: Rights) -> crate::error::Result<Rights> {
         Ok(outer)
     }
-    /// Which columns of a table of the server UPDATE may set; `None`: it has no settings.
+    /// The columns of a table of the server that UPDATE may set; `None`: it has no settings.
     fn settings(&self, _table: &TableDef) -> Option<&'static [&'static str]> {
         None
     }
@@ -624,25 +629,25 @@ pub trait BindContext {
     fn definer(&self, _rights: Rights) -> Option<String> {
         None
     }
-    /// The statement needs this of a table, or of a column of it: refused where the account may not, else noted for whoever runs the plan
-    /// later. Without a column: for the table or for some of its columns.
+    /// Checks a privilege on a table, or on a column of it, and notes it for later sessions that run the plan. Without
+    /// a column: on the table or on some of its columns.
     fn need(&self, _rights: Rights, _table: &TableDef, _action: Action, _of: Part<'_>) -> crate::error::Result<()> {
         Ok(())
     }
-    /// A table beside those that UPDATE or DELETE changes, or one of them: refused where nothing of it may be read or updated. What is done
-    /// with it is needed later.
+    /// Checks a table that a multi-table UPDATE or DELETE names: refused if the account can neither read nor update any
+    /// of it. The privilege that the statement needs is checked later.
     fn touches(&self, _rights: Rights, _table: &TableDef) -> crate::error::Result<()> {
         Ok(())
     }
-    /// Several actions at once, on the table or on some columns of it: what is refused is named together.
+    /// Checks several privileges, on the table or on some of its columns; one error names all that are missing.
     fn need_together(&self, rights: Rights, table: &TableDef, actions: &[Action]) -> crate::error::Result<()> {
         actions.iter().try_for_each(|action| self.need(rights, table, *action, Part::Any))
     }
-    /// There is no such table: refused as if there were, for who could not read it.
+    /// Handles a missing table: a user who could not read it gets the privilege error instead.
     fn missing(&self, _rights: Rights, _database: &str, _table: &str, _action: Action) -> crate::error::Result<()> {
         Ok(())
     }
-    /// A stored function that the statement calls, with somebody's rights; `None`: there is none of the name.
+    /// A stored function that the statement calls, with these privileges; `None`: there is none of this name.
     fn stored_function(&self, _rights: Rights, _database: &str, _name: &str) -> crate::error::Result<Option<StoredFunction>> {
         Ok(None)
     }
@@ -653,16 +658,17 @@ pub trait BindContext {
     fn system_variable(&self, global: bool, name: &str) -> Option<(Value<'static>, ColumnType)>;
     /// Estimated number of rows of a table.
     fn row_count(&self, table: &TableDef) -> u64;
-    /// What else is known of its rows.
+    /// The table's other statistics.
     fn statistics(&self, _table: &TableDef) -> Option<Arc<TableStatistics>> {
         None
     }
-    /// About how many entries of an index lie in a range, by a look into the index; `None` where its ends are not known yet, or the index
-    /// is not in memory. The range reads no table.
+    /// The estimated number of index entries in a range, from an index dive. `None`: its ends are not known yet, or the
+    /// index is not in memory. The range reads no table.
     fn rows_in_range(&self, _table: &TableDef, _index: usize, _range: &KeyRange) -> Option<f64> {
         None
     }
-    /// A value as the table's statistics have the column's values; `None` where it is not known yet, is NULL, or is none of the column's.
+    /// A value in the form of the column's statistics. `None`: it is not known yet, is NULL, or is no value of the
+    /// column.
     fn statistics_key(&self, _table: &TableDef, _column: usize, _value: &Expr) -> Option<Vec<u8>> {
         None
     }
@@ -685,52 +691,53 @@ pub trait BindContext {
     fn div_precision_increment(&self) -> u8 {
         4
     }
-    /// The type of the value that parameter `index` has in the execution the plan is for, where it is known. Without it (at
-    /// PREPARE) a parameter takes the type that its place suggests. A plan is good for values of the same types.
+    /// The type of parameter `index` in the execution that the plan is for, if known. Otherwise (at PREPARE) a
+    /// parameter takes a type from its context. A plan serves values of the same types.
     fn param_type(&self, _index: usize) -> Option<ColumnType> {
         None
     }
-    /// The value of parameter `index` in an execution whose values the plan is to fit by their types.
+    /// The value of parameter `index` in an execution; the plan must fit its type.
     fn param_given(&self, _index: usize) -> Option<&Value<'_>> {
         None
     }
-    /// What the plan makes of parameter `index`, which may change while the statement is bound.
+    /// Notes the use of parameter `index`, which may change while the statement is bound.
     fn note_param(&self, _index: usize, _usage: ParamUse) {}
     fn param_use(&self, _index: usize) -> Option<ParamUse> {
         None
     }
-    /// The value of parameter `index` in the execution the plan is for, where it is known.
+    /// The value of parameter `index` in the execution that the plan is for, if known.
     fn param_value(&self, _index: usize) -> Option<Value<'static>> {
         None
     }
-    /// The type of a variable of the stored program around.
+    /// The type of a variable of the enclosing stored program.
     fn local_type(&self, _slot: usize) -> ColumnType {
         ColumnType::new(types::TypeKind::Null)
     }
-    /// The text of an expression that reads no row, no parameter and no variable, and is the same each time; `None`: it is NULL, or it waits.
+    /// The text of a deterministic expression that reads no row, parameter or variable; `None`: it is NULL, or
+    /// evaluating it would wait.
     fn constant_text(&self, _expr: &Expr) -> Option<Vec<u8>> {
         None
     }
-    /// A lifted literal stands in the plan as it is: the plan is for this text alone.
+    /// Notes that a lifted literal is part of the plan: the plan is for this text alone.
     fn note_literal(&self) {}
-    /// The type of a user variable's value; `None` where it has none yet.
+    /// The type of a user variable's value; `None` if it has none yet.
     fn user_variable_type(&self, _name: &str) -> Option<ColumnType> {
         None
     }
 }
 
-/// What is done with a table's rows.
+/// An action on a table's rows, which needs a privilege.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
     Select,
     Insert,
     Update,
     Delete,
-    /// FOR UPDATE: some right to change rows, or to lock the table, beside that to read.
+    /// FOR UPDATE: the privilege to read, and one to change rows or to lock the table.
     Lock,
 }
 
-/// Of what an action is needed.
+/// The object of a privilege.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part<'a> {
     /// The table, or some column of it.
@@ -751,23 +758,23 @@ pub struct Switches {
     pub semijoin: bool,
     /// Joins by hash tables. MySQL calls it `block_nested_loop`.
     pub hash_join: bool,
-    /// The values of an IN subquery become a table that may be read first.
+    /// The values of an IN subquery may become a table that is read first.
     pub materialization: bool,
-    /// Derived tables become part of the block around them.
+    /// Derived tables may be merged into the outer block.
     pub derived_merge: bool,
     /// Histograms and fan-out of conditions on columns without an index.
     pub condition_fanout_filter: bool,
-    /// Correlated aggregates become joins with grouped derived tables, where that is cheaper.
+    /// Correlated aggregates may become joins with grouped derived tables if that is cheaper.
     pub subquery_to_derived: bool,
     /// Rows of groups come in the order of an index that is skipped through.
     pub skip_scan: bool,
-    /// Conditions on an index's columns are judged before the row is read.
+    /// Predicates on columns of an index may be evaluated before the row is read.
     pub index_condition_pushdown: bool,
-    /// Several indexes for one table: all of it, then the forms.
+    /// Several indexes for one table: the switch for all, then for each form.
     pub index_merge_union: bool,
     pub index_merge_sort_union: bool,
     pub index_merge_intersection: bool,
-    /// Conditions on derived tables are judged inside.
+    /// Predicates may be pushed into derived tables.
     pub derived_condition_pushdown: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Expressions as MySQL would write them.
+//! Prints expressions in MySQL's notation.
 
 use super::Printer;
 use crate::expr::{Aggregate, CompareOp, Expr, ExprKind, Subquery, SubqueryTest, UnaryOp, WindowCall, WindowFunction};

@@ -1,4 +1,4 @@
-//! EXPLAIN: a plan as indented text or as JSON, the operator that gives the result first.
+//! EXPLAIN: prints a plan as indented text or as JSON, beginning with the operator that gives the result.
 //!
 //! ```text
 //! -> Limit: 10  (cost=42.3 rows=10)
@@ -6,11 +6,11 @@
 //!         -> Index range scan on t using k over (5 <= k <= 9), reverse  (cost=17 rows=12)
 //! ```
 //! 1. [`Printer`] walks the plan and makes a flat list of [`Step`]s, each with its depth.
-//! 2. [`print`] writes them, with what was measured where the statement was run (EXPLAIN ANALYZE).
+//! 2. [`print`] writes the steps, with the measured figures if the statement was run (EXPLAIN ANALYZE).
 //!
-//! Bookkeeping operators (projection, trimming) are left out; expressions are shown as MySQL would write them ([`expr`]). Rows and cost
-//! are the planner's ([`crate::planner::estimate`]): rows of one run of the operator, and the cost of that run with all below it, where 1
-//! is reading one row in sequence.
+//! Bookkeeping operators (projection, trimming) are left out; expressions are in MySQL's notation ([`expr`]). Rows and
+//! cost are the planner's ([`crate::planner::estimate`]): the rows of one run of the operator, and the cost of that run
+//! including its inputs. The unit of cost is one row read in sequence.
 
 mod expr;
 mod print;
@@ -30,14 +30,14 @@ use types::schema::{IndexDef, IndexKind, TableDef};
 /// Ranges shown of one access path.
 const RANGES_SHOWN_MAX: usize = 8;
 
-/// What one operator did in a run of its plan.
+/// Measurements of one operator in a run of its plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Measure {
     /// All rows that it gave.
     pub rows: u64,
     /// How often it was started.
     pub loops: u64,
-    /// Until the first row of each start, summed; what it waited for included.
+    /// Time until the first row, including waits, summed over all starts.
     pub first: Duration,
     /// All the time in it and below it.
     pub total: Duration,
@@ -46,18 +46,18 @@ pub struct Measure {
 /// The part of a node that was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Measured {
-    /// All of it.
+    /// The whole operator.
     Whole,
-    /// Of a scan with a filter: what it read.
+    /// A scan with a filter: only the reading.
     Read,
 }
 
-/// What the operators of a plan did, by the address of their nodes in the plan.
+/// The measurements of the operators of a plan, by the address of their nodes.
 #[derive(Clone, Debug, Default)]
 pub struct Measures(pub HashMap<(usize, Measured), Measure>);
 
 impl Measures {
-    /// What a node is found by.
+    /// The key of a node.
     pub fn key(node: &Node) -> usize {
         std::ptr::from_ref(node).addr()
     }
@@ -69,7 +69,7 @@ struct Step {
     depth: usize,
     text: String,
     estimate: Option<Estimate>,
-    /// Where its measure is found.
+    /// The node whose measurements this step shows.
     measure: Option<(usize, Measured)>,
     /// Of a scan: the table, as schema and name, and the index.
     table: Option<TableStep>,
@@ -149,7 +149,7 @@ struct Printer {
     stores: Vec<Arc<Node>>,
     /// Shared row stores whose plan has been shown.
     shown: Vec<bool>,
-    /// The expressions that a source of arguments stands for.
+    /// The outer expressions of each source of arguments.
     arguments: Vec<(usize, Vec<Expr>)>,
     steps: Vec<Step>,
 }
@@ -166,7 +166,7 @@ impl Printer {
             Plan::Query(_) | Plan::Insert(_) | Plan::Change(_) => {}
         }
         let stores = plan.stores().to_vec();
-        // What subqueries are given shows as what it is outside.
+        // The arguments of a subquery are shown as the outer expressions.
         let mut arguments = Vec::new();
         let all: Vec<&SubqueryPlan> = plan.subqueries().iter().collect();
         let mut note = |expr: &Expr| note_arguments(expr, &all, &mut arguments);
@@ -408,7 +408,7 @@ impl Printer {
         self.steps.push(Step { depth, text, estimate: Some(read), measure, table: Some(table_step(scan)) });
     }
 
-    /// An index merge, with what it reads of each index.
+    /// An index merge, with one step per index.
     fn merge(&mut self, scan: &Scan, merge: &Merge, (depth, measure): (usize, Option<(usize, Measured)>)) {
         let verb = if merge.intersection { "Intersect rows" } else { "Deduplicate rows" };
         let text = format!("{verb} sorted by row ID on {}", scan.alias);

@@ -10,7 +10,7 @@ pub fn explain_tree(plan: &Plan) -> String {
     text(&steps(plan), None)
 }
 
-/// The plan as text, with what its operators did.
+/// The plan as text, with the measurements of its operators.
 pub fn explain_tree_measured(plan: &Plan, measures: &Measures) -> String {
     text(&steps(plan), Some(measures))
 }
@@ -25,7 +25,7 @@ pub fn explain_json(plan: &Plan) -> String {
         roots.push(at);
         at = end_of(&steps, at);
     }
-    // The main tree; those of subqueries stand beside its inputs.
+    // The trees of subqueries are beside the inputs of the main tree.
     match roots.split_first() {
         Some((main, others)) => object(&steps, *main, others, 1, &mut out),
         None => out.push_str("{}"),
@@ -43,7 +43,7 @@ pub fn explain_json(plan: &Plan) -> String {
     out
 }
 
-/// The first step behind those below `at`.
+/// The index after the last step below `at`.
 fn end_of(steps: &[Step], at: usize) -> usize {
     let below = steps[at + 1..].iter().take_while(|step| step.depth > steps[at].depth).count();
     at + 1 + below

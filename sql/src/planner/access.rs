@@ -1,8 +1,9 @@
-//! The access path of one table.
+//! Chooses the access path of one table.
 //!
-//! Costs are in units of one row read in sequence. Rows come from the table's statistics; of ranges, where there is something to choose,
-//! from a look into the index at both of their ends. Without statistics rules of thumb have to do: an equality finds the cube root of the
-//! rows, a closed range 5 % of them, an open one 15 %.
+//! The unit of cost is one row read in sequence. Row counts come from the table's statistics. Where there are several
+//! paths to compare, the rows of a key range are estimated by index dives to both of its ends. Without statistics,
+//! rules of thumb apply: an equality matches the cube root of the rows, a range with two bounds 5 % of them, a range
+//! with one bound 15 %.
 
 use super::range::{Analysis, IndexRanges};
 use super::selectivity::{is_estimable, usual_selectivity};
@@ -22,7 +23,7 @@ pub(super) const SEEK_COST: f64 = 5.0;
 pub(super) const FETCH_COST: f64 = 5.0;
 /// Work of choosing for one condition, in bytes of a plain copy (`types::work`).
 const CHOICE_UNITS: usize = 512;
-/// What a statement that locks the rows it reads adds to reading all of them: others would have to wait for it.
+/// The additional cost of a locking statement that reads, and so locks, all rows: others would have to wait for it.
 const LOCK_ALL_COST: f64 = 20.0;
 /// More ranges than these are not looked up one by one.
 const DIVES_MAX: usize = 10;
@@ -32,29 +33,29 @@ pub(super) struct Choice {
     pub scan: Scan,
     /// Of one pass.
     pub cost: f64,
-    /// Rows come in the order asked for.
+    /// Rows come in the requested order.
     pub ordered: bool,
 }
 
-/// A path with what it costs.
+/// An access path with its cost.
 pub(super) struct Candidate {
     pub access: Access,
     /// Rows read, before the filter.
     pub rows: f64,
     pub cost: f64,
     pub exact: Vec<usize>,
-    /// Conjuncts that are judged, but that `rows` tells of already.
+    /// Conjuncts that must be evaluated, but that `rows` accounts for already.
     pub estimated: Vec<usize>,
     pub ordered: bool,
     pub selective: bool,
 }
 
-/// An index of a table, and what a query could do with it.
+/// An index of a table, and its possible uses for a query.
 pub(super) struct IndexUse<'a> {
     pub source: usize,
     /// The index's place in the table.
     pub number: usize,
-    /// The parts of the index that the conjuncts leave, where they bound it.
+    /// The ranges of the index that the conjuncts leave, if they restrict it.
     pub ranges: Option<IndexRanges>,
     /// The entries have all columns that are read.
     pub covering: bool,
@@ -64,7 +65,7 @@ pub(super) struct IndexUse<'a> {
 }
 
 impl FromBlock<'_> {
-    /// Chooses the access path for a table, given what is known when it is read.
+    /// Chooses the access path of a table, given the sources that are available when it is read.
     pub(super) fn choose_access(
         &self,
         source: usize,
@@ -72,7 +73,7 @@ impl FromBlock<'_> {
         available: &SourceSet,
         need: Option<&OrderNeed>,
     ) -> Choice {
-        // A plan is finished all the same: whoever runs it looks again.
+        // A KILL does not stop planning here; the session that runs the plan checks again.
         let _ = types::work::spend(CHOICE_UNITS * (1 + conjuncts.len()));
         let from = &self.sources[source];
         let table = &*from.table;
@@ -101,12 +102,12 @@ impl FromBlock<'_> {
             });
         }
         let look = || -> Vec<Option<IndexRanges>> {
-            // The clustered index may always be read in full, but looked up only where a hint does not forbid it.
+            // The clustered index may always be read in full. A hint may forbid looking up keys in it.
             let ranges = |number| if self.may_use(source, number) { analysis.ranges(number, conjuncts) } else { None };
             (0..table.indexes.len()).map(ranges).collect()
         };
         let mut found = look();
-        // Where there is nothing to choose from, the exact number does not matter.
+        // With a single choice the exact number does not matter.
         let dives = found.iter().skip(1).any(Option::is_some) || self.tables > 1;
         let begins_bounded = |ranges: &IndexRanges| ranges.ranges.iter().any(|r| r.prefix.is_empty());
         if !self.sniffs.get() && found.iter().skip(1).flatten().any(begins_bounded) {
@@ -170,7 +171,7 @@ impl FromBlock<'_> {
                 if judged[position] { &mut index_filter } else { &mut filter }.push((*conjunct).clone());
             }
         }
-        // A fraction makes sense where the table is looked into again and again.
+        // A fraction of a row makes sense where the table is looked up repeatedly.
         let least: f64 = if best.selective { 0.001 } else { 1.0 };
         let rows = (best.rows * selectivity).max(least.min(best.rows));
         Choice {
@@ -249,8 +250,8 @@ impl FromBlock<'_> {
         is_visible && from.indexes.as_ref().is_none_or(|allowed| allowed.contains(&index))
     }
 
-    /// Rows in ranges, by a look into the index at their ends. Groups of equal values are left to statistics where the value is a
-    /// parameter: the plan is for others, too.
+    /// The rows in ranges, from index dives at their ends. For an equality with a parameter the statistics are used
+    /// instead, because the plan serves other values too.
     pub(super) fn dive(&self, table: &TableDef, index: usize, ranges: &[KeyRange]) -> Option<f64> {
         if ranges.len() > DIVES_MAX || table.is_virtual {
             return None;
@@ -343,7 +344,7 @@ impl FromBlock<'_> {
         out
     }
 
-    /// Index condition pushdown: the places of conjuncts that entries of a secondary index can be judged by.
+    /// Index condition pushdown: the positions of conjuncts that can be evaluated on entries of a secondary index.
     pub(super) fn judged_on_entries(&self, source: usize, number: usize, conjuncts: &[&Expr]) -> Vec<usize> {
         let table = &*self.sources[source].table;
         if number == 0 || table.is_virtual || !self.context.switches().index_condition_pushdown {
@@ -430,7 +431,7 @@ pub(super) fn gives_order(table: &TableDef, index: &IndexDef, fixed: usize, need
     true
 }
 
-/// Behind a whole unique key nothing is left to order.
+/// After all columns of a unique key there is nothing left to order.
 fn tells_rows_apart(table: &TableDef, index: &IndexDef) -> bool {
     let is_whole = |k: &types::schema::IndexColumn| !table.columns[k.column].nullable && k.prefix.is_none();
     let unique = matches!(index.kind, IndexKind::Primary | IndexKind::Unique) && index.columns.iter().all(is_whole);

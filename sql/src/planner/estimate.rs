@@ -1,6 +1,7 @@
-//! How many rows a planned tree gives, and what that costs.
+//! Estimates the rows and the cost of a planned tree.
 //!
-//! Scans and hash joins carry the planner's estimates; everything above follows from them. A cost of 1 is reading one row in sequence.
+//! Scans and hash joins carry the planner's estimates; the estimates of the operators above follow from them. The unit
+//! of cost is one row read in sequence.
 
 use super::selectivity::usual_selectivity;
 use crate::expr::{Aggregate, Expr, ExprKind};
@@ -10,15 +11,15 @@ use types::Value;
 
 /// Rounds that a recursive common table expression is expected to take.
 const ROUNDS: f64 = 10.0;
-/// What a row costs that is put into a hash table, or kept.
+/// The cost of a row that is stored or put into a hash table.
 pub(crate) const KEEP_COST: f64 = 2.0;
-/// What making a hash table costs before its first row.
+/// The fixed cost of building a hash table.
 pub(crate) const TABLE_COST: f64 = 10.0;
-/// What a look into a hash table costs.
+/// The cost of a hash table lookup.
 pub(crate) const PROBE_COST: f64 = 1.0;
 /// Judging one row by a condition of its own operator.
 const FILTER_COST: f64 = 0.1;
-/// Finding a row's group by hash, where it need not be kept.
+/// Finding a row's group by hash, if the row need not be stored.
 pub(crate) const GROUP_COST: f64 = 0.5;
 /// Sorting, per row and level.
 pub(crate) const SORT_COST: f64 = 0.3;
@@ -36,7 +37,7 @@ pub(crate) fn node_rows(node: &Node) -> f64 {
     estimate(node).rows
 }
 
-/// What a scan reads, and what its filter leaves of it.
+/// What a scan reads, and the part that passes its filter.
 pub(crate) fn scan_estimate(scan: &Scan) -> (Estimate, Estimate) {
     let mut cost = scan.cost;
     if let Access::Derived(Derived { input: Some(input), .. }) = &scan.access {
@@ -51,7 +52,7 @@ pub(crate) fn estimate(node: &Node) -> Estimate {
         Node::OneRow => Estimate { rows: 1.0, cost: 0.0 },
         Node::Scan(scan) => scan_estimate(scan).1,
         Node::NestedLoop { left, right, kind, .. } => {
-            // A derived table is made once.
+            // A derived table is materialized once.
             let once = made_once(right);
             let (left, right) = (estimate(left), estimate(right));
             let cost = left.cost + once + left.rows.max(1.0) * (right.cost - once);
@@ -114,8 +115,8 @@ pub(crate) fn estimate(node: &Node) -> Estimate {
     }
 }
 
-/// How many rows the largest join of a statement reads, as `max_join_size` counts them: what each of its tables gives, multiplied. Changes of one
-/// table without a query are no joins.
+/// The number of rows that the largest join of a statement reads, as `max_join_size` counts them: the product of the
+/// rows of its tables. A change of a single table without a query is no join.
 pub fn join_rows(plan: &Plan) -> f64 {
     plan.roots().into_iter().map(largest_join).fold(0.0, f64::max)
 }
@@ -130,11 +131,11 @@ fn largest_join(node: &Node) -> f64 {
     {
         return scan.read.min(last_row(limit));
     }
-    // What is a part of a larger join counts less than that.
+    // A part of a larger join has fewer rows than that join.
     node.inputs().into_iter().map(largest_join).fold(rows_read(node), f64::max)
 }
 
-/// The one table whose rows a LIMIT ends: no row is read behind it.
+/// The only table, if LIMIT ends its scan early.
 fn lone_scan(node: &Node) -> Option<&Scan> {
     match node {
         Node::Scan(scan) if !matches!(scan.access, Access::Derived(_)) => Some(scan),
@@ -143,7 +144,7 @@ fn lone_scan(node: &Node) -> Option<&Scan> {
     }
 }
 
-/// The number of the last row that LIMIT gives; zero where that is not known.
+/// The number of the last row that LIMIT returns; zero if it is not known.
 fn last_row(limit: &LimitPlan) -> f64 {
     let number = |expr: &Option<Expr>| match expr.as_ref().map(|expr| &expr.kind) {
         Some(ExprKind::Literal(Value::Int(n))) => *n as f64,
@@ -169,10 +170,10 @@ fn is_whole(node: &Node) -> bool {
     }
 }
 
-/// Of one block: scans and joins, without what is above and below.
+/// One block only: scans and joins, without the operators above and below.
 fn rows_read(node: &Node) -> f64 {
     match node {
-        // What is computed is not read.
+        // Computed rows are not read.
         Node::Scan(Scan { access: Access::Virtual, .. }) => 1.0,
         Node::Scan(scan) => scan.read,
         Node::NestedLoop { left, right, .. } => {
@@ -203,7 +204,7 @@ fn kept_cost(ordered: bool) -> f64 {
     if ordered { KEEP_COST - GROUP_COST } else { KEEP_COST }
 }
 
-/// What running the statement is expected to cost, where 1 is reading one row in sequence.
+/// The expected cost of running the statement; the unit is one row read in sequence.
 pub fn estimated_cost(plan: &Plan) -> f64 {
     let scan = match plan {
         Plan::Update(update) => update.scan.cost,
@@ -213,7 +214,7 @@ pub fn estimated_cost(plan: &Plan) -> f64 {
     scan + plan.roots().into_iter().map(|root| estimate(root).cost).sum::<f64>()
 }
 
-/// What is spent on derived tables in it that are kept.
+/// The cost of materializing the derived tables of a node.
 fn made_once(node: &Node) -> f64 {
     match node {
         Node::Scan(Scan { access: Access::Derived(Derived { input: Some(input), lateral: false, .. }), .. }) => {

@@ -1,12 +1,14 @@
-//! Conditions that follow from others.
+//! Derives predicates from other predicates.
 //!
-//! I1: `(a AND b) OR (a AND c)` is `a AND (b OR c)`, also for NULL: both are true for the same rows.
-//! I2: where an OR is true, one of its branches is; so the OR of what the branches say of one table alone is true, too. It is added to the
-//!     OR, for the table's access path.
-//! I3: columns that are equal to one another, all of one type and compared in one way, form a class: what one is equal to, all are. NULL
-//!     equals nothing, so where such a condition is true no column of the class is NULL.
+//! I1: `(a AND b) OR (a AND c)` becomes `a AND (b OR c)`. Both are true for the same rows, also with NULL.
+//! I2: if an OR is true, one of its branches is. So the OR of the parts of the branches that concern one table is true
+//!     as well. It is added for the access path of that table.
+//! I3: columns that are compared for equality, with one type and one way of comparing, form an equivalence class: a
+//!     constant that equals one column equals all. NULL equals nothing, so no column of the class is NULL where the
+//!     equalities are true.
 //!
-//! Added conditions are marked: they may serve an access path or a hash key, and are left out where a written one says the same.
+//! Derived predicates are marked. They may serve an access path or a hash key, and are dropped if a written predicate
+//! implies them.
 
 use super::join::Conjunct;
 use super::selectivity::column_of;
@@ -17,10 +19,10 @@ use types::ColumnType;
 
 /// Larger conditions are not repeated for each table.
 const SIZE_MAX: usize = 200;
-/// Classes of more columns are not made pairs of.
+/// No pairs are formed of the columns of a larger class.
 const PAIRED_MAX: usize = 8;
 
-/// I1: an OR, without what all its branches have in common; or the condition itself.
+/// I1: factors the common conjuncts out of an OR; another predicate is returned as it is.
 pub(super) fn factored(expr: Expr) -> Vec<Expr> {
     let ExprKind::Or(branches) = &expr.kind else { return vec![expr] };
     if branches.len() < 2 || is_volatile(&expr) {
@@ -35,7 +37,7 @@ pub(super) fn factored(expr: Expr) -> Vec<Expr> {
     let rest = lists.iter().map(|list| list.iter().filter(|part| !common.contains(part)).map(|part| (*part).clone()).collect());
     let rest: Vec<Vec<Expr>> = rest.collect();
     let mut out = common;
-    // A branch that is nothing but what all have makes the others needless.
+    // A branch with nothing but the common conjuncts makes the other branches redundant.
     if rest.iter().all(|branch| !branch.is_empty()) {
         let branches = rest.into_iter().filter_map(all_of).collect();
         out.push(Expr { kind: ExprKind::Or(branches), ty: expr.ty, nullable: expr.nullable });
@@ -55,7 +57,7 @@ fn size(expr: &Expr) -> usize {
 }
 
 impl FromBlock<'_> {
-    /// Adds to the conjuncts what follows from them.
+    /// Adds the predicates that follow from the conjuncts.
     pub(super) fn infer(&self, conjuncts: &mut Vec<Conjunct>, inner: &[usize], outer: &SourceSet) {
         if inner.len() < 2 {
             return;
@@ -99,7 +101,7 @@ impl FromBlock<'_> {
 
     /// I3
     fn classes(&self, conjuncts: &mut Vec<Conjunct>, outer: &SourceSet) {
-        // What is known before the block is run is a constant to it.
+        // A value that is known before the block runs is a constant in it.
         let is_inner = |expr: &Expr| column_of(expr).is_some_and(|(source, _)| !outer[source]);
         let inner_pair = |expr: &'_ Expr| equal_columns(expr).is_some_and(|(a, b, _)| is_inner(a) && is_inner(b));
         let mut classes: Vec<Equal> = Vec::new();
@@ -188,7 +190,7 @@ impl Equal {
     }
 }
 
-/// The sides of an equality of two columns of one type, by which others may be known.
+/// The sides of an equality of two columns of one type, from which more predicates can be derived.
 fn equal_columns(expr: &Expr) -> Option<(&Expr, &Expr, CompareAs)> {
     let ExprKind::Compare { op: CompareOp::Equal, by, left, right } = &expr.kind else { return None };
     let both_columns = matches!(left.kind, ExprKind::Column { .. })
@@ -223,7 +225,7 @@ fn join_class(classes: &mut Vec<Equal>, a: &Expr, b: &Expr, by: CompareAs) {
     }
 }
 
-/// A written equality of a column of the class with what is known before the block is run.
+/// A written equality of a column of the class with a value that is known before the block runs.
 fn class_constant(class: &Equal, conjuncts: &[Conjunct], outer: &SourceSet) -> Option<Expr> {
     let is_known = |expr: &Expr| {
         let mut sources = vec![false; outer.len()];

@@ -1,4 +1,4 @@
-//! Joins are made: each table in its turn takes the conjuncts that it completes.
+//! Builds the join tree: adds one table at a time, together with the conjuncts that become computable with it.
 
 use super::access::Choice;
 use super::order::{Method, Order, is_lookup};
@@ -64,7 +64,7 @@ impl FromBlock<'_> {
 
     fn flatten(&self, tree: JoinTree, flat: &mut Flat) {
         match tree {
-            // What reads an outer join's table comes behind it.
+            // A table that reads columns of an outer-joined table follows it.
             JoinTree::Table(source) if self.reads_outer_joined(source, flat) => {
                 flat.lefts.push((tree, Vec::new(), JoinKind::Inner));
             }
@@ -153,14 +153,14 @@ impl FromBlock<'_> {
         Node::Scan(scan)
     }
 
-    /// Removes the conjuncts that the table completes, and gives those that are to be applied.
+    /// Removes the conjuncts that the table completes, and returns those that must be applied.
     fn take(&self, flat: &mut Flat, source: usize, available: &SourceSet) -> Vec<Expr> {
         let taken: Vec<Expr> = completed(flat, source, available).map(|c| c.expr.clone()).collect();
         flat.conjuncts.retain(|c| !fits(c, source, available));
         taken
     }
 
-    /// Equalities between the table and what is there already, which a hash table can find.
+    /// Equalities between the table and the sources before it that a hash table can serve.
     pub(super) fn hash_pairs(&self, flat: &Flat, source: usize, available: &SourceSet) -> Vec<(Expr, Expr)> {
         if self.is_lateral(source) {
             return Vec::new();
@@ -241,8 +241,9 @@ impl FromBlock<'_> {
         read.iter().enumerate().all(|(s, used)| !used || sources.contains(&s) || outer[s])
     }
 
-    /// Plans what is joined behind others. One that has such joins itself is planned once for the same tables around it: both ways of each join
-    /// would otherwise plan all that is within it, again and again.
+    /// Plans the right side of an outer, semi- or anti-join. A right side that contains such joins itself is planned
+    /// once per set of available tables; otherwise each join would plan both of its sides again, an exponential number
+    /// of times.
     fn plan_right(&self, right: &JoinTree, conditions: &[Expr], outer: &SourceSet) -> Node {
         if !right.has_rights() {
             return self.plan_block(right.clone(), conditions.to_vec(), outer, None).node;
@@ -268,7 +269,7 @@ impl FromBlock<'_> {
         let lateral = inside.iter().any(|s| self.is_lateral(*s));
         let mut within = Vec::new();
         right.conditions(&mut within);
-        // Inside of several tables nothing may read the left side, which is not there when they are read.
+        // Inside several tables no predicate may read the left side, which is not available when they are read.
         let reads_left = single_table(&right).is_none() && !within.iter().all(|c| self.reads_only(c, &inside, &self.outside));
         let mut all_lookups = true;
         looking.walk_scans(&mut |scan| all_lookups &= !inside.contains(&scan.source) || is_lookup(&scan.access));
@@ -338,7 +339,7 @@ fn own_conditions(tree: &JoinTree, out: &mut Vec<Expr>) {
     out.extend(conditions.into_iter().cloned());
 }
 
-/// The conjuncts that a table completes, those left out that follow from others among them.
+/// The conjuncts that a table completes, including the derived ones that others make redundant.
 fn completed<'f>(flat: &'f Flat, source: usize, available: &'f SourceSet) -> impl Iterator<Item = &'f Conjunct> {
     let fitting = move || flat.conjuncts.iter().filter(move |c| fits(c, source, available));
     fitting().enumerate().filter_map(move |(n, conjunct)| {

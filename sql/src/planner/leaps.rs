@@ -1,11 +1,11 @@
-//! Loose index scans: an index read by leaps, where some rows of each group of entries will do.
+//! Loose index scans: the scan leaps from group to group in an index and reads only some entries of each.
 //!
-//! GROUP BY a with MIN(b), SELECT DISTINCT a, COUNT(DISTINCT a): what stands above asks for each value of some columns once, and for the least
-//! or greatest value of one more.
+//! They serve GROUP BY a with MIN(b), SELECT DISTINCT a, and COUNT(DISTINCT a): queries that need each distinct value
+//! of some columns once, and the minimum or maximum of one more column.
 //!
-//! L1: the columns whose values are all asked for, and those that conditions read, are the first ones of the index: each group of entries with
-//!     equal values in them is judged as a whole.
-//! L2: the column whose extreme is asked for is among them, or comes next.
+//! L1: the distinct columns and the columns in predicates are a prefix of the index. All entries of a group have equal
+//!     values in these columns, so a predicate accepts or rejects a group as a whole.
+//! L2: the column of MIN or MAX is in that prefix, or directly follows it.
 
 use super::access::{Candidate, FETCH_COST, IndexUse, SEEK_COST, covers, gives_order};
 use super::range::Analysis;
@@ -15,7 +15,7 @@ use crate::plan::{Access, KeyRange, Leaps};
 use types::schema::{IndexDef, IndexKind};
 
 impl FromBlock<'_> {
-    /// The index read by leaps, where that gives what is needed.
+    /// A loose scan of the index, if it gives the needed rows.
     pub(super) fn leaps(&self, index: &IndexUse<'_>, need: &OrderNeed) -> Option<Candidate> {
         let leaps = need.leaps.as_ref()?;
         let IndexUse { source, number, ref ranges, covering, conjuncts, total } = *index;
@@ -80,7 +80,8 @@ impl FromBlock<'_> {
         })
     }
 
-    /// A skip scan: the columns behind the index's first one are bounded, but not that one; each of its values is looked for in turn.
+    /// A skip scan: predicates restrict the columns after the index's first column, but not that one. The scan looks up
+    /// each value of the first column in turn.
     pub(super) fn skipped(
         &self,
         source: usize,
@@ -110,11 +111,12 @@ impl FromBlock<'_> {
         let (ranges, within) = (vec![all], Some(within));
         let access =
             Access::Leaps(Box::new(Leaps { index: number, ranges, prefix: 1, least: false, greatest: false, within, covering }));
-        // Under locks the rows that are leapt over are read: all conditions are judged.
+        // A locking scan reads the skipped rows as well, so all predicates are evaluated.
         Some(Candidate { access, rows, cost, exact: Vec::new(), estimated: found.exact, ordered: false, selective: true })
     }
 
-    /// How many different values the first columns of an index have. A guess will not do: leaps are dear where groups are small.
+    /// The number of distinct values of leading index columns. Only statistics count: a loose scan is expensive if
+    /// groups are small.
     fn groups(&self, source: usize, number: usize, prefix: usize) -> Option<f64> {
         self.context.statistics(&self.sources[source].table)?.distinct_prefix(number, prefix)
     }

@@ -1,11 +1,13 @@
-//! Index merge: several indexes lead to the rows of one table.
+//! Index merge: reads one table through several indexes.
 //!
-//! 1. Union: a conjunct is an OR, each branch of which says something about some index. Rows that satisfy the OR lie in the ranges of one of
-//!    the branches.
-//! 2. Intersection: equalities of several conjuncts, each about another index. Rows that satisfy all lie in the ranges of each.
+//! 1. Union: a conjunct is an OR whose branches each restrict some index. A row that satisfies the OR lies in the
+//!    ranges of at least one branch.
+//! 2. Intersection: several conjuncts are equalities, each on another index. A row that satisfies all of them lies in
+//!    the ranges of each.
 //!
-//! Entries are read for their clustered keys alone; rows are then read in the order of the clustered key. All conjuncts are judged on the rows,
-//! so that the ranges need hold no more than they must. Statements that lock what they read lock the ranges first.
+//! The scan reads only the clustered keys from the index entries, then reads the rows in clustered-key order. All
+//! conjuncts are evaluated again on the rows, so the ranges may be wider than the conjuncts. A locking statement locks
+//! the ranges first.
 
 use super::FromBlock;
 use super::access::{Candidate, FETCH_COST, SEEK_COST};
@@ -94,7 +96,7 @@ impl FromBlock<'_> {
         let table = &*self.sources[source].table;
         let numbers = (0..table.indexes.len()).filter(|number| self.may_use(source, *number));
         let found = numbers.filter_map(|index| {
-            // What the branch itself says must bound the index.
+            // The index must be restricted by the branch itself.
             analysis.ranges(index, &conjuncts[..own])?;
             let mut found: IndexRanges = analysis.ranges(index, conjuncts)?;
             if let Some(rows) = self.dive(table, index, &found.ranges) {

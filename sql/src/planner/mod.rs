@@ -1,15 +1,16 @@
-//! Chooses how tables are read and in which order they are joined.
+//! The planner: chooses the access path of each table and the order of joins.
 //!
-//! 1. Conditions that all branches of an OR have are taken out of it ([`infer`]); outer joins that a condition makes inner ones become inner
-//!    ([`simplify`]).
-//! 2. A block is flattened: inner tables, then outer, semi- and anti-joins to be added behind them, and a list of conjuncts, to which those
-//!    are added that follow from several of them: `a = b` and `b = 5` say `a = 5` ([`infer`]).
-//! 3. Inner tables are ordered by estimated cost, all orders of up to ten tables ([`order`]); each takes the conjuncts that its sources
-//!    make computable, as access path ([`access`]) or as filter ([`join`]). Rows are estimated from statistics ([`selectivity`]).
+//! 1. Predicates common to all branches of an OR are factored out ([`infer`]). An outer join becomes an inner join if a
+//!    predicate rejects its NULL-extended rows ([`simplify`]).
+//! 2. A block is flattened into inner tables, the outer, semi- and anti-joins that follow them, and a list of
+//!    conjuncts. Derived conjuncts are added: `a = b` and `b = 5` imply `a = 5` ([`infer`]).
+//! 3. Inner tables are ordered by estimated cost, over all orders of up to ten tables ([`order`]). Each table takes the
+//!    conjuncts that become computable with it, as access path ([`access`]) or as filter ([`join`]). Row counts are
+//!    estimated from statistics ([`selectivity`]).
 //! 4. Outer, semi- and anti-joins follow; conjuncts over their right sides become filters above them.
 //!
-//! P1: every conjunct that was written is applied exactly once, at the lowest place where all its sources are known, except that an access path may
-//!     apply one that a filter repeats.
+//! P1: every written conjunct is applied exactly once, at the lowest place where all its sources are available. The
+//!     exception: an access path may apply a conjunct that a filter repeats.
 //! P2: the conjuncts of an outer join's ON stay on its right side or at the join.
 
 mod access;
@@ -71,7 +72,7 @@ impl JoinTree {
         }
     }
 
-    /// Is something joined behind its inner tables?
+    /// Do outer, semi- or anti-joins follow its inner tables?
     fn has_rights(&self) -> bool {
         match self {
             JoinTree::Table(_) => false,
@@ -144,17 +145,17 @@ pub(crate) struct OrderNeed {
     pub columns: Vec<(usize, usize, bool)>,
     /// Columns of rows that are to come one group after the other, in whatever order.
     pub groups: Vec<(usize, usize)>,
-    /// Rows that LIMIT asks for.
+    /// The number of rows that LIMIT requires.
     pub limit: Option<f64>,
-    /// Some rows of each group would do.
+    /// Some rows of each group are enough.
     pub leaps: Option<LeapNeed>,
 }
 
-/// What must be known of each group, where some of its rows would do: aggregates that do not mind equal values.
+/// The needs of aggregates that ignore duplicates, for which some rows of each group are enough.
 #[derive(Clone, Debug)]
 pub(crate) struct LeapNeed {
     pub source: usize,
-    /// Columns whose values are all needed, beside those that make the groups.
+    /// Columns whose distinct values are all needed, beside the group keys.
     pub columns: Vec<usize>,
     /// The column whose least or greatest value is needed.
     pub extreme: Option<usize>,
@@ -177,12 +178,12 @@ impl OrderNeed {
         self.sources().all(|other| other == source)
     }
 
-    /// The same, where all rows are read anyway.
+    /// The same order, if all rows are read anyway.
     pub fn unlimited(&self) -> Self {
         Self { limit: None, ..self.clone() }
     }
 
-    /// What it costs where rows come in another order.
+    /// The cost if rows come in another order.
     pub fn missed_cost(&self, rows: f64) -> f64 {
         let sorting = || rows * self.limit.unwrap_or(rows).min(rows).max(2.0).log2() * estimate::SORT_COST;
         match (self.columns.is_empty(), self.groups.is_empty()) {
@@ -194,13 +195,13 @@ impl OrderNeed {
     }
 }
 
-/// What the planner knows of a block.
+/// The planner's knowledge of a block.
 pub(crate) struct FromBlock<'b> {
     pub sources: &'b [Source],
     pub context: &'b dyn BindContext,
     /// Columns that are read, by source; shorter lists mean false.
     pub used: Vec<Vec<bool>>,
-    /// Sources that are there before the block begins: those of the blocks around. Empty until it is planned.
+    /// Sources that are available before the block begins: those of outer blocks. Empty until planning.
     pub outside: SourceSet,
     /// SELECT STRAIGHT_JOIN
     pub straight: bool,
@@ -208,15 +209,15 @@ pub(crate) struct FromBlock<'b> {
     pub keeps_rows: bool,
     /// How many tables are joined.
     pub tables: usize,
-    /// The values of parameters decide how rows are read: estimates look at those of the present execution.
+    /// The values of parameters influence the access path: estimates use those of the current execution.
     pub sniffs: Cell<bool>,
     /// The tables that the statement changes.
     pub changed: Vec<TableId>,
-    /// What is joined behind the block's inner tables, planned once for each set of tables that may be before it.
+    /// The right sides of the block's joins, planned once for each set of tables that may precede them.
     pub rights: RefCell<Vec<Right>>,
 }
 
-/// A plan of the right side of an outer, semi- or anti-join that has such joins itself.
+/// A plan of the right side of an outer, semi- or anti-join that contains such joins itself.
 pub(crate) struct Right {
     sources: Vec<usize>,
     conditions: Vec<Expr>,
@@ -227,9 +228,9 @@ pub(crate) struct Right {
 /// A planned FROM with WHERE.
 pub(crate) struct Planned {
     pub node: Node,
-    /// Rows come in the order asked for.
+    /// Rows come in the requested order.
     pub ordered: bool,
-    /// Also in that of ORDER BY, where groups were asked for as well.
+    /// They also satisfy ORDER BY, if groups were requested too.
     pub sorted: bool,
 }
 
@@ -266,7 +267,7 @@ impl<'b> FromBlock<'b> {
         }
     }
 
-    /// Notes what derived tables read of others.
+    /// Notes the columns of other sources that a derived table reads.
     fn note_reads(&mut self, source: usize) {
         for &(source, column) in self.sources[source].reads() {
             let used = &mut self.used[source];
@@ -314,8 +315,8 @@ impl<'b> FromBlock<'b> {
         self.plan_block(tree, filter, &self.outside, need)
     }
 
-    /// As [`Self::plan`]; where the order asked for is that of ORDER BY and of groups, and no index gives it, one that gives the groups is as good
-    /// as none.
+    /// Like [`Self::plan`]. If the order is for both ORDER BY and groups, and no index gives it, an order for the
+    /// groups alone is tried.
     pub fn plan_for(&mut self, tree: Option<JoinTree>, filter: Vec<Expr>, need: Option<&OrderNeed>, sorts: bool) -> Planned {
         let second = need.filter(|need| sorts && !need.groups.is_empty() && !need.columns.is_empty());
         let Some(second) = second else { return self.plan(tree, filter, need) };
@@ -327,7 +328,7 @@ impl<'b> FromBlock<'b> {
         Planned { sorted: false, ..self.plan(tree, filter, Some(&second)) }
     }
 
-    /// Plans the scan of UPDATE and DELETE, and says whether rows come in the order asked for.
+    /// Plans the scan of UPDATE and DELETE. Returns whether rows come in the requested order.
     pub fn plan_scan(&self, tree: &JoinTree, filter: Vec<Expr>, need: Option<&OrderNeed>) -> (Scan, bool) {
         let JoinTree::Table(source) = *tree else { unreachable!("single-table statements have one table") };
         let Some(filter) = fold_conjuncts(filter) else { return (self.empty_scan(source), true) };
@@ -398,8 +399,8 @@ pub(crate) fn simplify(tree: JoinTree, conditions: &[Expr]) -> JoinTree {
     }
 }
 
-/// Must another table of the tree be read before this one? That is so on the right side of a LEFT JOIN, unless the conditions make it an
-/// inner one, and behind a STRAIGHT_JOIN.
+/// Must another table of the tree be read before this one? So it is on the right side of a LEFT JOIN, unless the
+/// predicates make it an inner join, and after a STRAIGHT_JOIN.
 pub(crate) fn is_read_later(tree: &JoinTree, conditions: &[Expr], source: usize) -> bool {
     fn is_within(tree: &JoinTree, source: usize) -> bool {
         let mut sources = Vec::new();
@@ -472,7 +473,7 @@ fn fold_conjuncts(conjuncts: Vec<Expr>) -> Option<Vec<Expr>> {
     Some(kept)
 }
 
-/// Whether a condition holds, where that is plain from its constants. NULL does not hold.
+/// The truth of a condition that follows from its constants. NULL counts as false.
 fn constant_truth(expr: &Expr) -> Option<bool> {
     match &expr.kind {
         ExprKind::Literal(Value::Int(n)) => Some(*n != 0),
@@ -508,7 +509,7 @@ fn falsehood() -> Expr {
     Expr::literal(Value::Int(0), types::ColumnType::new(types::TypeKind::BigInt))
 }
 
-/// A filter above a node, where there is a condition.
+/// A Filter above a node, if there is a conjunct.
 fn filtered(node: Node, conjuncts: Vec<Expr>) -> Node {
     match all_of(conjuncts) {
         Some(predicate) => Node::Filter { input: Box::new(node), predicate },
@@ -518,7 +519,7 @@ fn filtered(node: Node, conjuncts: Vec<Expr>) -> Node {
 
 /// The conjunction of conditions.
 fn all_of(mut conjuncts: Vec<Expr>) -> Option<Expr> {
-    // What runs subqueries is judged last.
+    // Conjuncts with subqueries are evaluated last.
     conjuncts.sort_by_key(|c| c.any(&|e| matches!(e.kind, ExprKind::Subquery(_))));
     if conjuncts.len() < 2 {
         return conjuncts.pop();

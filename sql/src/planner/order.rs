@@ -1,13 +1,14 @@
-//! The order of a block's inner tables, and how each is joined to those before it.
+//! The order of a block's inner tables, and the join method of each.
 //!
-//! An order is a chain: each table is added to all before it, by looking into it for each row (a nested loop), or by a hash table, made of
-//! the new table's rows or of those before. Up to [`SEARCHED_MAX`] tables all orders are compared, by dynamic programming over sets of
-//! tables; of more, each next one is the cheapest. Tables that no condition connects to those before wait until no other is left.
+//! An order is a chain: each table is joined to all tables before it, by a nested loop or by a hash join. The hash
+//! table is built from the new table or from the rows of the tables before it. Up to [`SEARCHED_MAX`] tables, dynamic
+//! programming over sets of tables compares all orders. Beyond that, each step takes the cheapest next table. A table
+//! that no predicate connects to the tables before it is postponed until no other is left.
 //!
-//! O1: what reads columns of other tables (LATERAL) comes behind them.
+//! O1: a table that reads columns of other tables (LATERAL) follows them.
 //! O2: STRAIGHT_JOIN keeps the order of FROM.
-//! O3: an order that an index gives survives nested loops and hash tables made of the new table; so it counts only where all joins are
-//!     such.
+//! O3: nested loops, and hash joins that build from the new table, preserve the order of an index scan. So that order
+//!     counts only if all joins are of these kinds.
 
 use super::access::Choice;
 use super::estimate::{KEEP_COST, PROBE_COST, TABLE_COST};
@@ -18,12 +19,12 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Up to so many tables all orders are compared.
+/// Up to this many tables all orders are compared.
 const SEARCHED_MAX: usize = 10;
 /// Handing a joined row on.
 const ROW_COST: f64 = 0.2;
 
-/// How a table is joined to those before it.
+/// The join method of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Method {
     /// It is the first one.
@@ -39,7 +40,7 @@ pub(super) enum Method {
 /// An order of the inner tables.
 pub(super) struct Order {
     pub steps: Vec<(usize, Method)>,
-    /// Rows come as they were asked for.
+    /// Rows come in the requested order.
     pub ordered: bool,
 }
 
@@ -51,12 +52,12 @@ struct Joined {
     steps: Vec<(usize, Method)>,
 }
 
-/// What is known of adding a table to those before it.
+/// The costs of adding a table to those before it.
 struct Added {
     /// Rows and cost of one look into it.
     rows: f64,
     cost: f64,
-    /// Of reading it by itself, where a hash table can join it.
+    /// The table read by itself, for a hash join.
     alone: Option<(f64, f64)>,
     connected: bool,
 }
@@ -77,7 +78,7 @@ impl FromBlock<'_> {
         if let [source] = flat.inner[..] {
             let choice = self.choose(flat, source, outer, need);
             let steps = vec![(source, Method::First)];
-            // The one row of a key is in any order, but not what is joined to it.
+            // The single row of a unique key is in any order, but not the rows that are joined to it.
             let lasts = flat.is_alone() || need.is_some_and(|need| need.is_about(source));
             return Order { steps, ordered: choice.ordered && lasts };
         }
@@ -180,7 +181,7 @@ impl<'s, 'b> Search<'s, 'b> {
         }
     }
 
-    /// Adds, again and again, the table that makes the fewest costs and rows.
+    /// Repeatedly adds the table with the lowest cost and number of rows.
     fn greedy(&self, first: Option<(usize, &Choice)>) -> Joined {
         let count = self.flat.inner.len();
         let begin = first.map(|(place, _)| place).unwrap_or_else(|| {
@@ -200,7 +201,7 @@ impl<'s, 'b> Search<'s, 'b> {
         joined
     }
 
-    /// The tables that may come next: connected ones where there are any.
+    /// The tables that may come next: connected ones if there are any.
     fn next(&self, set: u64) -> Vec<usize> {
         let rest: Vec<usize> = (0..self.flat.inner.len()).filter(|place| set & 1 << place == 0).collect();
         let ready: Vec<usize> = rest.iter().copied().filter(|place| self.is_ready(*place, set)).collect();
@@ -284,7 +285,7 @@ impl<'s, 'b> Search<'s, 'b> {
     }
 }
 
-/// Does the access path lead to some of the rows only?
+/// Does the access path read only some of the rows?
 pub(super) fn is_lookup(access: &Access) -> bool {
     matches!(access, Access::Point { .. } | Access::Ranges { .. } | Access::Merge(_))
 }

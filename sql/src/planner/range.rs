@@ -1,11 +1,12 @@
-//! Range analysis: what the conjuncts say about the key of one index.
+//! Range analysis: derives key ranges of one index from the conjuncts.
 //!
-//! Columns of the index are taken in order. A column with an equality (or IS NULL, `<=>`) becomes part of the ranges' prefix; an IN
-//! list multiplies the ranges; the first column with bounds ends them. Where no plain condition is found, a conjunct that is an OR is
-//! tried: each of its branches, taken with the plain conditions, must give ranges.
+//! Columns of the index are taken in order. A column with an equality (or IS NULL, `<=>`) extends the common prefix of
+//! the ranges. An IN list multiplies the ranges. The first column with an inequality ends them. If no simple conjunct
+//! applies, a conjunct that is an OR is tried: each of its branches, together with the simple conjuncts, must give
+//! ranges.
 //!
 //! R1: a row that satisfies the conjuncts lies in one of the ranges.
-//! R2: a conjunct in `exact` holds for every row in the ranges, so that no filter need repeat it.
+//! R2: a conjunct in `exact` is true for every row in the ranges, so no filter has to repeat it.
 
 use super::FromBlock;
 use crate::bind::{Class, class, constant};
@@ -26,11 +27,11 @@ const OR_DEPTH_MAX: usize = 3;
 /// Branches looked at for one index, before its ranges are given up.
 const BRANCHES_MAX: usize = 50_000;
 
-/// What an index can do for the conjuncts.
+/// The use of an index for the conjuncts.
 #[derive(Clone, Debug)]
 pub(super) struct IndexRanges {
     pub ranges: Vec<KeyRange>,
-    /// Leading index columns that have one and the same value in all ranges.
+    /// The number of leading index columns that have a single value over all ranges.
     pub fixed: usize,
     /// Every range fixes all columns of the index by plain equality.
     pub all_columns: bool,
@@ -50,7 +51,7 @@ pub(super) struct Analysis<'a> {
     pub total: f64,
     /// Branches of ORs that may still be looked at.
     pub budget: Cell<usize>,
-    /// What knows of the table's rows.
+    /// The block, whose context has the table's statistics.
     pub block: &'a FromBlock<'a>,
     pub statistics: Option<Arc<TableStatistics>>,
     /// The number of the index that is looked at.
@@ -151,8 +152,8 @@ impl<'a> Analysis<'a> {
         (!index.columns.is_empty()).then_some(out)
     }
 
-    /// Follows a conjunct that is an OR: the union of its branches' ranges. `place` is what plain conditions reach already; an OR
-    /// must do better in every branch.
+    /// Handles a conjunct that is an OR: the union of the ranges of its branches. `place` is the number of columns that
+    /// simple conjuncts restrict already; each branch must restrict more.
     fn or_ranges(&self, index: &IndexDef, conjuncts: &[&Expr], depth: usize, place: usize) -> Option<IndexRanges> {
         if depth >= OR_DEPTH_MAX {
             return None;
@@ -207,8 +208,8 @@ impl<'a> Analysis<'a> {
         self.block.between((self.source, column), low, high).unwrap_or(usual)
     }
 
-    /// Rows with one value in the index column at `place`, among so many that have one in those before it. Without statistics, a group is
-    /// expected to hold the cube root of the table's rows.
+    /// The rows with one value in the index column at `place`, out of `rows` with given values in the columns before
+    /// it. Without statistics, a group is expected to hold the cube root of the table's rows.
     fn equal_rows(&self, place: usize, rows: f64) -> f64 {
         let distinct = |columns| self.statistics.as_ref().and_then(|s| s.distinct_prefix(self.index.get(), columns));
         if let Some(with) = distinct(place + 1) {
@@ -261,7 +262,7 @@ impl<'a> Analysis<'a> {
         found
     }
 
-    /// What a conjunct says about a column, and whether a range says all of it.
+    /// The restriction that a conjunct puts on a column, and whether a range expresses all of the conjunct.
     fn condition<'e>(&self, column: usize, conjunct: &'e Expr) -> Option<(Condition<'e>, bool)> {
         let ty = &self.table.columns[column].ty;
         match &conjunct.kind {
@@ -359,7 +360,7 @@ impl IndexRanges {
         self.ranges = ranges;
     }
 
-    /// Bounds on the column behind the prefix.
+    /// A range of the column after the prefix.
     fn bound(&mut self, low: Option<(usize, Expr, Bound, bool)>, high: Option<(usize, Expr, Bound, bool)>, cut: bool, part: f64) {
         self.rows *= part;
         for (position, _, _, exact) in low.iter().chain(&high) {
@@ -380,8 +381,8 @@ fn null() -> Expr {
     Expr::literal(Value::Null, ColumnType::new(TypeKind::Null))
 }
 
-/// Can an index on a column of this type serve a comparison that is made in this way? `Some(true)`: the key order decides it
-/// exactly; `Some(false)`: the ranges hold all rows, but a filter must judge them.
+/// Can an index on a column of this type serve a comparison of this kind? `Some(true)`: the ranges are exact;
+/// `Some(false)`: the ranges contain all matching rows, but a filter must check them.
 fn usable(column: &ColumnType, by: CompareAs, value: &ColumnType, equality: bool) -> Option<bool> {
     match &column.kind {
         // Keys are ordinals: equality alone, and numbers.
@@ -397,7 +398,7 @@ fn usable(column: &ColumnType, by: CompareAs, value: &ColumnType, equality: bool
         _ => match (class(column), by) {
             (Class::Integer, CompareAs::Integer) => Some(true),
             (Class::Integer, CompareAs::Decimal) => Some(true),
-            // `id = '5'` as a parameter: the number it stands for.
+            // `id = '5'` as a parameter: the number in the string.
             (Class::Integer, CompareAs::Double) => Some(false),
             (Class::Decimal, CompareAs::Decimal | CompareAs::Integer) => Some(true),
             (Class::Decimal, CompareAs::Double) => Some(false),
@@ -412,7 +413,8 @@ fn usable(column: &ColumnType, by: CompareAs, value: &ColumnType, equality: bool
     }
 }
 
-/// A text of rows, beside a column of dates or times: what is no date is compared as one, but is no bound in an index.
+/// Is it a string from rows, beside a column of dates or times? A string that is no date is compared as one, but cannot
+/// bound a range.
 fn may_be_no_date(column: &ColumnType, value: &Expr) -> bool {
     matches!(class(column), Class::Date | Class::DateTime | Class::Time)
         && class(&value.ty) == Class::String

@@ -1,10 +1,11 @@
-//! Which part of the rows a condition keeps.
+//! Selectivity: the fraction of the rows that satisfies a predicate.
 //!
-//! 1. A column and a value: the column's histogram; without the value, one over its distinct values.
-//! 2. Two columns that are equal: one over the distinct values of the side that has more.
-//! 3. Without statistics, and for all other forms, rules of thumb.
+//! 1. A column and a value: the column's histogram; if the value is not known, 1 / the number of distinct values.
+//! 2. Two equal columns: 1 / the number of distinct values of the side that has more.
+//! 3. Without statistics, and for all other forms: rules of thumb.
 //!
-//! Conditions of a conjunction are taken to be independent, but for those that an index's distinct prefixes know together.
+//! The predicates of a conjunction are taken as independent, except where an index's statistics count the distinct
+//! values of the columns together.
 
 use super::FromBlock;
 use crate::bind::{SourceKind, children};
@@ -120,7 +121,7 @@ impl FromBlock<'_> {
         let equal = match (self.distinct(a), self.distinct(b)) {
             (Some(a), Some(b)) => 1.0 / a.max(b).max(1.0),
             (Some(n), None) | (None, Some(n)) => 1.0 / n.max(1.0),
-            // What is joined by a column without an index has some values of it often.
+            // A join column without an index is expected to have some values often.
             (None, None) => (1.0 / (self.rows_of(a.0).max(self.rows_of(b.0)) * 0.1).max(1.0)).min(0.1),
         };
         match op {
@@ -141,7 +142,7 @@ impl FromBlock<'_> {
         Some(1.0 / self.distinct(place)?.max(1.0))
     }
 
-    /// A value as statistics have it, where it can be known before the statement runs.
+    /// A value in the form of the statistics, if it is known before the statement runs.
     fn key_of(&self, source: usize, column: usize, value: &Expr) -> Option<Vec<u8>> {
         let may_look = self.sniffs.get() || !value.any(&|e| matches!(e.kind, ExprKind::Param(_)));
         if may_look && is_estimable(value) {
@@ -159,7 +160,7 @@ impl FromBlock<'_> {
     ) -> Option<f64> {
         let statistics = self.statistics_of(source)?;
         let histogram = statistics.histogram(column)?;
-        // Outer: no such end; inner: its value is not known.
+        // Outer `None`: there is no such bound; inner `None`: its value is not known.
         let key =
             |end: Option<(&Expr, bool)>| end.map(|(value, inclusive)| Some((self.key_of(source, column, value)?, inclusive)));
         let (low, high) = (key(low), key(high));

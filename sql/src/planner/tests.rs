@@ -1,5 +1,5 @@
-//! Plans of statements over a small schema, as EXPLAIN prints them. `plans.txt` holds a statement, then its tree or error, then an
-//! empty line. With `UPDATE_PLANS=1` the test writes the file anew; read the difference before you keep it.
+//! Tests of plans over a small schema, as EXPLAIN prints them. `plans.txt` holds a statement, then its tree or error,
+//! then an empty line. `UPDATE_PLANS=1` makes the test write the file; read the difference before you keep it.
 
 use crate::plan::{BindContext, KeyRange, SqlMode};
 use crate::testing::Fixture;
@@ -9,14 +9,14 @@ use types::schema::{Schema, TableDef};
 use types::statistics::TableStatistics;
 use types::{ColumnType, Value};
 
-/// A fixture that knows of rows what it is told.
+/// A fixture with given row counts.
 struct Informed {
     fixture: Fixture,
-    /// Nothing may be asked for.
+    /// Asking for a row count is an error.
     strict: bool,
     rows: fn(&str) -> u64,
     distinct: fn(&str) -> Option<Vec<Vec<f64>>>,
-    /// How often a table's rows were asked for.
+    /// How often row counts were requested.
     asked: Cell<u32>,
 }
 
@@ -109,7 +109,7 @@ fn a_lookup_finds_as_many_rows_as_statistics_say() {
     // A quarter of the rows is better read in sequence.
     assert!(explained(&context, "SELECT c FROM t WHERE k = 1").contains("Table scan"));
     assert!(explained(&context, "SELECT c FROM t USE INDEX (k) WHERE k = 1").contains("Table scan"));
-    // But where the user insists.
+    // Unless FORCE INDEX requires it.
     assert!(explained(&context, "SELECT c FROM t FORCE INDEX (k) WHERE k = 1").contains("Index lookup on t using k"));
     assert!(explained(&context, "SELECT c FROM t FORCE INDEX (k) WHERE a = 1").contains("Table scan"));
 }
