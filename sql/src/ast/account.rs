@@ -1,4 +1,4 @@
-//! Accounts, roles and privileges, as written.
+//! The syntax tree of statements about accounts, roles and privileges.
 
 use super::ObjectName;
 
@@ -7,11 +7,11 @@ use super::ObjectName;
 pub enum AccountName<'a> {
     /// CURRENT_USER(), USER()
     Current,
-    /// The host is `%` where none is written.
+    /// The host is `%` if none is written.
     Named { user: &'a str, host: &'a str },
 }
 
-/// What CREATE USER and ALTER USER say of a password.
+/// The password clause of CREATE USER and ALTER USER.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Authentication<'a> {
     /// Nothing.
@@ -58,7 +58,7 @@ pub enum Expiry {
     Days(u64),
 }
 
-/// What WITH bounds.
+/// A limit of the WITH clause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resource {
     Queries,
@@ -67,7 +67,7 @@ pub enum Resource {
     UserConnections,
 }
 
-/// What CREATE USER and ALTER USER say of all their accounts. `None` is DEFAULT.
+/// The clauses of CREATE USER and ALTER USER that apply to all their accounts. `None` is DEFAULT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccountOption<'a> {
     Require(Requirement<'a>),
@@ -84,7 +84,7 @@ pub enum AccountOption<'a> {
     Attribute(&'a [u8]),
 }
 
-/// What SET ROLE and SET DEFAULT ROLE choose.
+/// The roles of SET ROLE and SET DEFAULT ROLE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoleChoice<'a> {
     None,
@@ -116,11 +116,11 @@ pub enum GrantLevel<'a> {
     },
 }
 
-/// Whom REVOKE takes from, and what it does not mind.
+/// The accounts of REVOKE, and its IF EXISTS and IGNORE UNKNOWN USER.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RevokeFrom<'a> {
     pub names: &'a [AccountName<'a>],
-    /// IF EXISTS: what is not there is warned of.
+    /// IF EXISTS: a missing privilege raises a warning.
     pub if_exists: bool,
     /// IGNORE UNKNOWN USER
     pub ignore_unknown: bool,

@@ -1,4 +1,4 @@
-//! Definitions of databases, tables and indexes, as written.
+//! The syntax tree of definitions of databases, tables and indexes.
 
 use super::{Duplicates, Expr, ObjectName, PartitionAction, PartitionClause, Query};
 use types::schema::{CheckOption, ViewAlgorithm};
@@ -36,7 +36,7 @@ pub struct CreateTable<'a> {
     pub duplicates: Duplicates,
 }
 
-/// Options of CREATE TABLE and ALTER TABLE. Those without an effect in Heddle are parsed and forgotten.
+/// Options of CREATE TABLE and ALTER TABLE. Options without an effect in Heddle are parsed and dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct TableOptions<'a> {
     pub engine: Option<&'a str>,
@@ -52,7 +52,7 @@ pub struct TableOptions<'a> {
 pub struct ColumnDefinition<'a> {
     pub name: &'a str,
     pub data_type: DataType<'a>,
-    /// NULL or NOT NULL, where written.
+    /// NULL or NOT NULL, if written.
     pub nullable: Option<bool>,
     pub default: DefaultClause<'a>,
     pub on_update_now: Option<u8>,
@@ -95,7 +95,7 @@ pub struct DataType<'a> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypeName<'a> {
-    /// BOOL, BOOLEAN, SERIAL are given as what they stand for.
+    /// BOOL, BOOLEAN and SERIAL are replaced by the types that they stand for.
     TinyInt(Option<u8>),
     SmallInt(Option<u8>),
     MediumInt(Option<u8>),
@@ -217,7 +217,7 @@ pub struct CreateView<'a> {
     pub check: CheckOption,
 }
 
-/// What a definition of a view does about one of its name.
+/// OR REPLACE or IF NOT EXISTS in the definition of a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ViewForm {
     Create,

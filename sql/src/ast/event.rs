@@ -1,4 +1,4 @@
-//! Events, as written.
+//! The syntax tree of event definitions.
 
 use super::{Expr, IntervalUnit, ObjectName};
 use types::event::EventStatus;
@@ -35,7 +35,7 @@ pub enum EventSchedule<'a> {
     Every { amount: Expr<'a>, unit: IntervalUnit, starts: Option<Expr<'a>>, ends: Option<Expr<'a>> },
 }
 
-/// What else is said of an event. `None`: nothing.
+/// The other clauses of an event. `None`: not written.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EventClauses<'a> {
     /// ON COMPLETION PRESERVE, not ON COMPLETION NOT PRESERVE.

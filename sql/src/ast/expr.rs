@@ -1,4 +1,4 @@
-//! Expressions as written.
+//! The syntax tree of expressions.
 
 use super::{ObjectName, OrderItem, Query};
 use crate::error::Error;
@@ -40,7 +40,7 @@ pub struct StringLiteral<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Expr<'a> {
     Literal(Literal<'a>),
-    /// A literal that the plan cache takes out of the text: number `index` of the lifted ones.
+    /// A literal that the plan cache lifts out of the text: number `index` of the lifted ones.
     Lifted {
         index: u32,
         literal: &'a Literal<'a>,
@@ -48,7 +48,7 @@ pub enum Expr<'a> {
     /// `?`, counted from 0 through the statement.
     Param(u32),
     Column(&'a ColumnName<'a>),
-    /// A variable of the stored program around.
+    /// A variable of the enclosing stored program.
     Local {
         slot: u32,
         name: &'a str,
@@ -186,7 +186,7 @@ pub enum Expr<'a> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VariableScope {
-    /// `@@name`: the session's where it has one, else the global.
+    /// `@@name`: the session's value if there is one, else the global value.
     Any,
     Global,
     Session,
@@ -240,7 +240,7 @@ pub struct JsonValue<'a> {
     pub on_error: JsonOn<'a>,
 }
 
-/// What JSON_VALUE answers where the path finds nothing, or an error.
+/// The result of JSON_VALUE if the path finds nothing, or on an error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum JsonOn<'a> {
     Null,
@@ -364,12 +364,12 @@ impl IntervalUnit {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Call<'a> {
-    /// `database.function` where it was written so.
+    /// `database.function` if a database was written.
     pub name: ObjectName<'a>,
     pub args: &'a [Expr<'a>],
     /// CHAR(... USING charset), CAST-like suffixes.
     pub using: Option<&'a str>,
-    /// A space stands before the parenthesis, where the function must not have one.
+    /// There is a space before the parenthesis, which this function does not allow.
     pub apart: bool,
 }
 
@@ -403,7 +403,7 @@ pub struct WindowCall<'a> {
 }
 
 impl WindowCall<'_> {
-    /// 3593: it stands where no window function may.
+    /// 3593: a window function is not allowed here.
     pub fn misplaced(&self) -> Error {
         let name = match self.function {
             WindowFunction::Aggregate(aggregate) => aggregate.function.name(),

@@ -1,8 +1,8 @@
-//! The syntax tree: what was written, before any name is looked up.
+//! The syntax tree: the statement as written, before any name is resolved.
 //!
-//! Every node lives in an [`crate::arena::Arena`] or in the statement's own text, and is `Copy`. Names are UTF-8; string literals
-//! are bytes. The tree's height is bounded by `parser::HEIGHT_MAX`, so recursion over it is safe; chains of AND, OR and of set
-//! operations, which programs make long, are flat lists.
+//! Every node lives in an [`crate::arena::Arena`] or in the statement's own text, and is `Copy`. Names are UTF-8;
+//! string literals are bytes. `parser::HEIGHT_MAX` bounds the height of the tree, so recursion over it is safe. Chains
+//! of AND, of OR and of set operations are flat lists, because programs generate long ones.
 
 mod account;
 mod ddl;
@@ -99,7 +99,8 @@ pub enum Statement<'a> {
         name: ObjectName<'a>,
         if_exists: bool,
     },
-    /// SIGNAL, RESIGNAL, GET DIAGNOSTICS outside of a stored program: its text, which is a program of one instruction.
+    /// SIGNAL, RESIGNAL, GET DIAGNOSTICS outside of a stored program: the text, which is run as a program of one
+    /// instruction.
     Condition(&'a str),
     Call(&'a CallProcedure<'a>),
 
@@ -190,7 +191,7 @@ pub enum Statement<'a> {
     },
 }
 
-/// What a statement does to transactions and data, seen from its syntax alone.
+/// The effects of a statement on transactions and data, derived from its syntax alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct StatementInfo {
     /// Commits the open transaction before it runs.
@@ -199,12 +200,12 @@ pub struct StatementInfo {
     pub writes: bool,
     /// Returns a result set when it succeeds.
     pub returns_rows: bool,
-    /// SELECT, INSERT, UPDATE, DELETE, REPLACE: goes through the binder and the planner.
+    /// SELECT, INSERT, UPDATE, DELETE, REPLACE: statements for the binder and the planner.
     pub plannable: bool,
 }
 
 impl Statement<'_> {
-    /// What kind of statement this is, without looking any name up.
+    /// Classifies the statement without resolving any name.
     pub fn info(&self) -> StatementInfo {
         use Statement as S;
         let ddl = StatementInfo { implicit_commit: true, writes: true, ..Default::default() };

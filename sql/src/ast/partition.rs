@@ -1,4 +1,4 @@
-//! PARTITION BY, and what ALTER TABLE does with partitions, as written.
+//! The syntax tree of PARTITION BY and of ALTER TABLE's actions on partitions.
 
 use super::{Expr, ObjectName};
 
@@ -44,7 +44,7 @@ pub struct PartitionDefinition<'a> {
     pub name: &'a str,
     pub values: PartitionValues<'a>,
     pub comment: Option<&'a [u8]>,
-    /// Names and comments, where they are given.
+    /// Names and comments, if written.
     pub subpartitions: &'a [(&'a str, Option<&'a [u8]>)],
 }
 
@@ -63,7 +63,7 @@ pub enum PartitionValue<'a> {
     Expr(&'a Expr<'a>),
 }
 
-/// What ALTER TABLE does with partitions.
+/// An action of ALTER TABLE on partitions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PartitionAction<'a> {
     By(&'a PartitionClause<'a>),

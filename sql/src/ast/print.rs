@@ -1,5 +1,5 @@
-//! Prints trees back as text: expressions and queries in a canonical form with every bracket, for messages and for tests of the
-//! parser; other statements in the form of their fields.
+//! Prints syntax trees as text. Expressions and queries are printed in a canonical form with every bracket, for
+//! messages and for the parser's tests. Other statements are printed field by field.
 
 use super::*;
 use std::fmt::{Display, Formatter, Result, Write};
@@ -101,7 +101,7 @@ impl BinaryOp {
     }
 }
 
-/// `NOT ` where it was written.
+/// `NOT ` if it was written.
 fn not(negated: bool) -> &'static str {
     if negated { "NOT " } else { "" }
 }

@@ -1,4 +1,4 @@
-//! SELECT and the statements that change rows, as written.
+//! The syntax tree of SELECT and of the statements that change rows.
 
 use super::{ColumnName, DataType, Expr, ObjectName, WindowSpec};
 
@@ -96,7 +96,7 @@ pub enum SelectItem<'a> {
     Expr {
         expr: Expr<'a>,
         alias: Option<&'a str>,
-        /// The text as written: the column's name where there is no alias.
+        /// The text as written, which names the column if there is no alias.
         text: &'a str,
     },
 }
@@ -127,7 +127,7 @@ pub struct LockClause<'a> {
 pub enum IntoTarget<'a> {
     /// A user variable's name.
     User(&'a str),
-    /// A slot of the stored program around.
+    /// A slot of the enclosing stored program.
     Local(u32),
 }
 
@@ -147,7 +147,7 @@ pub struct OutFile<'a> {
     pub format: FileFormat<'a>,
 }
 
-/// FIELDS and LINES: how values and rows stand in a text file.
+/// FIELDS and LINES: the representation of values and rows in a text file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FileFormat<'a> {
     pub fields_terminated: &'a [u8],
@@ -231,10 +231,10 @@ pub struct JsonValueColumn<'a> {
     pub on_error: JsonColumnOn<'a>,
 }
 
-/// What a column of JSON_TABLE has where its path finds nothing, or nothing that fits.
+/// The value of a JSON_TABLE column if its path finds nothing, or nothing of its type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum JsonColumnOn<'a> {
-    /// Nothing is said: NULL.
+    /// No clause is written: NULL.
     Unsaid,
     Null,
     Error,
@@ -330,7 +330,7 @@ pub struct LoadData<'a> {
     /// The client has the file.
     pub local: bool,
     pub path: &'a [u8],
-    /// REPLACE, IGNORE; `Refuse` where neither was written.
+    /// REPLACE or IGNORE; `Refuse` if neither was written.
     pub duplicates: Duplicates,
     pub table: ObjectName<'a>,
     pub partitions: &'a [&'a str],
@@ -343,7 +343,7 @@ pub struct LoadData<'a> {
     pub assignments: &'a [Assignment<'a>],
 }
 
-/// What becomes of a row whose key is there already.
+/// The treatment of a row with a duplicate key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Duplicates {
     Refuse,
@@ -351,7 +351,7 @@ pub enum Duplicates {
     Replace,
 }
 
-/// Where a field of a file goes.
+/// The target of a field of a file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LoadTarget<'a> {
     Column(ColumnName<'a>),

@@ -1,9 +1,9 @@
-//! Stored routines, as written.
+//! The syntax tree of stored routines.
 
 use super::{Expr, ObjectName};
 use types::schema::TriggerEvent;
 
-/// What a routine says of itself besides its body. `None`: not written.
+/// The characteristics of a routine. `None`: not written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Characteristics<'a> {
     pub comment: Option<&'a [u8]>,

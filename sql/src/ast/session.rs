@@ -1,4 +1,4 @@
-//! Transactions, SET, SHOW and the rest of what a session is told, as written.
+//! The syntax tree of transaction statements, SET, SHOW and the other statements about the session or the server.
 
 use super::{AccountName, Expr, ObjectName, VariableScope};
 
@@ -167,7 +167,7 @@ pub enum Show<'a> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExplainFormat {
-    /// What `explain_format` says.
+    /// The format that `explain_format` names.
     Chosen,
     /// The table of 12 columns.
     Traditional,

@@ -1,7 +1,7 @@
-//! CREATE USER, GRANT and the rest of what is said about accounts, roles and privileges.
+//! CREATE USER, GRANT and the other statements about accounts, roles and privileges.
 //!
-//! A list behind GRANT or REVOKE is of roles or of privileges; which, only the word behind it tells (`ON`, or `TO` and `FROM`), so its
-//! items are kept in both readings until then.
+//! The list after GRANT or REVOKE holds roles or privileges. Only the word after the list decides (`ON`, or `TO` and
+//! `FROM`), so each item is kept in both readings until then.
 
 use super::Parser;
 use crate::arena::ArenaVec;
@@ -40,7 +40,7 @@ impl<'a> Parser<'a> {
         self.with_host(user)
     }
 
-    /// The `@host` behind a name.
+    /// The `@host` after a name.
     fn with_host(&mut self, user: &'a str) -> Result<AccountName<'a>> {
         let host = match self.token {
             Token::Variable(name) => {

@@ -1,8 +1,9 @@
-//! Bodies of stored programs: read in one pass, which leaves instructions (`crate::routine`).
+//! Bodies of stored programs: one pass that emits instructions (`crate::routine`).
 //!
-//! B1: what is declared in a block is in sight from there to the block's end; the body of a handler sees no label around it, and none
-//!     of its block's handlers.
-//! B2: a jump forward is written when its target is known; none is left open at the end of what it belongs to.
+//! B1: a declaration is in scope from its place to the end of its block. The body of a handler sees no label of the
+//!     enclosing blocks and no handler of its own block.
+//! B2: a forward jump is filled in when its target is known. None is left open at the end of the statement that it
+//!     belongs to.
 
 use super::{Parsed, Parser, QUERY_DEPTH, Repeated, uppercase};
 use crate::ast::{BinaryOp, DataType, Expr, Statement, TypeName, ViewForm};
@@ -15,10 +16,10 @@ use crate::routine::{
 };
 use types::schema::TriggerEvent;
 
-/// What names without a table may mean besides columns.
+/// The variables that an unqualified name may refer to.
 #[derive(Default)]
 pub(super) enum Names<'a> {
-    /// There is no stored program around.
+    /// There is no enclosing stored program.
     #[default]
     None,
     /// A body is being read.
@@ -83,7 +84,7 @@ pub(super) struct Builder<'a> {
 
 struct Label<'a> {
     name: &'a str,
-    /// Of a loop: where it begins.
+    /// Loops only: where it begins.
     start: Option<u32>,
     /// Jumps to its end.
     leaves: Vec<u32>,
@@ -103,7 +104,7 @@ impl<'a> Builder<'a> {
         self.program.kind
     }
 
-    /// A column of a trigger's row is going to be changed: 1362 where that cannot be.
+    /// Notes an assignment to a column of a trigger's row; 1362 if it cannot be assigned.
     fn assign_field(&mut self, slot: u32) -> Result<()> {
         let ProgramKind::Trigger { before, .. } = self.program.kind else { return Ok(()) };
         let Some(field) = self.program.fields.iter_mut().find(|field| field.slot == slot) else { return Ok(()) };
@@ -119,7 +120,7 @@ impl<'a> Builder<'a> {
 
     /// CALL may give a variable that it is given another value.
     pub fn lend_field(&mut self, slot: u32) {
-        // What cannot take one is told by CALL.
+        // CALL reports a field that cannot be assigned.
         let _ = self.assign_field(slot);
     }
 
@@ -128,7 +129,7 @@ impl<'a> Builder<'a> {
         self.find_from(self.outer, name).is_some()
     }
 
-    /// The variable of this name that was declared last, of those behind the first `from`.
+    /// The last declared variable of this name, from the variable number `from` on.
     fn find_from(&self, from: usize, name: &str) -> Option<u32> {
         self.locals[from..].iter().rev().find(|(known, _)| same(known, name)).map(|(_, slot)| *slot)
     }
@@ -273,7 +274,7 @@ impl<'a> Parser<'a> {
         self.emit_statement(statement, from)
     }
 
-    /// The statement that was read from `from` on is run when the program comes to it.
+    /// Emits an instruction that runs the statement whose text begins at `from`.
     fn emit_statement(&mut self, statement: Statement<'a>, from: usize) -> Result<()> {
         let code = self.statement_code(statement, from)?;
         self.builder().emit(Instr::Run(code));
@@ -323,7 +324,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The label at the end, and the end of those who leave it.
+    /// Reads the label after END, and resolves the jumps that leave the block.
     fn close_label(&mut self, name: Option<&str>) -> Result<()> {
         if self.at_ident() {
             let end = self.ident()?;
@@ -713,7 +714,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// What a function or a trigger may not have in its body.
+/// Refuses statements that are not allowed in a function or a trigger.
 fn check_inner(statement: &Statement<'_>, inner: &'static str) -> Result<()> {
     let info = statement.info();
     match statement {

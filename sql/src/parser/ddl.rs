@@ -70,7 +70,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What `CREATE DEFINER = user ...` goes on to create, if it is no view.
+    /// The kind of object that `CREATE DEFINER = user ...` creates, if it is no view.
     pub(super) fn definer_kind(&self) -> Option<&'static str> {
         let mut lexer = self.lexer;
         for _ in 0..16 {
@@ -511,7 +511,7 @@ impl<'a> Parser<'a> {
             self.expect(Token::RightParen)?;
             return Ok(DefaultClause::Expression(expr));
         }
-        // A literal with its sign: nothing else may stand here. A COLLATE behind it is the column's.
+        // Only a literal with an optional sign is allowed here. A COLLATE after it belongs to the column.
         let is_signed = self.at(Token::Minus) || self.at(Token::Plus);
         let expr = if is_signed { self.simple_expr()? } else { self.primary()? };
         match expr {
@@ -549,7 +549,7 @@ impl<'a> Parser<'a> {
         Ok(fsp as u8)
     }
 
-    /// Options of a table until something else comes; a comma may stand between.
+    /// Table options, optionally separated by commas.
     fn table_options(&mut self, options: &mut TableOptions<'a>) -> Result<()> {
         while self.table_option(options)? {
             self.accept(Token::Comma);

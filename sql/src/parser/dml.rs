@@ -110,7 +110,7 @@ impl<'a> Parser<'a> {
             Token::Keyword(K::Union | K::Except | K::Intersect | K::Order | K::Limit) => {
                 Ok(InsertSource::Query(self.query_behind(QueryBody::Values(rows))?))
             }
-            // A name for the rows stands behind those in parentheses alone.
+            // A row alias may follow only rows in parentheses.
             Token::Keyword(K::As) => Err(self.error()),
             _ => Ok(InsertSource::Values(rows)),
         }
@@ -245,14 +245,14 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Rows of literals that look alike to a digest: those from the first on, as many as there are.
+/// The first rows of VALUES that have one digest.
 #[derive(Default)]
 struct AlikeRows {
     count: usize,
     /// Each has one value.
     are_single: bool,
     is_over: bool,
-    /// Where the second and the last of them end.
+    /// Where the second row ends.
     second_end: usize,
     last_end: usize,
 }
@@ -266,7 +266,7 @@ impl AlikeRows {
     /// A row that the parser has just read.
     fn add(&mut self, values: usize, parser: &Parser<'_>) {
         let is_single = values == 1;
-        // What stands between tokens may be a comment whose inside is read.
+        // There may be a version comment between tokens, whose content is parsed.
         let behind = &parser.text[parser.previous_end..parser.start];
         self.is_over |= self.count > 0 && is_single != self.are_single
             || parser.lexer.is_in_comment()

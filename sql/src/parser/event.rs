@@ -103,7 +103,7 @@ impl<'a> Parser<'a> {
         Ok(clauses)
     }
 
-    /// DO and the text behind it.
+    /// DO and the body's text.
     fn event_body(&mut self) -> Result<Option<&'a str>> {
         if !self.accept_word("DO") {
             return Ok(None);

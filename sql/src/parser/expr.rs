@@ -31,7 +31,7 @@ pub(super) mod level {
     pub const TIGHT: u8 = 15;
 }
 
-/// MySQL's character sets: what may stand behind the underscore of `_utf8mb4'text'`.
+/// MySQL's character sets, which may follow the underscore of `_utf8mb4'text'`.
 const CHARSETS: &[&str] = &[
     "utf8mb4", "utf8", "utf8mb3", "latin1", "binary", "ascii", "armscii8", "big5", "cp1250", "cp1251", "cp1256", "cp1257",
     "cp850", "cp852", "cp866", "cp932", "dec8", "eucjpms", "euckr", "gb18030", "gb2312", "gbk", "geostd8", "greek", "hebrew",
@@ -39,7 +39,7 @@ const CHARSETS: &[&str] = &[
     "ujis", "utf16", "utf16le", "utf32",
 ];
 
-/// What stands between two operands.
+/// An operator between two operands.
 #[derive(Clone, Copy)]
 enum Infix {
     Or,
@@ -50,7 +50,7 @@ enum Infix {
     Predicate,
 }
 
-/// Work that an operand makes, in bytes of a plain copy (`types::work`).
+/// Work of parsing one operand, in bytes of a plain copy (`types::work`).
 const OPERAND_UNITS: usize = 64;
 
 impl<'a> Parser<'a> {
@@ -128,7 +128,7 @@ impl<'a> Parser<'a> {
         Ok(expr)
     }
 
-    /// Takes operators of at least this level behind an operand.
+    /// Parses operators of at least this level after an operand.
     fn climb(&mut self, mut left: Expr<'a>, min: u8) -> Result<Expr<'a>> {
         while let Some((level, infix)) = self.infix() {
             if level < min {
@@ -142,7 +142,7 @@ impl<'a> Parser<'a> {
                 Infix::Is => {
                     let closes = !self.peek_is_null();
                     let expr = self.is_tail(left)?;
-                    // Behind IS TRUE, FALSE and UNKNOWN only AND, OR and the like may stand.
+                    // After IS TRUE, FALSE and UNKNOWN only AND, OR and the like are allowed.
                     if closes && self.infix().is_some_and(|(next, _)| next >= level::COMPARISON) {
                         return Err(self.error());
                     }
@@ -154,7 +154,7 @@ impl<'a> Parser<'a> {
         Ok(left)
     }
 
-    /// `left AND b AND c ...`, or the same with OR, as one list.
+    /// `left AND b AND c ...`, or a chain of OR, as one list.
     fn chain(&mut self, left: Expr<'a>, level: u8) -> Result<Expr<'a>> {
         let mut height = self.height;
         let mut items: ArenaVec<'a, Expr<'a>> = self.arena.list();
@@ -313,7 +313,7 @@ impl<'a> Parser<'a> {
         Ok(Expr::In { arg, list, negated })
     }
 
-    /// One or more expressions; the height left behind is that of the highest.
+    /// One or more expressions; sets the height to that of the highest.
     pub(super) fn expr_list(&mut self) -> Result<&'a [Expr<'a>]> {
         let mut height = 0;
         let items = self.list(|p| {
@@ -356,7 +356,7 @@ impl<'a> Parser<'a> {
         Ok(Expr::Unary { op, arg: self.arena.node(arg) })
     }
 
-    /// A primary expression with COLLATE behind it.
+    /// A primary expression and a COLLATE after it.
     fn postfix(&mut self) -> Result<Expr<'a>> {
         let mut expr = self.primary()?;
         while self.at_kw(K::Collate) {
@@ -452,7 +452,7 @@ impl<'a> Parser<'a> {
         self.chained(first)
     }
 
-    /// A string with those that stand behind it.
+    /// A string literal with the adjacent literals that follow it.
     fn chained(&mut self, first: &'a [u8]) -> Result<&'a [u8]> {
         if !matches!(self.token, Token::String { .. }) {
             return Ok(first);
@@ -466,7 +466,8 @@ impl<'a> Parser<'a> {
         Ok(whole.into_bump_slice())
     }
 
-    /// A text where nothing else may stand, as the path of JSON_VALUE: with an introducer too, of a character set that has it as UTF-8 has.
+    /// A string that must be a literal, such as the path of JSON_VALUE. It may have an introducer of a character set
+    /// whose encoding equals UTF-8.
     pub(super) fn text_literal(&mut self) -> Result<&'a [u8]> {
         match self.token {
             Token::National { raw, quote, escaped } => self.national(raw, quote, escaped),
@@ -571,7 +572,7 @@ impl<'a> Parser<'a> {
         Ok((scope, name))
     }
 
-    /// A variable's name: any name; reserved words too, as far as they are variables (`@@read_only` is none).
+    /// The name of a variable: any name, or a reserved word if it is a variable (`@@read_only` is not reserved).
     fn variable_word(&mut self) -> Result<&'a str> {
         if let Token::Keyword(_) = self.token {
             let name = self.utf8(&self.text[self.start..self.lexer.position()])?;
@@ -707,7 +708,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// A variable of the program around; with an arrow, what it has at a path.
+    /// A variable of the enclosing program, optionally with a JSON arrow and path.
     fn local_tail(&mut self, slot: u32, name: &'a str) -> Result<Expr<'a>> {
         self.height = 1;
         let local = Expr::Local { slot, name };
@@ -762,7 +763,7 @@ fn hex_value(digit: u8) -> u8 {
     }
 }
 
-/// Digits, points and exponents: the lexer gives nothing else.
+/// The text of digits, points and exponents; the lexer produces nothing else here.
 fn ascii(digits: &[u8]) -> &str {
     std::str::from_utf8(digits).expect("numbers are ASCII")
 }

@@ -11,7 +11,7 @@ use crate::keyword::Keyword as K;
 use crate::lexer::Token;
 use std::ops::RangeInclusive;
 
-/// What INTERVAL turned out to begin.
+/// The constructs that INTERVAL may begin.
 pub(super) enum Interval<'a> {
     /// `INTERVAL n unit`
     Amount(Expr<'a>, IntervalUnit),
@@ -125,7 +125,7 @@ impl<'a> Parser<'a> {
         Expr::Call(self.arena.node(Call { name, args, using: None, apart: false }))
     }
 
-    /// `(a, b, ...)` behind a function's name.
+    /// `(a, b, ...)` after a function's name.
     pub(super) fn plain_call(&mut self, name: ObjectName<'a>) -> Result<Expr<'a>> {
         self.call_with_args(name, 0..=usize::MAX, false)
     }
@@ -137,7 +137,7 @@ impl<'a> Parser<'a> {
         Ok(Expr::Call(self.arena.node(Call { name, args, using: None, apart })))
     }
 
-    /// So many arguments, none too, and the closing parenthesis.
+    /// A list of `count` arguments, possibly empty, and the closing parenthesis.
     fn args_to_paren(&mut self, count: RangeInclusive<usize>) -> Result<&'a [Expr<'a>]> {
         if *count.start() == 0 && self.accept(Token::RightParen) {
             self.height = 1;
@@ -159,7 +159,7 @@ impl<'a> Parser<'a> {
         Ok(args.into_bump_slice())
     }
 
-    /// A call whose name is a plain word; some have a grammar of their own.
+    /// A call whose name is a plain word; some have their own grammar.
     pub(super) fn word_call(&mut self, word: &'a [u8], name: &'a str, start: usize) -> Result<Expr<'a>> {
         let mut buffer = [0; 16];
         let upper = uppercase(word, &mut buffer);
@@ -267,7 +267,7 @@ impl<'a> Parser<'a> {
         Ok(Expr::Window(self.arena.node(WindowCall { function: WindowFunction::Named { name, args }, window })))
     }
 
-    /// A number that is the same for all rows: written, a parameter or a variable.
+    /// A number that is the same for all rows: a literal, a parameter or a variable.
     fn stable_integer(&mut self) -> Result<Expr<'a>> {
         match self.token {
             Token::Int(_) | Token::Param => self.primary(),
@@ -740,7 +740,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Functions that are called only with the parenthesis right behind the name, unless IGNORE_SPACE is set.
+/// Functions whose parenthesis must follow the name directly, unless IGNORE_SPACE is set.
 fn is_adjacent(upper: &[u8]) -> bool {
     aggregate(upper).is_some_and(|function| function != A::Avg)
         || matches!(upper, b"ADDDATE" | b"CAST" | b"CURDATE" | b"CURTIME" | b"DATE_ADD" | b"DATE_SUB" | b"EXTRACT")
@@ -759,7 +759,7 @@ fn is_adjacent(upper: &[u8]) -> bool {
         )
 }
 
-/// How many arguments the grammar asks for; with another number other functions are an error of their own.
+/// The number of arguments that the grammar requires. Other functions check the number later, with their own error.
 fn arguments(upper: &[u8]) -> RangeInclusive<usize> {
     match upper {
         b"ASCII" | b"CHARSET" | b"COLLATION" | b"DATE" | b"DAY" | b"HOUR" | b"MICROSECOND" | b"MINUTE" | b"MONTH"

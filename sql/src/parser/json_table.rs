@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::keyword::Keyword as K;
 use crate::lexer::Token;
 
-/// What a level of NESTED PATH counts for in `DEPTH_MAX`.
+/// How much a level of NESTED PATH adds to the depth (`DEPTH_MAX`).
 const NESTED_DEPTH: u32 = 4;
 
 impl<'a> Parser<'a> {

@@ -1,4 +1,4 @@
-//! LOAD DATA, and how values and rows stand in a text file: for SELECT ... INTO OUTFILE, too.
+//! LOAD DATA, and the FIELDS and LINES clauses that it shares with SELECT ... INTO OUTFILE.
 
 use super::Parser;
 use crate::ast::{Duplicates, FileFormat, LoadData, LoadTarget, Statement};

@@ -1,9 +1,9 @@
-//! Reads one statement into a syntax tree: recursive descent with one token of lookahead.
+//! Parses one statement into a syntax tree: recursive descent with one token of lookahead.
 //!
-//! P1: no input panics or overflows the stack: recursion is counted (`DEPTH_MAX`), and so is the height of the tree that is
-//!     made (`HEIGHT_MAX`), because chains of operators grow without recursion of the parser.
-//! P2: a reserved word is never taken for a name; any other word is a name wherever a name may stand.
-//! P3: every loop consumes a token or ends.
+//! P1: no input causes a panic or a stack overflow. `DEPTH_MAX` bounds the recursion; `HEIGHT_MAX` bounds the height of
+//!     the tree, which chains of operators increase without recursion of the parser.
+//! P2: a reserved word is never taken for a name; any other word is a name wherever a name is allowed.
+//! P3: every iteration of a loop consumes a token or ends the loop.
 
 mod account;
 mod alter;
@@ -41,7 +41,7 @@ use crate::plan::SqlMode;
 pub const DEPTH_MAX: u32 = 400;
 /// How high the tree of an expression may grow.
 pub const HEIGHT_MAX: u32 = 500;
-/// What a nested query counts for in `DEPTH_MAX`.
+/// How much a nested query adds to the depth (`DEPTH_MAX`).
 const QUERY_DEPTH: u32 = 8;
 /// MySQL's limits.
 pub(crate) const COLUMNS_MAX: usize = 4096;
@@ -53,7 +53,7 @@ const NAME_CHARS_MAX: usize = 64;
 /// How much of the text an error shows.
 const NEAR_CHARS_MAX: usize = 80;
 
-/// A statement and where its text ends.
+/// A parsed statement and the end of its text.
 #[derive(Clone, Copy, Debug)]
 pub struct Parsed<'a> {
     pub statement: Statement<'a>,
@@ -61,9 +61,9 @@ pub struct Parsed<'a> {
     pub params: u32,
     /// Number of literals given as `Expr::Lifted`.
     pub lifted: u32,
-    /// Offset of the text behind the `;` that ended the statement; the text's length when nothing follows.
+    /// Offset after the `;` that ended the statement; the length of the text if nothing follows.
     pub end: usize,
-    /// Where rows of VALUES stand that say nothing more to the statement's digest than the two before them.
+    /// The rows of VALUES that add nothing to the statement's digest after the first two.
     pub repeated: Repeated,
 }
 
@@ -95,10 +95,10 @@ pub(crate) struct Parser<'a> {
     arena: &'a Arena,
     text: &'a [u8],
     lexer: Lexer<'a>,
-    /// The token to be read next, and where it begins.
+    /// The next token.
     token: Token<'a>,
     start: usize,
-    /// Where the token before it ended.
+    /// Where the previous token ended.
     previous_end: usize,
     mode: SqlMode,
     params: u32,
@@ -111,7 +111,7 @@ pub(crate) struct Parser<'a> {
     /// INTO that stood before FROM.
     early_into: Option<crate::ast::SelectInto<'a>>,
     repeated: Repeated,
-    /// The stored program around.
+    /// The names of the enclosing stored program.
     names: body::Names<'a>,
 }
 
@@ -154,8 +154,8 @@ impl<'a> Parser<'a> {
         Ok(Parsed { statement, params: self.params, lifted, end, repeated: self.repeated })
     }
 
-    /// The rest of a statement that is not understood. A compound statement (a procedure's body) has semicolons of its own, so
-    /// nothing behind it can be told apart.
+    /// The rest of an unsupported statement. A compound statement (a procedure's body) has semicolons of its own, so
+    /// the end of the statement cannot be found: all of the text is skipped.
     fn skip_statement(&mut self) -> usize {
         self.text.len()
     }
@@ -245,7 +245,7 @@ impl<'a> Parser<'a> {
         self.start = start;
     }
 
-    /// The token behind the next one.
+    /// The token after the next one.
     fn peek(&self) -> Token<'a> {
         let mut lexer = self.lexer;
         lexer.next().0
@@ -286,7 +286,7 @@ impl<'a> Parser<'a> {
         if self.accept_kw(keyword) { Ok(()) } else { Err(self.error()) }
     }
 
-    /// The next token is this word, which is not reserved.
+    /// Is the next token this non-reserved word?
     fn at_word(&self, word: &str) -> bool {
         matches!(self.token, Token::Word(w) if w.eq_ignore_ascii_case(word.as_bytes()))
     }
@@ -327,7 +327,7 @@ impl<'a> Parser<'a> {
         Error::Syntax { near: self.near_of(start), line: self.line_of(start) }
     }
 
-    /// What an error shows of the text from `start` on.
+    /// The text from `start` on, as an error shows it.
     fn near_of(&self, start: usize) -> String {
         let rest = &self.text[start.min(self.text.len())..];
         String::from_utf8_lossy(&rest[..rest.len().min(NEAR_CHARS_MAX * 4)]).chars().take(NEAR_CHARS_MAX).collect()
@@ -348,7 +348,7 @@ impl<'a> Parser<'a> {
         self.depth -= depth;
     }
 
-    /// Notes that the expression made now has parts of this height.
+    /// Sets the height of the current expression from the height of its parts.
     fn grow(&mut self, height: u32) -> Result<()> {
         self.height = height + 1;
         if self.height > HEIGHT_MAX { Err(Error::TooDeep) } else { Ok(()) }
@@ -393,7 +393,7 @@ impl<'a> Parser<'a> {
         self.checked_name(name)
     }
 
-    /// A name that a statement itself may have made up, which has no limit.
+    /// A name without a length limit, because a statement may have generated it.
     fn name_of_any_length(&mut self) -> Result<&'a str> {
         let name = match self.token {
             Token::Word(word) | Token::Underscore(word) => self.utf8(word)?,
@@ -413,7 +413,7 @@ impl<'a> Parser<'a> {
         Ok(ObjectName { database: Some(first), name: self.ident()? })
     }
 
-    /// A name, or a string that stands for one (`AS 'x'`, charset and engine names).
+    /// A name, or a string in its place (`AS 'x'`, names of character sets and engines).
     fn ident_or_string(&mut self) -> Result<&'a str> {
         if let Token::String { .. } = self.token {
             let bytes = self.string()?;
@@ -450,7 +450,7 @@ impl<'a> Parser<'a> {
         Ok(value)
     }
 
-    /// The same, also written as 0x1F.
+    /// Like `number`, also written as 0x1F.
     fn number_or_hex(&mut self) -> Result<u64> {
         let Token::Hex(digits) = self.token else { return self.number() };
         let value = std::str::from_utf8(digits).ok().and_then(|digits| u64::from_str_radix(digits, 16).ok());
@@ -478,7 +478,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The same, in parentheses.
+    /// A list in parentheses.
     fn paren_list<T: Copy>(&mut self, one: impl FnMut(&mut Self) -> Result<T>) -> Result<&'a [T]> {
         self.expect(Token::LeftParen)?;
         let items = self.list(one)?;
@@ -506,7 +506,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Decimal digits as a number, where they fit.
+/// Decimal digits as a number; `None` if it is too large.
 pub(crate) fn parse_int(digits: &[u8]) -> Option<u64> {
     let mut value = 0u64;
     for digit in digits {
@@ -515,7 +515,7 @@ pub(crate) fn parse_int(digits: &[u8]) -> Option<u64> {
     Some(value)
 }
 
-/// The word in capitals, as far as it fits the buffer; longer words come back empty.
+/// The word in capitals; a word longer than the buffer becomes empty.
 pub(crate) fn uppercase<'b>(word: &[u8], buffer: &'b mut [u8]) -> &'b [u8] {
     let Some(out) = buffer.get_mut(..word.len()) else { return &[] };
     out.copy_from_slice(word);

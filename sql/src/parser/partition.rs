@@ -124,7 +124,7 @@ impl<'a> Parser<'a> {
         Ok(PartitionValue::Expr(self.expr_ref()?))
     }
 
-    /// Options of a partition. What another engine would do with them does not matter here.
+    /// Options of a partition. Options for other engines are ignored.
     fn partition_options(&mut self, comment: &mut Option<&'a [u8]>) -> Result<()> {
         const IGNORED: [&str; 4] = ["MAX_ROWS", "MIN_ROWS", "NODEGROUP", "TABLESPACE"];
         loop {
@@ -180,7 +180,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `ALTER TABLE t ANALYZE PARTITION p0, p1 | ALL` and the like, which is a statement of its own.
+    /// `ALTER TABLE t ANALYZE PARTITION p0, p1 | ALL` and the like, which become a statement of their own.
     pub(super) fn partition_maintenance(&mut self, table: ObjectName<'a>) -> Result<Option<Statement<'a>>> {
         let kind = match self.token {
             Token::Keyword(K::Analyze) => Maintenance::Analyze,

@@ -38,7 +38,7 @@ impl<'a> Parser<'a> {
         Ok(query)
     }
 
-    /// What follows a query in parentheses that turned out to be the first operand: UNION, ORDER BY, LIMIT.
+    /// The rest of a query whose first operand was in parentheses: UNION, ORDER BY, LIMIT.
     pub(super) fn query_behind(&mut self, first: QueryBody<'a>) -> Result<&'a Query<'a>> {
         self.query_tail(None, first)
     }
@@ -59,7 +59,7 @@ impl<'a> Parser<'a> {
         self.trailing_into(&mut query)?;
         query.locking = self.locking()?;
         self.trailing_into(&mut query)?;
-        // A query in parentheses with nothing around it is itself.
+        // Parentheses around a whole query are dropped.
         if let Query { with: None, body: QueryBody::Query(inner), order_by: [], limit: None, locking: [], into: None } = query {
             return Ok(inner);
         }
@@ -69,7 +69,7 @@ impl<'a> Parser<'a> {
         Ok(self.arena.node(query))
     }
 
-    /// INTO where a query may have it, if it is there; a query has one at most.
+    /// Parses an optional INTO at a place that allows it; a query has at most one.
     fn trailing_into(&mut self, query: &mut Query<'a>) -> Result<()> {
         if !self.at_kw(K::Into) {
             return Ok(());
@@ -143,7 +143,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `(query)` within a statement, where it has no INTO.
+    /// `(query)` within a statement, where INTO is not allowed.
     pub(super) fn paren_query(&mut self) -> Result<&'a Query<'a>> {
         let query = self.operand_in_parens()?;
         if query.into.is_some() { Err(Error::MisplacedInto) } else { Ok(query) }
@@ -289,7 +289,7 @@ impl<'a> Parser<'a> {
         }
         let start = self.start;
         let expr = self.expr()?;
-        // Names of expressions are text, also where a string literal in them is not UTF-8.
+        // The name of an expression is text, even if a string literal in it is not UTF-8.
         let text = match std::str::from_utf8(&self.text[start..self.previous_end]) {
             Ok(text) => text,
             Err(_) => self.arena.text(&String::from_utf8_lossy(&self.text[start..self.previous_end])),
@@ -298,7 +298,7 @@ impl<'a> Parser<'a> {
         Ok(SelectItem::Expr { expr, alias, text })
     }
 
-    /// `t.*` and `d.t.*`; nothing is consumed when it is something else.
+    /// `t.*` and `d.t.*`; consumes nothing if it is something else.
     fn table_star(&mut self) -> Result<Option<ObjectName<'a>>> {
         let mut lexer = self.lexer;
         lexer.next();
@@ -329,7 +329,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Aliases of columns may be longer than names, and strings.
+    /// Aliases of columns may be strings, and longer than names.
     fn alias_name(&mut self) -> Result<&'a str> {
         if let Token::String { .. } = self.token {
             let bytes = self.string()?;
@@ -434,7 +434,7 @@ impl<'a> Parser<'a> {
         Ok(SelectInto::Variables(self.list(|p| p.target_variable())?))
     }
 
-    /// A variable that takes a value: of the stored program around, or the user's.
+    /// A variable that takes a value: a program variable or a user variable.
     pub(super) fn target_variable(&mut self) -> Result<IntoTarget<'a>> {
         if !self.at_ident() {
             return self.user_variable().map(IntoTarget::User);

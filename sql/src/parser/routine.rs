@@ -1,4 +1,5 @@
-//! CREATE, ALTER, DROP of procedures, functions and triggers, CALL: the statement around a body (`super::body`), and the ways in for those who run one.
+//! CREATE, ALTER and DROP of procedures, functions and triggers, and CALL: the statement around a body (`super::body`),
+//! and the entry points that parse a stored program in order to run it.
 
 use super::Parser;
 use super::body::{Builder, Names};
@@ -47,7 +48,7 @@ impl<'a> Parser<'a> {
         if self.token == Token::End { Ok(()) } else { Err(self.error()) }
     }
 
-    /// `DEFINER = user`, where a routine, a trigger or an event follows.
+    /// `DEFINER = user` before a routine, a trigger or an event.
     pub(super) fn create_with_definer(&mut self) -> Result<Statement<'a>> {
         let definer = self.definer()?;
         match self.token {
@@ -98,7 +99,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The text of the one statement that a body is, with the comments behind it.
+    /// The text of a body, which is one statement, with the comments after it.
     pub(super) fn body(&mut self) -> Result<&'a str> {
         let from = self.start;
         self.body_statement()?;
@@ -133,7 +134,7 @@ impl<'a> Parser<'a> {
         self.expect_kw(K::Row)?;
         let mut place = None;
         for (word, follows) in [("FOLLOWS", true), ("PRECEDES", false)] {
-            // A label may be called so.
+            // A label may have this name.
             if place.is_none() && self.at_word(word) && !matches!(self.peek(), Token::Colon) {
                 self.bump();
                 place = Some((follows, self.ident_or_string()?));
@@ -152,7 +153,7 @@ impl<'a> Parser<'a> {
         Ok(Statement::DropTrigger { name: self.object_name()?, if_exists })
     }
 
-    /// The parameters, up to what cannot be one.
+    /// Parses parameters up to a token that cannot belong to one.
     fn parameters(&mut self) -> Result<()> {
         loop {
             // The parameters of a function are given, no more.
@@ -272,7 +273,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Whole comments, none of which is a statement's (`/*!`); not the end of one that is around.
+/// Is it a sequence of complete comments, none of which is a version comment (`/*!`) or the end of one?
 fn is_comments(text: &[u8]) -> bool {
     let count = |mark: &[u8; 2]| text.windows(2).filter(|pair| pair == mark).count();
     text.trim_ascii_start().starts_with(b"/*")

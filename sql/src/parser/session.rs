@@ -290,7 +290,7 @@ impl<'a> Parser<'a> {
         Ok(Statement::Kill { query, id: self.expr()? })
     }
 
-    /// RESET PERSIST; RESET REPLICA, MASTER, BINARY LOGS AND GTIDS: what they would reset is not there.
+    /// RESET PERSIST; RESET REPLICA, MASTER, BINARY LOGS AND GTIDS, which have nothing to reset.
     pub(super) fn reset(&mut self) -> Result<Statement<'a>> {
         self.bump();
         if !self.accept_word("PERSIST") {
@@ -493,7 +493,7 @@ fn string(bytes: &[u8]) -> Expr<'_> {
     Expr::Literal(Literal::String(StringLiteral { bytes, charset: None }))
 }
 
-/// What may stand behind the tables.
+/// The words that may follow the tables.
 pub(super) fn maintenance_words(kind: Maintenance) -> &'static [&'static str] {
     match kind {
         Maintenance::Check => &["QUICK", "FAST", "MEDIUM", "EXTENDED", "CHANGED"],

@@ -68,7 +68,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The forms that begin with a word that is not reserved; `None` for those that MySQL has and Heddle does not.
+    /// The forms that begin with a non-reserved word; `None` for forms of MySQL that Heddle does not have.
     fn show_word(&mut self, upper: &[u8], full: bool, extended: bool) -> Result<Option<Show<'a>>> {
         self.bump();
         let show = match upper {

@@ -129,8 +129,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `(SELECT ...)`, `(a, b JOIN c)`, and both in more parentheses: `((SELECT 1) UNION (SELECT 2))`, `((SELECT 1) t, u)`. Which of
-    /// them it is shows only behind the inner parenthesis.
+    /// `(SELECT ...)`, `(a, b JOIN c)`, and both in more parentheses: `((SELECT 1) UNION (SELECT 2))`, `((SELECT 1) t,
+    /// u)`. Only the text after the inner parenthesis shows which of them it is.
     fn in_parens(&mut self) -> Result<InParens<'a>> {
         if self.at_query_in_parens() {
             return Ok(InParens::Query(self.paren_query()?));
@@ -161,7 +161,7 @@ impl<'a> Parser<'a> {
         self.expect(Token::RightParen)?;
         self.leave(QUERY_DEPTH);
         Ok(InParens::Table(match tables.into_bump_slice() {
-            // A join keeps its parentheses: they bound what its ON may name.
+            // The parentheses of a join stay: they limit the names that its ON may use.
             [one] if !matches!(one, TableRef::Join(_)) => *one,
             tables => TableRef::List(tables),
         }))
@@ -239,7 +239,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// What a parenthesis in FROM holds.
+/// The content of a parenthesis in FROM.
 enum InParens<'a> {
     Query(&'a Query<'a>),
     Table(TableRef<'a>),

@@ -1,4 +1,4 @@
-//! The parser: statements and what they print as.
+//! Tests of the parser: statements and their printed trees.
 
 use super::*;
 use crate::plan::SqlMode;
@@ -17,7 +17,7 @@ fn check_mode(text: &str, expected: &str, mode: &SqlMode) {
     assert_eq!(printed, expected, "{text}");
 }
 
-/// The same for an expression.
+/// Checks an expression.
 fn expr(text: &str, expected: &str) {
     let arena = Arena::new();
     let printed = match parse_expression(&arena, text.as_bytes(), &SqlMode::DEFAULT) {

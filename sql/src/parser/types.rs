@@ -7,7 +7,7 @@ use crate::keyword::Keyword as K;
 use crate::lexer::Token;
 
 impl<'a> Parser<'a> {
-    /// A column's type with its attributes, up to what belongs to the column.
+    /// A type with its attributes; stops at the attributes of the column.
     pub(super) fn data_type(&mut self, column: &str) -> Result<DataType<'a>> {
         let mut ty =
             DataType { name: TypeName::Year, unsigned: false, zerofill: false, charset: None, collation: None, binary: false };
@@ -424,7 +424,7 @@ impl<'a> Parser<'a> {
             charset = Some("ucs2");
         }
         binary |= charset.is_some() && self.accept_kw(K::Binary);
-        // Bytes, padded as those of BINARY are.
+        // Bytes, padded as BINARY is.
         if charset.is_some_and(|charset: &str| charset.eq_ignore_ascii_case("binary")) {
             return Ok(CastTarget::Binary { length });
         }

@@ -1,4 +1,4 @@
-//! Statements of a body that are no plans and have expressions of their own: SET, CALL, DO (`crate::routine::Action`).
+//! Statements of a body that have no plan but contain expressions: SET, CALL, DO (`crate::routine::Action`).
 
 use super::super::Parser;
 use super::{Names, ProgramKind};
@@ -9,7 +9,7 @@ use crate::lexer::Token;
 use crate::routine::{Action, Argument, Instr, NewValue, Place, RoutineError};
 
 impl<'a> Parser<'a> {
-    /// SET: variables of the program, and whatever else SET sets.
+    /// SET: variables of the program and other variables.
     pub(super) fn set_variables(&mut self) -> Result<()> {
         self.bump();
         loop {
@@ -40,7 +40,7 @@ impl<'a> Parser<'a> {
             Token::Dot if self.is_field_row(name) => {
                 self.bump();
                 self.bump();
-                // What follows is the column's name, which the token still is.
+                // The token is still the name of the column.
                 let column = match self.token {
                     Token::Word(_) | Token::Underscore(_) | Token::Quoted { .. } => self.token,
                     _ => return Err(self.error()),

@@ -53,7 +53,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// A literal or a variable, which is all that may stand for the value of an item, and for the number of a condition.
+    /// A literal or a variable: the only values allowed for an item, and for the number of a condition.
     fn plain_value(&mut self) -> Result<ExprCode<'a>> {
         let (from, refused) = (self.start, self.error());
         if self.at(Token::LeftParen) {

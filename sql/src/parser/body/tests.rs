@@ -1,4 +1,4 @@
-//! What becomes of bodies, and what is refused in them.
+//! Tests of the instructions that bodies become, and of the errors in bodies.
 
 use crate::ast::{BinaryOp, Expr, Literal};
 use crate::error::Error;
