@@ -1,8 +1,8 @@
-//! The memory of one syntax tree: everything a parse makes is freed at once by [`Arena::reset`].
+//! The memory of one syntax tree. [`Arena::reset`] frees everything that a parse allocated at once.
 //!
-//! A session keeps one arena and resets it between statements, so that parsing allocates nothing once the arena
-//! has grown to the size of the usual statement. Nodes are `Copy` and are never dropped one by one, so a deep tree
-//! needs no deep drop.
+//! A session keeps one arena and resets it between statements. Once the arena has grown to the size of the session's
+//! usual statements, parsing allocates nothing. Nodes are `Copy` and are never dropped one by one, so dropping a deep
+//! tree needs no recursion.
 
 use bumpalo::Bump;
 
@@ -30,7 +30,7 @@ impl Arena {
         Self::default()
     }
 
-    /// Forgets every tree made in it, and keeps its memory for the next one unless that is large.
+    /// Frees every tree in the arena. Keeps the memory for the next tree unless it is large.
     pub fn reset(&mut self) {
         if self.bump.allocated_bytes() > KEEP_BYTES_MAX {
             self.bump = Bump::new();

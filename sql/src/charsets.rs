@@ -1,5 +1,5 @@
-//! The character sets and collations that clients may name. Text is UTF-8 inside; the other sets are accepted where their
-//! text is the same bytes (ASCII), and shown so that tools find what they look for.
+//! The character sets and collations that clients may name. Text is stored as UTF-8. The other sets are accepted where
+//! their encoding equals UTF-8 (ASCII text), and are listed so that tools find them.
 
 use std::sync::LazyLock;
 use types::CollationId;
@@ -57,12 +57,12 @@ pub fn charset(name: &str) -> Option<&'static Charset> {
     CHARSETS.iter().find(|charset| charset.name.eq_ignore_ascii_case(name))
 }
 
-/// As `charset`, of files and clients: 1115 where there is none.
+/// Like `charset`, for files and clients: raises 1115 if there is none.
 pub fn for_clients(name: &str) -> crate::Result<&'static Charset> {
     charset(name).filter(|set| is_for_clients(set)).ok_or_else(|| crate::Error::UnknownCharset(name.to_owned()))
 }
 
-/// May clients speak it? Not where an ASCII character has several bytes.
+/// May clients use it? Not if it encodes an ASCII character in several bytes.
 pub fn is_for_clients(charset: &Charset) -> bool {
     types::charset::Charset::named(charset.name).is_some_and(|set| !set.is_wide())
 }

@@ -1,15 +1,15 @@
-//! A statement's digest: the key of the plan cache, made in one pass of the lexer without parsing.
+//! The statement digest that is the key of the plan cache. One pass of the lexer computes it; nothing is parsed.
 //!
-//! Literals that stand where a plan does not depend on their value are *lifted*: cut out of the hashed text, and given to the plan as
-//! parameters. Two texts with one key differ in lifted literals only, so one plan serves both.
+//! A literal is *lifted* if the plan does not depend on its value: it is left out of the hashed text and becomes a
+//! parameter of the plan. Two texts with one key differ in lifted literals only, so one plan serves both.
 //!
-//! Lifted are numbers and strings in WHERE and ON (beside a comparison, in an IN list or BETWEEN), in the SET of UPDATE and of ON
-//! DUPLICATE KEY UPDATE, and in the one row of INSERT ... VALUES. Not lifted: arguments of functions, LIKE patterns, everything of
-//! the select list, GROUP BY, ORDER BY, LIMIT.
+//! Lifted are numbers and strings in WHERE and ON (beside a comparison, in an IN list or BETWEEN), in the SET of UPDATE
+//! and of ON DUPLICATE KEY UPDATE, and in the row of a one-row INSERT ... VALUES. Not lifted are arguments of
+//! functions, LIKE patterns, and literals in the select list, GROUP BY, ORDER BY and LIMIT.
 //!
-//! D1: the key covers every byte of the statement but the lifted literals, and the type of each of those.
-//! D2: the key does not cover the session: a cache's key must also hold the current database, sql_mode, the connection's collation
-//!     and the schema version.
+//! D1: the key covers every byte of the statement except the lifted literals, and the type of each lifted literal.
+//! D2: the key does not cover the session. A cache must add the current database, sql_mode, the connection's collation
+//!     and the schema version to its key.
 
 use crate::keyword::Keyword as K;
 use crate::lexer::{Lexer, Token, unescape};
@@ -23,7 +23,7 @@ use types::{Decimal, Value};
 /// Statements with more literals than this are planned each time.
 const LIFTED_MAX: usize = 1000;
 
-/// The key of a statement's plan, and where its text ends (behind the `;`).
+/// The key of a statement's plan, and the end of its text (after the `;`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Digest {
     pub key: u128,
@@ -39,7 +39,7 @@ pub struct Lifted {
 
 #[derive(Clone, Copy, Debug)]
 struct Literal {
-    /// Where the token begins and ends.
+    /// Where the token begins.
     start: usize,
     end: usize,
     kind: Kind,
@@ -72,8 +72,8 @@ impl Lifted {
         self.literals.is_empty()
     }
 
-    /// The values in the order of the text, borrowed from the statement where they have no escapes. They are the plan's parameters
-    /// behind those of `?`, of which a text has none.
+    /// The lifted values in the order of the text, borrowed from it unless they have escapes. They are the parameters
+    /// of the plan after those of `?`; a text statement has no `?`.
     pub fn values<'t>(&self, text: &'t [u8]) -> impl Iterator<Item = Value<'t>> {
         self.literals.iter().map(|literal| self.value(literal, text))
     }
@@ -98,7 +98,7 @@ impl Lifted {
         }
     }
 
-    /// The number of the literal at this offset, if it was lifted. `next` remembers where to look.
+    /// The number of the lifted literal at this offset, if there is one. `next` remembers where to search.
     pub(crate) fn index_at(&self, offset: usize, next: &mut usize) -> Option<u32> {
         while *next < self.literals.len() && self.literals[*next].start < offset {
             *next += 1;
@@ -152,7 +152,7 @@ pub fn digest(text: &[u8], mode: &SqlMode, lifted: &mut Lifted) -> Option<Digest
 enum Region {
     /// Nothing is lifted: select lists, GROUP BY, ORDER BY, LIMIT.
     Other,
-    /// Between UPDATE and SET, DELETE and WHERE.
+    /// Between UPDATE and SET, or DELETE and WHERE.
     Head,
     /// Between INSERT and VALUES.
     InsertHead,
@@ -246,7 +246,7 @@ impl<'t> Scan<'_, 't> {
         };
     }
 
-    /// Does the parenthesis that comes now hold a call's arguments, or anything else that is not a plain expression?
+    /// Does the next parenthesis open the arguments of a call, or anything else that is not a plain expression?
     fn opens_call(&self) -> bool {
         match self.previous {
             Token::Word(_) | Token::Quoted { .. } | Token::Underscore(_) => true,
@@ -269,7 +269,7 @@ impl<'t> Scan<'_, 't> {
             | Token::LessOrEqual
             | Token::Greater
             | Token::GreaterOrEqual => {
-                // 1 = 0 is better known when the plan is made.
+                // A comparison of constants such as `1 = 0` is left to the planner.
                 !matches!(self.before, Token::Int(_) | Token::Decimal(_) | Token::Double(_) | Token::String { .. })
             }
             Token::LeftParen | Token::Comma | Token::Plus | Token::Minus | Token::Star | Token::Slash => true,

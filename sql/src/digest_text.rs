@@ -1,6 +1,8 @@
-//! The text that statements have in common which differ in their values alone: STATEMENT_DIGEST_TEXT(), and the statistics by digest.
+//! Digest texts: the normalized text that is common to all statements which differ only in their values.
+//! STATEMENT_DIGEST_TEXT() returns it, and statistics are grouped by it.
 //!
-//! The statement's tokens, with a space between any two: keywords in capitals, names in backticks, literals as `?`. Lists of literals are one:
+//! The text has the statement's tokens, separated by single spaces: keywords in capitals, names in backticks, literals
+//! as `?`. A list of literals is reduced to one item:
 //!
 //! ```text
 //! 1, 'a', ?              ?, ...
@@ -11,11 +13,13 @@
 //! ORDER BY 1, 2          as written
 //! ```
 //!
-//! A word that MySQL does not reserve is a keyword wherever it stands, but not beside a dot. Of words that mean the same, the last one in the
-//! alphabet stands for all (`words`).
+//! A non-reserved keyword is treated as a keyword everywhere except beside a dot. Of several keywords with one meaning,
+//! the alphabetically last stands for all (`words`).
 //!
-//! T1: pieces are counted in bytes as MySQL keeps them, two for each and four and its length for a name; what comes when `bytes_max` is
-//!     reached is left out, so a text of any length has a digest of bounded size.
+//! T1: a text's length is counted as MySQL counts it: two bytes per token, and for a name four more and its length.
+//! T1: a text's size is counted as MySQL counts it: two bytes per token, and for a name four bytes and its length.
+//!     Tokens that would exceed [`DIGEST_BYTES_MAX`] are left out, so the digest of a text of any length has a bounded
+//!     size.
 
 mod words;
 
@@ -31,7 +35,7 @@ use std::fmt::Write;
 /// Bytes of pieces that are kept: `max_digest_length`.
 pub const DIGEST_BYTES_MAX: usize = 1024;
 
-/// What a text is made of.
+/// A token of a digest text, or several reduced to one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Piece<'t> {
     /// A keyword or an operator.
@@ -62,7 +66,7 @@ impl Piece<'_> {
         }
     }
 
-    /// May an expression begin behind it, so that `-` is a sign?
+    /// Can an expression begin after it, so that `-` is a sign?
     fn begins_value(&self) -> bool {
         matches!(self, Word(word) if words::BEGIN_VALUES.contains(word))
     }
@@ -73,15 +77,15 @@ pub fn digest_text(text: &[u8], mode: &SqlMode) -> String {
     digest_text_of(text, mode, Repeated::default())
 }
 
-/// The same, of a statement that was parsed: what the parser knows to be repeated is not read.
+/// Like [`digest_text`], for a parsed statement: rows that the parser found to be repeated are skipped.
 pub fn digest_text_of(text: &[u8], mode: &SqlMode, repeated: Repeated) -> String {
     let mut pieces = Pieces::default();
     pieces.statement(text, mode, repeated);
     pieces.print()
 }
 
-/// Appends to `out` what a text of SET or CALL has besides the values of its literals: texts that leave the same have the same digest.
-/// `false`: another statement, or one in whose digest a number may stand.
+/// Appends the text of a SET or CALL without the values of its literals to `out`. Texts with equal skeletons have equal
+/// digests. `false`: it is another statement, or its digest text may keep a number.
 pub fn digest_skeleton(text: &[u8], mode: &SqlMode, out: &mut Vec<u8>) -> bool {
     let mut lexer = Lexer::new(text, mode);
     let (first, _) = lexer.next();
@@ -218,7 +222,7 @@ impl<'t> Pieces<'t> {
         self.push(Word(words::canonical(text)));
     }
 
-    /// `/*+ ... */` behind the word that begins a statement.
+    /// `/*+ ... */` after the first word of a statement.
     fn hints(&mut self, skipped: &'t [u8], mode: &SqlMode) {
         let Some(start) = skipped.windows(3).position(|three| three == b"/*+") else { return };
         let inside = &skipped[start + 3..];
@@ -273,7 +277,7 @@ impl<'t> Pieces<'t> {
         }
     }
 
-    /// Is what comes next a value, rather than a part of a definition or of IS NULL?
+    /// Is the next token a value, rather than part of a definition or of IS NULL?
     fn is_value_next(&self) -> bool {
         let begins =
             |piece: &Piece<'_>| piece.begins_value() || matches!(piece, Word(word) if words::PRECEDE_VALUES.contains(word));

@@ -1,5 +1,5 @@
-//! What can be wrong with a statement, as data. `server` says which condition of the catalogue it is; the number that each
-//! variant stands for is noted beside it.
+//! Errors in a statement, as data. `server` maps each variant to its condition in the catalogue; the comment beside a
+//! variant names its MySQL number.
 
 use crate::routine::RoutineError;
 use crate::row_expr::RowExprUse;
@@ -9,7 +9,7 @@ use types::partition::PartitionError;
 
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What the account may not do.
+/// A privilege that the account lacks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Denied {
     /// `SELECT`, `INSERT, CREATE`
@@ -38,7 +38,7 @@ pub enum Error {
     InvalidUtf8 {
         text: String,
     },
-    /// 1300: bytes behind `_charset` that are no text of it, as hexadecimal digits.
+    /// 1300: bytes after `_charset` that are invalid in that character set, as hexadecimal digits.
     InvalidText {
         charset: &'static str,
         text: String,
@@ -102,7 +102,7 @@ pub enum Error {
         /// The whole name.
         column: String,
         clause: Clause,
-        /// In a subquery of a query, where the column is what is unknown: 1054.
+        /// In a subquery, where the column is the unknown name: 1054.
         nested: bool,
     },
     /// 1052 "Column '{name}' in {clause} is ambiguous"
@@ -129,7 +129,7 @@ pub enum Error {
     DerivedColumns,
     /// 1473 "Too high level of nesting for select"
     TooManyLevels(usize),
-    /// A common table expression names itself where it must not; see [`RecursiveError`].
+    /// A common table expression names itself where that is not allowed; see [`RecursiveError`].
     Recursive {
         why: RecursiveError,
         table: String,
@@ -159,7 +159,7 @@ pub enum Error {
     },
     /// 3602 "Argument #{0} of GROUPING function is not in GROUP BY"
     GroupingArgument(usize),
-    /// 3601: GROUPING with so many arguments
+    /// 3601: GROUPING with this many arguments
     GroupingArguments(usize),
     /// 1109 "Unknown table '{table}' in {clause}" of multi-table DELETE
     UnknownTarget {
@@ -233,7 +233,7 @@ pub enum Error {
     WrongArguments(String),
     /// 1323
     CursorInto,
-    /// What is wrong with a stored routine; see [`RoutineError`].
+    /// An error in a stored routine; see [`RoutineError`].
     Routine(RoutineError),
     /// 1064: a variable in LIMIT that is no integer
     NoInteger {
@@ -257,8 +257,8 @@ pub enum Error {
         kind: &'static str,
         value: String,
     },
-    /// 1292 "Incorrect {kind} value: '{value}' for column '{column}' at row 1", or "Truncated incorrect {kind} value: '{value}'" beside what is
-    /// no column: such a text in a strict change of rows
+    /// 1292 "Incorrect {kind} value: '{value}' for column '{column}' at row 1", or, without a column, "Truncated
+    /// incorrect {kind} value: '{value}'": a constant in a strict INSERT, UPDATE or DELETE
     NoDate {
         kind: &'static str,
         value: String,
@@ -308,10 +308,10 @@ pub enum Error {
     Definition(DefinitionError),
 }
 
-/// What is wrong with a view, or with the use of one.
+/// An error in a view, or in the use of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ViewProblem {
-    /// 1356: what it reads is not there
+    /// 1356: a table or column that it reads is missing
     Invalid,
     /// 1462: it reads itself
     Recursion,
@@ -331,20 +331,20 @@ pub enum ViewProblem {
     NoDefault,
     /// 1449: its definer is not there
     NoDefiner { user: String, host: String },
-    /// 1045: as before, to those who may not know of accounts
+    /// 1045: the same, for a user who may not learn about accounts
     NoAccess { user: String, host: String, using_password: bool },
     /// 1443: a subquery reads the table that is changed
     Prevents { statement: &'static str, table: String },
 }
 
-/// What is wrong with the format of a text file.
+/// An error in the format of a text file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileError {
-    /// 1083: what encloses or escapes is more than one byte
+    /// 1083: ENCLOSED BY or ESCAPED BY has more than one byte
     Separator,
     /// 1084: rows of fixed length have a TEXT or BLOB
     Blobs,
-    /// 1409: a field of fixed length goes to a variable
+    /// 1409: a field of fixed length is assigned to a variable
     FixedVariable,
 }
 
@@ -365,7 +365,7 @@ pub enum RecursiveError {
     Operand,
 }
 
-/// What is wrong with a window.
+/// An error in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowError {
     /// 3580
@@ -403,7 +403,7 @@ pub struct IllegalMix {
     pub operation: String,
 }
 
-/// What is wrong with a CREATE or ALTER TABLE that can be said without looking at data.
+/// An error in a CREATE or ALTER TABLE that does not depend on data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DefinitionError {
     /// 1060
@@ -432,7 +432,7 @@ pub enum DefinitionError {
     YearWidth,
     /// 3013 "Invalid size for column '{0}'."
     InvalidSize(String),
-    /// 1629, 1628, 1688, 1793: a comment of so many characters at most
+    /// 1629, 1628, 1688, 1793: a comment of more than this many characters
     CommentTooLong { of: CommentOf, name: String, max: usize },
     /// 1170 "BLOB/TEXT column '{0}' used in key specification without a key length"
     BlobKeyWithoutLength(String),
@@ -468,7 +468,7 @@ pub enum DefinitionError {
     KeyPart(KeyPartProblem),
 }
 
-/// What a comment is of.
+/// The object of a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommentOf {
     Column,
@@ -496,12 +496,12 @@ pub enum KeyPartProblem {
     Column,
 }
 
-/// What is wrong with an expression over a row.
+/// An error in an expression over a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RowExprProblem {
     /// A function, by its name, whose value is not the row's alone.
     Function(String),
-    /// A subquery, or something else without a name.
+    /// A subquery or another construct without a name.
     Unnamed,
     Variable,
     RowValue,

@@ -2,12 +2,12 @@
 //!
 //! An expression is evaluated against a *row context* that has two parts:
 //! - *sources*: the current stored row of each table of the query block, in FROM order ([`Expr::Column`]);
-//! - *slots*: values made by an operator below: group keys, aggregates, projected values ([`Expr::Slot`]).
+//! - *slots*: values computed by an operator below: group keys, aggregates, projected values ([`Expr::Slot`]).
 //!
 //! Below the first `Project` or `Aggregate` of a plan only sources exist; above it only slots.
-//! E1: expressions never stall; whatever must wait is an operator. A subquery whose value is not known yet pauses the evaluation: the
-//!     driver runs it, and the evaluation is repeated.
-//! E2: depth is bounded by the parser (`MAX_DEPTH`), so evaluation may recurse.
+//! E1: evaluating an expression never stalls; only operators wait. A subquery whose value is not known yet interrupts
+//!     the evaluation: the driver runs the subquery, then the evaluation starts again.
+//! E2: the parser bounds the depth (`MAX_DEPTH`), so evaluation may recurse.
 
 use crate::func::{AggregateFunction, Function};
 use std::sync::Arc;
@@ -107,15 +107,15 @@ pub enum ExprKind {
         function: Function,
         args: Vec<Expr>,
     },
-    /// `VALUES(col)` and the row alias in ON DUPLICATE KEY UPDATE: the value that would have been inserted. Behind the table's columns follow
-    /// those that the statement's query gives for it.
+    /// `VALUES(col)` and the row alias in ON DUPLICATE KEY UPDATE: a value of the new row. Numbers after the table's
+    /// columns are the columns of the query that gives the rows.
     InsertValue {
         column: usize,
     },
     /// A row constructor; legal only under `Compare` and `In`.
     Row(Vec<Expr>),
     Subquery(Box<Subquery>),
-    /// The number of a row's partition; NULL where it has none.
+    /// The number of a row's partition; NULL if no partition holds it.
     Partition(Box<PartitionCall>),
 }
 
@@ -126,21 +126,21 @@ pub struct PartitionCall {
     pub args: Vec<Expr>,
 }
 
-/// A subquery in an expression. Its plan stands with the statement; it runs when its value is asked for and not known yet.
+/// A subquery in an expression. The statement owns its plan. It runs when its value is needed and not known yet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Subquery {
     /// Its number in the statement.
     pub id: usize,
     pub test: SubqueryTest,
-    /// What it reads of the row context: the columns of its argument source.
+    /// The outer expressions for the columns of its argument source.
     pub args: Vec<Expr>,
-    /// What its rows are compared with.
+    /// The left operands, with which its rows are compared.
     pub left: Vec<Expr>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum SubqueryTest {
-    /// A column of the one row; NULL where there is none.
+    /// A column of its single row; NULL if there is no row.
     Value {
         column: usize,
     },
@@ -160,7 +160,7 @@ pub enum SubqueryTest {
         all: bool,
         negated: bool,
     },
-    /// The same, compared while the subquery runs, with `left` among the arguments.
+    /// Like `Compare`, evaluated while the subquery runs, with `left` among the arguments.
     Probe {
         negated: bool,
     },
@@ -194,7 +194,7 @@ pub enum WindowFunction {
     Aggregate(Aggregate),
 }
 
-/// The rows around the current one that a window function sees.
+/// The rows that a window function sees, relative to the current row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame {
     /// By the value of the one order key, not by rows.
@@ -245,7 +245,7 @@ impl CompareOp {
         }
     }
 
-    /// The same comparison with its sides exchanged.
+    /// The comparison with its sides exchanged.
     pub fn mirrored(self) -> CompareOp {
         match self {
             CompareOp::Less => CompareOp::Greater,
@@ -324,7 +324,7 @@ pub struct Aggregate {
 }
 
 impl Aggregate {
-    /// What it computes for each row.
+    /// The expressions that it evaluates for each row.
     pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
         self.args.iter().chain(self.order.iter().map(|(key, _)| key))
     }
@@ -336,7 +336,8 @@ impl Expr {
         Self { kind: ExprKind::Literal(value), ty, nullable }
     }
 
-    /// Is it TRUE, FALSE, a comparison or logic, which documents take for a truth value? What IF or COALESCE chooses is a number.
+    /// Is it TRUE, FALSE, a comparison or a logical operator, which becomes a JSON boolean? The result of IF or
+    /// COALESCE is a number.
     pub fn is_truth_value(&self) -> bool {
         use ExprKind as K;
         use Function as F;

@@ -1,4 +1,5 @@
-//! What plans say of text files: how values and rows stand in them, and what LOAD DATA does with the fields of a row.
+//! The text file formats in plans: how a file represents values and rows, and what LOAD DATA does with the fields of a
+//! row.
 
 use crate::ast;
 use crate::error::{Error, FileError, Result};
@@ -46,13 +47,13 @@ impl FileFormat {
     }
 }
 
-/// What LOAD DATA does with a file.
+/// The options of LOAD DATA.
 #[derive(Clone, Debug)]
 pub struct LoadPlan {
     pub format: FileFormat,
     /// IGNORE n LINES
     pub lines_skipped: u64,
-    /// Where the fields of a row go, in their order.
+    /// The targets of the fields of a row, in order.
     pub targets: Vec<LoadTarget>,
     /// SET: evaluated in this order, over the row as it is by then (source 0).
     pub assignments: Vec<Assignment>,
@@ -65,7 +66,7 @@ impl LoadPlan {
     }
 }
 
-/// Where a field goes.
+/// The target of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadTarget {
     Column(usize),

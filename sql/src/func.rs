@@ -1,16 +1,17 @@
-//! The built-in functions: their names, how many arguments they take, and the type they return.
+//! The built-in functions and aggregates, as enums of the plan.
 //!
-//! `bind` looks a name up here; `exec::function` computes. One enum keeps both honest: a function without an
-//! implementation does not compile.
+//! The names and the numbers of arguments are in `bind/function_names.rs`, the result types in
+//! `bind/function_types.rs`, the implementations in `exec/src/function`.
 //!
-//! How calls with a grammar of their own are given:
+//! The arguments of calls with their own grammar:
 //! - `DateAdd(date, amount, unit)`, `DateSub` the same; `Extract(unit, date)`; `TimestampAdd(unit, amount, date)`;
 //!   `TimestampDiff(unit, from, to)`: the unit is a string literal in capitals, `'DAY_HOUR'`.
 //! - `Trim(text)`, `Trim(text, what)`; `LTrim` and `RTrim` the same, for LEADING and TRAILING.
 //! - `POSITION(a IN b)` is `Locate(a, b)`; `x REGEXP y` is `RegexpLike(x, y)`; `x || y` may be `Concat(x, y)`.
 //! - `col -> path` is `JsonExtract(col, path)`, `col ->> path` is `JsonUnquote` of that.
 //! - `CONVERT(x USING c)` and `BINARY x` are casts. `x COLLATE c` is `x` with another collation in its type.
-//! - Case, If, IfNull, Coalesce, NullIf, Greatest, Least: arguments keep their types; the node's type is the common one.
+//! - Case, If, IfNull, Coalesce, NullIf, Greatest, Least: arguments keep their types; the node's type is the common
+//!   one.
 
 /// Scalar functions and the operators that are functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

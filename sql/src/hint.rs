@@ -1,9 +1,11 @@
-//! Optimizer hints that set variables for one statement: `SELECT /*+ MAX_EXECUTION_TIME(1000) SET_VAR(sort_buffer_size = 16M) */ ...`.
+//! Optimizer hints that set variables for one statement: `SELECT /*+ MAX_EXECUTION_TIME(1000) SET_VAR(sort_buffer_size
+//! = 16M) */ ...`.
 //!
-//! 1. [`hints`] looks behind a statement's first word, and nowhere else: most statements cost a look at that word. Parentheses, comments and WITH
-//!    may stand before it; then the text is only read when there is a hint in it.
-//! 2. The inside of the comment is read as `name(...)`, one after the other. MAX_EXECUTION_TIME is a variable, too; SET_VAR names one. All other
-//!    hints are passed over, as is whatever cannot be read.
+//! 1. [`hints`] looks only after the first word of a statement, so most statements cost one look at that word.
+//!    Parentheses, comments and WITH may come before the first word; the text is then scanned only if it contains a
+//!    hint.
+//! 2. The comment is read as a sequence of `name(...)`. MAX_EXECUTION_TIME sets a variable; SET_VAR names the variable.
+//!    All other hints, and hints with syntax errors, are ignored.
 
 use crate::keyword::Keyword;
 use crate::lexer::{Lexer, Token};
@@ -17,7 +19,7 @@ pub struct HintedVariable {
     pub value: Value<'static>,
 }
 
-/// What the hints of a statement set. `text` begins with the statement.
+/// The settings of a statement's hints. `text` begins with the statement.
 #[inline]
 pub fn hints(text: &[u8]) -> Vec<HintedVariable> {
     let word = text.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
@@ -29,14 +31,14 @@ pub fn hints(text: &[u8]) -> Vec<HintedVariable> {
     }
 }
 
-/// The same where something stands before the first word of the query.
+/// Like [`hints`], if something comes before the first word of the query.
 #[cold]
 fn hinted_within(text: &[u8]) -> Vec<HintedVariable> {
     if !text.windows(3).any(|three| three == b"/*+") {
         return Vec::new();
     }
     let mut lexer = Lexer::new(text, &SqlMode::NONE);
-    // Common table expressions stand in parentheses.
+    // Common table expressions are in parentheses.
     let (mut depth, mut with) = (0u32, None);
     loop {
         match lexer.next().0 {
@@ -96,7 +98,7 @@ impl Hints<'_> {
         }
     }
 
-    /// Goes behind the parenthesis that closes `depth` open ones.
+    /// Skips past the parenthesis that closes `depth` open ones.
     fn pass(&mut self, mut depth: u32) {
         while depth > 0 {
             match self.lexer.next().0 {
@@ -133,7 +135,7 @@ impl Hints<'_> {
         }
     }
 
-    /// A value and the parenthesis behind it.
+    /// A value and the closing parenthesis.
     fn value(&mut self) -> Option<Value<'static>> {
         let text = |bytes: &[u8]| Some(Value::Bytes(bytes.to_vec().into()));
         let start = self.lexer.position();

@@ -1,4 +1,5 @@
-//! Functional key parts: expressions over a row that an index has as its parts. Each is the hidden column of its table.
+//! Functional key parts: index parts that are expressions over the row. Each is stored as a hidden generated column of
+//! the table.
 
 use crate::bind::{Class, class, kept_type};
 use crate::error::{DefinitionError, KeyPartProblem, Result};
@@ -10,7 +11,8 @@ use types::{ColumnType, TypeKind};
 /// Longer strings are TEXT or BLOB to MySQL here.
 const LENGTH_MAX: u32 = 512;
 
-/// The type of the hidden column for an expression over the columns of `def`, and whether it may be NULL; `index` is for messages.
+/// The type of the hidden column for an expression over the columns of `def`, and whether it is nullable. `index` is
+/// for messages.
 pub fn key_part_type(def: &Arc<TableDef>, expr: &RowExpr, index: &str) -> Result<(ColumnType, bool)> {
     let usage = RowExprUse::Index(index.to_owned());
     check_columns(def, usize::MAX, expr, &usage)?;

@@ -1,7 +1,7 @@
-//! Reserved words, found by a hash table that the compiler builds.
+//! Reserved words, found in a hash table that is built at compile time.
 //!
-//! Words that MySQL does not reserve are no keywords here: the parser compares their text where its grammar asks for them
-//! ([`crate::parser`]), so that they stay usable as names everywhere.
+//! A word that MySQL does not reserve is no keyword here: it stays usable as a name everywhere. The parser compares its
+//! text where the grammar asks for it ([`crate::parser`]).
 
 macro_rules! keywords {
     ($($variant:ident $text:literal)*) => {
@@ -74,7 +74,7 @@ static PACKED: [Packed; WORDS.len()] = pack_words();
 
 /// A word's first and last (up to eight) bytes, case folded, and its length: the whole word up to 16 bytes.
 ///
-/// Folding sets bit 5 of each byte. Among the bytes that names are made of, only the two cases of a letter fall together.
+/// Folding sets bit 5 of each byte. Among the bytes of names, this makes only the two cases of a letter equal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Packed {
     head: u64,
@@ -134,7 +134,7 @@ impl Keyword {
         WORDS[self as usize].0
     }
 
-    /// The keyword that this word is, in any case. The word must be made of the bytes of names.
+    /// Finds the keyword of this spelling in any case. The word must consist of bytes of names.
     pub fn find(word: &[u8]) -> Option<Self> {
         if word.len() < LENGTH_MIN || word.len() > LENGTH_MAX {
             return None;

@@ -1,11 +1,11 @@
-//! Bytes to tokens. One token at a time, without memory of its own; names and strings are slices of the text.
+//! The lexer: bytes to tokens, one token at a time, without allocation. Names and strings are slices of the text.
 //!
-//! 1. Spaces and comments are skipped: `-- `, `#`, `/* */`. The inside of `/*!80400 ... */` is read when the number is not above
-//!    [`VERSION`]; `/*M! */` is MariaDB's and skipped.
-//! 2. Names may begin with a digit (`1a`), and anything after `name.` is a name, keywords too.
-//! 3. Strings are checked for their end only; the parser resolves escapes where it wants the value ([`unescape`]).
+//! 1. Spaces and comments are skipped: `-- `, `#`, `/* */`. The content of `/*!80400 ... */` is read if the number is
+//!    not above [`VERSION`]; `/*M! */` belongs to MariaDB and is skipped.
+//! 2. A name may begin with a digit (`1a`). A word after `name.` is a name, even if it is a keyword.
+//! 3. The lexer only finds the end of a string; the parser resolves escapes where it needs the value ([`unescape`]).
 //!
-//! L1: every call moves forward or returns [`Token::End`], whatever the bytes are.
+//! L1: every call advances or returns [`Token::End`], for any input.
 
 use crate::keyword::Keyword;
 use crate::plan::SqlMode;
@@ -62,7 +62,7 @@ pub enum Token<'a> {
     Comma,
     Dot,
     Semicolon,
-    /// Behind a label.
+    /// The colon after a label.
     Colon,
     LeftParen,
     RightParen,
@@ -107,7 +107,7 @@ const fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80
 }
 
-/// What a byte may begin.
+/// The tokens that a byte may begin.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Space,
@@ -125,7 +125,7 @@ static CLASS: [Class; 256] = {
     while i < 256 {
         let byte = i as u8;
         table[i] = match byte {
-            // Clients end texts with NUL bytes; they are spaces wherever they stand.
+            // Some clients end texts with NUL bytes; they count as spaces everywhere.
             b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c | 0 => Class::Space,
             b'#' | b'-' | b'/' | b'*' => Class::Comment,
             b'0'..=b'9' => Class::Digit,
@@ -157,9 +157,9 @@ pub struct Lexer<'a> {
     in_version_comment: bool,
     /// The last token was a name: a dot after it is followed by a name.
     after_name: bool,
-    /// Where the last name without quotes ended: `.5` right behind it is a dot and a name.
+    /// The end of the last unquoted name: `.5` directly after it is a dot and a name.
     name_end: usize,
-    /// The last token was the dot after a name: what follows is a name.
+    /// The last token was the dot after a name, so a name follows.
     after_dot: bool,
 }
 
@@ -186,7 +186,7 @@ impl<'a> Lexer<'a> {
         self.position
     }
 
-    /// Goes on behind a token that ended there and was no name.
+    /// Continues after a token that ended there and was no name.
     pub fn skip_to(&mut self, position: usize) {
         self.position = position;
         (self.after_name, self.after_dot, self.name_end) = (false, false, usize::MAX);
@@ -231,7 +231,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Skips a comment or the end of a version comment. `None`: it is none; `Some(false)`: it has no end.
+    /// Skips a comment or the end of a version comment. `None`: there is none; `Some(false)`: it is not terminated.
     fn comment(&mut self, byte: u8) -> Option<bool> {
         match (byte, self.byte(1)) {
             (b'#', _) => self.skip_line(),

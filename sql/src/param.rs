@@ -1,13 +1,14 @@
-//! What a plan takes for granted of the parameters of a prepared statement.
+//! The assumptions of a plan about the parameters of a prepared statement.
 //!
-//! A `?` has the type of what it meets, as far as values of other types can be read as that; else the type of its value, which is known when the
-//! statement is executed. While a statement is bound, each `?` is noted with what the plan makes of it ([`ParamUse`]); a plan serves an
-//! execution whose values fit its notes ([`Params::serve`]), and the statement is bound anew for others.
+//! A `?` has the type of the expression that it is combined with, if values of other types convert to that type.
+//! Otherwise it has the type of its value, which is known at execution. Binding notes the use of each `?`
+//! ([`ParamUse`]). A plan serves an execution whose values satisfy these notes ([`Params::serve`]); for other values
+//! the statement is bound again.
 
 use crate::bind::{Class, class};
 use types::{ColumnType, TypeKind, Value};
 
-/// What a value is.
+/// The kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParamKind {
     Null,
@@ -21,18 +22,19 @@ pub enum ParamKind {
     DateTime,
 }
 
-/// What the plan makes of a `?`.
+/// The assumption of the plan about a `?`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParamUse {
     /// Values of all kinds are read alike.
     Any,
-    /// A number of rows: an integer that is not below zero. NULL and others are judged when the statement is bound.
+    /// A number of rows: an integer that is not negative. NULL and other values are checked when the statement is
+    /// bound.
     Count,
     /// It is compared with this.
     Meets(ParamKind),
-    /// A date or time among what is chosen; texts and numbers are read as such.
+    /// A choice that is a date or time; strings and numbers are converted.
     Chosen(ParamKind),
-    /// An operand where numbers of the first kind are wanted, taken for one of the second.
+    /// An operand where a number of the first kind is required, bound as one of the second kind.
     Number(ParamKind, ParamKind),
     /// A date that whole days (or months) are added to, or any moment that hours are; taken for one of this kind.
     Moment(bool, ParamKind),
@@ -101,12 +103,13 @@ impl ParamKind {
         }
     }
 
-    /// Is it read as a date or time of this kind, where one is chosen among others?
+    /// May it be bound as a date or time of this kind, as one of several choices?
     pub(crate) fn is_chosen(self, wanted: Self) -> bool {
         !matches!(self, Self::Date | Self::Time | Self::DateTime) || self == wanted
     }
 
-    /// The kind that it is taken for where numbers of the `wanted` kind are; of a text its look decides.
+    /// The kind as which it is bound where a number of the `wanted` kind is required. A string is classified by its
+    /// digits.
     pub(crate) fn as_number(self, wanted: Self, has_fraction: impl Fn() -> bool) -> Self {
         use ParamKind as K;
         match (self, wanted) {
@@ -120,7 +123,7 @@ impl ParamKind {
         }
     }
 
-    /// What it is taken for where an interval is added, of `days` alone or of hours too.
+    /// The kind as which it is bound where an interval is added. `days`: the interval has no unit below a day.
     pub(crate) fn as_moment(self, days: bool, has_time: impl Fn() -> bool) -> Self {
         use ParamKind as K;
         match self {
@@ -175,7 +178,7 @@ impl Params {
     }
 }
 
-/// Is it a number with a fraction or an exponent, and nothing else?
+/// Is it a number with a fraction or an exponent?
 pub(crate) fn has_fraction(value: &Value<'_>) -> bool {
     match value {
         Value::Decimal(_) => true,

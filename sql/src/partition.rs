@@ -1,8 +1,12 @@
-//! Partitioning expressions: what may stand in PARTITION BY, and the partition function as an expression over a row.
+//! Partitioning expressions: which expressions PARTITION BY allows, and the partition function as an expression over a
+//! row.
 //!
-//! 1. [`partition_expr`] judges an expression as it is written and prints it, as other expressions of definitions (`row_expr`).
-//! 2. [`check_partitioning`] judges it over the table's columns: its type, and that a row's partition depends on nothing but the row.
-//! 3. [`bind_partition`] makes an expression of the whole function: the number of the row's partition, NULL where it has none.
+//! 1. [`partition_expr`] checks the syntax of an expression and prints it, like other expressions of definitions
+//!    (`row_expr`).
+//! 2. [`check_partitioning`] binds it to the table's columns and checks its type, and that it depends on nothing but
+//!    the row.
+//! 3. [`bind_partition`] makes one expression of the partition function: the number of the row's partition, or NULL if
+//!    no partition holds the row.
 
 use crate::ast::{self, BinaryOp, UnaryOp};
 use crate::bind::{Class, children, class};
@@ -74,7 +78,7 @@ fn check_written(expr: &ast::Expr<'_>) -> Result<()> {
     }
 }
 
-/// Judges the partitioning of a whole table.
+/// Checks the partitioning of a whole table.
 pub fn check_partitioning(def: &Arc<TableDef>) -> Result<()> {
     let Some(partitioning) = def.partitioning.as_deref() else { return Ok(()) };
     check_function(partitioning, def)?;

@@ -1,12 +1,12 @@
-//! Stored programs, as the parser leaves them: a flat list of instructions with jump targets.
+//! Stored programs as the parser makes them: a flat list of instructions with jump targets.
 //!
-//! The parser resolves what MySQL's resolves: names of variables become slots, names of cursors and conditions what they stand for,
-//! labels become jumps. A statement or an expression is kept as its syntax tree: whoever runs the program binds it when it is first
-//! met, and again when the schema has changed. Nothing is parsed a second time.
+//! The parser resolves the names that MySQL's parser resolves: variables become slots, cursors and conditions become
+//! their definitions, labels become jumps. Statements and expressions stay syntax trees. The session that runs the
+//! program binds each when it first executes it, and again after a schema change. Nothing is parsed twice.
 //!
-//! R1: every jump target, block, slot and cursor in a program is one of the program's.
-//! R2: trees and names lie in the arena that the program was read with; a [`KeptProgram`] has both.
-//! R3: pieces of code are numbered from 0; those that are the same piece have the same number.
+//! R1: every jump target, block, slot and cursor number in a program is valid in that program.
+//! R2: trees and names live in the arena that the program was parsed into; a [`KeptProgram`] owns both.
+//! R3: pieces of code are numbered from 0; equal pieces share a number.
 
 use crate::arena::Arena;
 use crate::ast::{BinaryOp, DataType, Expr, ObjectName, VariableScope};
@@ -40,7 +40,7 @@ impl KeptProgram {
     }
 }
 
-/// What a program is of.
+/// The kind of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ProgramKind {
     #[default]
@@ -54,7 +54,7 @@ pub enum ProgramKind {
 }
 
 impl ProgramKind {
-    /// As messages call those that run inside of a statement.
+    /// The name in messages of the kinds that run inside a statement.
     pub fn inner_name(self) -> Option<&'static str> {
         match self {
             ProgramKind::Procedure | ProgramKind::Event => None,
@@ -72,9 +72,9 @@ pub struct Program<'a> {
     pub slots: Vec<Slot<'a>>,
     pub params: Vec<ParamMode>,
     pub instrs: Vec<Instr<'a>>,
-    /// Of each instruction, the innermost block around it.
+    /// For each instruction, its innermost block.
     pub block_of: Vec<u32>,
-    /// The first is the one around everything.
+    /// The first is the outermost block.
     pub blocks: Vec<Block>,
     /// The queries of cursors.
     pub cursors: Vec<StatementCode<'a>>,
@@ -122,14 +122,14 @@ pub struct Slot<'a> {
     pub ty: SlotType<'a>,
 }
 
-/// Where the type of a variable comes from.
+/// How the type of a variable is given.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SlotType<'a> {
     /// As written.
     Written(DataType<'a>),
     /// It takes the type of the expression that it is given: the operand of CASE.
     Operand,
-    /// It is that of the column of the same name.
+    /// The type of the column of the same name.
     Column,
 }
 
@@ -137,7 +137,7 @@ pub enum SlotType<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Code<'a, T> {
     pub tree: T,
-    /// What it was read from.
+    /// The text that it was parsed from.
     pub text: &'a str,
     /// Its number in the program, see R3.
     pub id: u32,
@@ -161,7 +161,7 @@ pub type StatementCode<'a> = Code<'a, &'a Parsed<'a>>;
 pub struct Block {
     pub parent: Option<u32>,
     pub handlers: Vec<Handler>,
-    /// Where an EXIT handler goes on.
+    /// Where execution continues after an EXIT handler.
     pub end: u32,
 }
 
@@ -172,7 +172,7 @@ pub struct Handler {
     pub entry: u32,
 }
 
-/// What a handler is for.
+/// The conditions that a handler handles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HandlerCondition {
     Number(u16),
@@ -193,7 +193,7 @@ pub struct Signal<'a> {
     pub items: Vec<(SignalItem, ExprCode<'a>)>,
 }
 
-/// What SIGNAL sets of a condition, and GET DIAGNOSTICS reads.
+/// The items of a condition that SIGNAL sets and GET DIAGNOSTICS reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignalItem {
     ClassOrigin,
@@ -245,7 +245,7 @@ pub enum Place {
 /// GET DIAGNOSTICS
 #[derive(Clone, Debug, PartialEq)]
 pub struct Diagnostics<'a> {
-    /// Those of the condition that is handled.
+    /// STACKED: the items of the condition being handled.
     pub stacked: bool,
     pub what: DiagnosticsOf<'a>,
 }
@@ -257,7 +257,7 @@ pub enum DiagnosticsOf<'a> {
     Condition(ExprCode<'a>, Vec<(Place, SignalItem)>),
 }
 
-/// What a system variable is set to.
+/// The value that a system variable is set to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NewValue<'a> {
     Default,
@@ -270,7 +270,7 @@ pub enum NewValue<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Argument<'a> {
     pub value: ExprCode<'a>,
-    /// Where it is a variable, which may take a value back.
+    /// The variable that takes the value back, if the argument is a variable.
     pub place: Option<Place>,
 }
 
@@ -305,19 +305,20 @@ pub enum Instr<'a> {
     Set {
         slot: u32,
         value: ExprCode<'a>,
-        /// Where CONTINUE goes on when the value fails, where that is not the next instruction.
+        /// Where a CONTINUE handler continues after an error in the value, if that is not the next instruction.
         after: Option<u32>,
     },
     /// The variable is NULL.
     Clear(u32),
     Jump(u32),
-    /// Goes on at `target` unless the condition is true, and at `after` when it failed and a handler continues.
+    /// Jumps to `target` unless the condition is true. A CONTINUE handler continues at `after` after an error in the
+    /// condition.
     JumpUnless {
         condition: ExprCode<'a>,
         target: u32,
         after: u32,
     },
-    /// 1339: no WHEN was true, and there is no ELSE.
+    /// 1339: no WHEN of a CASE was true, and there is no ELSE.
     CaseMissing,
     Open(u32),
     Fetch {
@@ -341,7 +342,7 @@ pub enum Instr<'a> {
     Return(ExprCode<'a>),
 }
 
-/// What is wrong with a routine's text, besides its syntax.
+/// An error in a routine's text, beside syntax errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RoutineError {
     /// 1303
@@ -362,7 +363,7 @@ pub enum RoutineError {
     NoReturn(String),
     /// 1336
     NotInside(&'static str),
-    /// 1362: OLD or NEW, and where
+    /// 1362: OLD or NEW, and the kind of trigger
     RowFixed(&'static str, &'static str),
     /// 1363: OLD or NEW, and the event
     NoRow(&'static str, TriggerEvent),

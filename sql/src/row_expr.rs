@@ -1,12 +1,15 @@
-//! Expressions over one row of a table, which definitions keep: generated columns, expressions as defaults, CHECK constraints.
+//! Expressions over one row of a table that are part of its definition: generated columns, expression defaults, CHECK
+//! constraints.
 //!
-//! 1. [`row_expr`] judges what was written (functions whose value may change, variables, subqueries) and prints it as MySQL does: names
-//!    between backticks, every bracket, texts with their character set. The text means the same in every session.
-//! 2. The catalog keeps that text.
-//! 3. [`bind_row_expr`] reads it back over the table's columns as source 0, once for each plan that writes the table.
+//! 1. [`row_expr`] checks the written expression (no nondeterministic function, variable or subquery) and prints it as
+//!    MySQL does: names in backticks, every bracket, strings with their character set. The text means the same in every
+//!    session.
+//! 2. The catalog stores that text.
+//! 3. [`bind_row_expr`] parses it and binds it to the table's columns as source 0, once for each plan that writes the
+//!    table.
 //!
-//! Conditions: MySQL's AND, OR, XOR and IS TRUE compare an operand that is no condition with 0, and NOT goes into what it negates. So does
-//! the text. Depth is bounded by the parser.
+//! Conditions: MySQL makes AND, OR, XOR and IS TRUE compare an operand that is no condition with 0, and pushes NOT into
+//! the operand that it negates. The printed text does the same. The parser bounds the depth.
 
 use crate::ast::{self, BinaryOp, CastTarget, Expr, IntervalUnit, Literal, TrimSide, UnaryOp, UnitFunction};
 use crate::bind::is_function;
@@ -17,7 +20,7 @@ use std::sync::Arc;
 use types::schema::{ColumnDefault, RowExpr, Schema, TableDef};
 use types::{CollationId, ColumnType, Value};
 
-/// What an expression is for; the name is the column's, or the constraint's.
+/// The use of an expression, with the name of the column or constraint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RowExprUse {
     Generated(String),
@@ -29,7 +32,7 @@ pub enum RowExprUse {
     Partition,
 }
 
-/// What a definition was given, as the catalog keeps it.
+/// The stored form of an expression of a definition.
 pub fn row_expr(expr: &Expr<'_>, usage: &RowExprUse) -> Result<RowExpr> {
     if matches!(usage, RowExprUse::Check(_)) && !is_condition(expr) {
         return Err(problem(usage, RowExprProblem::NotBoolean));
@@ -39,7 +42,7 @@ pub fn row_expr(expr: &Expr<'_>, usage: &RowExprUse) -> Result<RowExpr> {
     Ok(RowExpr { text: printer.out, columns: printer.columns })
 }
 
-/// An expression of the catalog over a row of `table`, which is source 0.
+/// Parses and binds a stored expression over a row of `table`, which is source 0.
 pub fn bind_row_expr(text: &str, table: &Arc<TableDef>) -> Result<crate::expr::Expr> {
     let context = DefinitionContext { schema: Schema::default() };
     let arena = crate::Arena::new();
@@ -47,7 +50,7 @@ pub fn bind_row_expr(text: &str, table: &Arc<TableDef>) -> Result<crate::expr::E
     crate::bind::bind_over_row(&parsed, table, &context)
 }
 
-/// Judges the expressions of a whole table: the columns that they read, and their types.
+/// Checks the expressions of a whole table: the columns that they read, and their types.
 pub fn check_row_exprs(def: &Arc<TableDef>) -> Result<()> {
     for (n, column) in def.columns.iter().enumerate() {
         if let Some(generated) = &column.generated {
@@ -61,7 +64,7 @@ pub fn check_row_exprs(def: &Arc<TableDef>) -> Result<()> {
     def.checks.iter().try_for_each(|check| check_one(def, usize::MAX, &check.expr, RowExprUse::Check(check.name.clone())))
 }
 
-/// What the expression of a generated column is for: a hidden one belongs to an index.
+/// The use of a generated column's expression; a hidden column belongs to an index.
 fn computed_use(def: &TableDef, column: usize) -> RowExprUse {
     let index = def.indexes.iter().filter(|_| def.columns[column].hidden).find(|i| i.columns.iter().any(|p| p.column == column));
     match index {
@@ -76,7 +79,7 @@ fn check_one(def: &Arc<TableDef>, n: usize, expr: &RowExpr, usage: RowExprUse) -
     bind_row_expr(&expr.text, def).map(drop)
 }
 
-/// Judges the columns that such an expression reads.
+/// Checks the columns that such an expression reads.
 pub(crate) fn check_columns(def: &TableDef, n: usize, expr: &RowExpr, usage: &RowExprUse) -> Result<()> {
     for name in &expr.columns {
         let Some(at) = def.column_index(name) else {
@@ -97,7 +100,7 @@ pub(crate) fn check_columns(def: &TableDef, n: usize, expr: &RowExpr, usage: &Ro
     Ok(())
 }
 
-/// What holds for expressions in definitions, whatever session they come from.
+/// The context in which expressions of definitions are bound, the same for every session.
 struct DefinitionContext {
     schema: Schema,
 }
@@ -180,7 +183,7 @@ const NOWHERE: [&str; 19] = [
     "wait_for_executed_gtid_set",
 ];
 
-/// Functions that may give another value for the same row: allowed in defaults only.
+/// Functions that may return different values for the same row: allowed in defaults only.
 const CHANGING: [&str; 19] = [
     "connection_id",
     "curdate",
@@ -261,7 +264,7 @@ fn comparison_sign(op: BinaryOp) -> Option<&'static str> {
     })
 }
 
-/// The comparison that is true where `op` is false.
+/// The negated comparison.
 fn opposite(op: BinaryOp) -> Option<BinaryOp> {
     Some(match op {
         BinaryOp::Equal => BinaryOp::NotEqual,
@@ -274,7 +277,7 @@ fn opposite(op: BinaryOp) -> Option<BinaryOp> {
     })
 }
 
-/// What an expression is printed for.
+/// The purpose for which an expression is printed.
 #[derive(Clone, Copy)]
 pub(crate) enum Usage<'u> {
     Row(&'u RowExprUse),
@@ -321,7 +324,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// What stands beside an operator; a comparison with a subquery is printed without brackets of its own.
+    /// An operand of an operator; a comparison with a subquery is printed without its own brackets.
     fn operand(&mut self, expr: &Expr<'_>) -> Result<()> {
         if !matches!(expr, Expr::InSubquery { .. } | Expr::Quantified { .. }) {
             return self.expr(expr);
@@ -332,7 +335,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// An operand of AND, OR, XOR or IS TRUE; with `negated`, what is true where it is false.
+    /// An operand of AND, OR, XOR or IS TRUE. `negated`: prints its negation.
     pub fn condition(&mut self, expr: &Expr<'_>, negated: bool) -> Result<()> {
         match (negated, is_condition(expr)) {
             (false, true) => self.expr(expr),
@@ -915,7 +918,7 @@ mod tests {
         ];
         for (written, expected) in cases {
             assert_eq!(text(written).as_deref(), Ok(expected), "{written}");
-            // What is kept reads as itself.
+            // The stored text parses to itself.
             assert_eq!(text(expected).as_deref(), Ok(expected), "{written}");
         }
     }

@@ -1,13 +1,14 @@
-//! Takes passwords out of the text of a statement that others may read: logs, the process list, samples of statements.
+//! Removes passwords from statement text that other users may read: logs, the process list, sample statements.
 //!
-//! The text is read token by token, not parsed, so that statements within others (a PREPARE's, a program's body) and texts that were cut short are
-//! safe too. `<secret>` takes the place of
+//! The text is scanned token by token and not parsed, so that truncated text and statements inside others (PREPARE, the
+//! body of a program) are covered. `<secret>` replaces
 //!
-//! 1. the texts behind `IDENTIFIED BY`, `IDENTIFIED AS` and `IDENTIFIED WITH plugin BY | AS`, and of a `REPLACE` right behind these;
-//! 2. in statements that begin with SET, ALTER, CREATE, CHANGE or START: the texts behind `PASSWORD [FOR account] =`, `PASSWORD` and words that
-//!    end with `_PASSWORD`, with `=` or without.
+//! 1. the strings after `IDENTIFIED BY`, `IDENTIFIED AS` and `IDENTIFIED WITH plugin BY | AS`, and after a `REPLACE`
+//!    that follows these;
+//! 2. in statements that begin with SET, ALTER, CREATE, CHANGE or START: the strings after `PASSWORD [FOR account] =`,
+//!    `PASSWORD`, and words that end with `_PASSWORD`, with or without `=`.
 //!
-//! What PREPARE is given as a text becomes `...`, as in MySQL.
+//! The statement text of PREPARE becomes `...`, as in MySQL.
 
 use crate::lexer::{Lexer, Token};
 use crate::plan::SqlMode;
@@ -15,20 +16,20 @@ use std::borrow::Cow;
 
 const SECRET: &[u8] = b"<secret>";
 
-/// What the tokens so far make of a text that follows.
+/// The meaning of a string that follows the tokens so far.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Open,
-    /// Behind IDENTIFIED.
+    /// After IDENTIFIED.
     Identified,
-    /// Behind IDENTIFIED WITH, and behind its plugin.
+    /// After IDENTIFIED WITH, and after the plugin.
     With,
     Plugin,
     /// A text is a password here.
     Wanted,
-    /// Behind a password: a further piece of it, or REPLACE.
+    /// After a password: an adjacent string literal continues it, or REPLACE follows.
     Hidden,
-    /// Behind PASSWORD: a password, or the account whose it is.
+    /// After PASSWORD: a password, or the account that it belongs to.
     Password,
     Account,
     /// PREPARE, its name, FROM.
@@ -62,12 +63,12 @@ pub fn without_secrets<'t>(text: &'t [u8], mode: &SqlMode) -> Cow<'t, [u8]> {
         let is_end = matches!(token, Token::End | Token::Bad);
         match state {
             State::Wanted | State::Hidden | State::Password | State::Source if is_text => {
-                // Behind another piece of the same literal nothing is left to say.
+                // An adjacent string of the same literal is hidden already.
                 if state != State::Hidden {
                     out.extend_from_slice(&text[kept..start]);
                     out.extend_from_slice(if state == State::Source { b"..." } else { SECRET });
                 }
-                // What does not end is hidden to the end.
+                // An unterminated string is hidden to the end.
                 kept = if is_end { text.len() } else { lexer.position() };
                 state = if state == State::Source { State::Open } else { State::Hidden };
             }
@@ -96,7 +97,7 @@ fn next(state: State, token: &Token<'_>, word: &[u8], has_passwords: bool) -> St
         State::With => State::Plugin,
         State::Plugin if is(word, "BY") || is(word, "AS") => State::Wanted,
         State::Hidden if is(word, "REPLACE") => State::Wanted,
-        // An introducer stands before the text.
+        // An introducer precedes the string.
         State::Wanted | State::Password if matches!(token, Token::Underscore(_)) => state,
         State::Password if is(word, "FOR") => State::Account,
         State::Password | State::Account if *token == Token::Equal => State::Wanted,
@@ -122,7 +123,7 @@ fn ends_with(word: &[u8], end: &[u8]) -> bool {
     word.len() >= end.len() && word[word.len() - end.len()..].eq_ignore_ascii_case(end)
 }
 
-/// Where the `?` of a statement stand.
+/// The positions of the `?` of a statement.
 pub fn places_of_parameters<'t>(text: &'t [u8], mode: &SqlMode) -> impl Iterator<Item = usize> + 't {
     let mut lexer = Lexer::new(text, mode);
     std::iter::from_fn(move || {

@@ -98,7 +98,7 @@ impl Fixture {
         crate::plan(&parsed, self)
     }
 
-    /// Makes a view in `test`. It can be changed through, and WITH CASCADED CHECK OPTION where it can be.
+    /// Adds a view to `test`. If it is updatable, it gets WITH CASCADED CHECK OPTION.
     pub fn add_view(&mut self, name: &str, new: &crate::NewView) {
         use types::schema::{CheckOption, ViewDef};
         let mut maker = TableMaker::new(99, name);

@@ -1,10 +1,10 @@
-//! Walks over plans and expressions: for whoever looks for something in all of them.
+//! Visitors over plans and expressions.
 
 use crate::expr::{Expr, ExprKind, FrameBound, WindowFunction};
 use crate::plan::{Access, KeyRange, Node, Parts, Plan, Scan, SubqueryKeep, SubqueryPlan, ViewCheck};
 
 impl Plan {
-    /// What the statement runs beside its main tree.
+    /// The parts that the statement runs beside its main tree.
     pub fn parts(&self) -> &Parts {
         use crate::plan::InsertSource;
         match self {
@@ -48,7 +48,7 @@ impl Plan {
         self.all_parts().map(|parts| parts.named.as_slice())
     }
 
-    /// What its several pieces run beside their trees.
+    /// The parts of all plans of the statement.
     pub fn all_parts(&self) -> impl Iterator<Item = &Parts> {
         use crate::plan::InsertSource;
         let (query, duplicates) = match self {
@@ -68,7 +68,7 @@ impl Plan {
         [Some(own), query, duplicates].into_iter().flatten().chain(self.view_checks().map(|check| &check.parts))
     }
 
-    /// What is asked of rows that are written through views.
+    /// The conditions for rows that are written through views.
     pub fn view_checks(&self) -> impl Iterator<Item = &ViewCheck> {
         let (one, targets) = match self {
             Plan::Insert(insert) => (insert.view_check.as_deref(), &[][..]),
@@ -79,7 +79,7 @@ impl Plan {
         one.into_iter().chain(targets.iter().filter_map(|target| target.view_check.as_deref()))
     }
 
-    /// The trees of the plan: the main one, then those of subqueries and of common table expressions that are kept.
+    /// The trees of the plan: the main tree, then those of subqueries and of materialized common table expressions.
     pub fn roots(&self) -> Vec<&Node> {
         let duplicates = match self {
             Plan::Insert(insert) => Some(&insert.duplicate_parts),
@@ -101,7 +101,7 @@ impl Parts {
 }
 
 impl Node {
-    /// The inputs of this node; the input of a derived table too, but not what is shared.
+    /// The inputs of this node, including the input of a derived table, but not a shared store.
     pub fn inputs(&self) -> Vec<&Node> {
         match self {
             Node::OneRow | Node::Values { .. } | Node::JsonTable(_) => Vec::new(),
@@ -189,7 +189,7 @@ impl Node {
 }
 
 impl SubqueryPlan {
-    /// Has the binder put something else in its place? Then nothing names it.
+    /// Has the binder replaced the subquery? Then no expression refers to it.
     pub fn is_replaced(&self) -> bool {
         matches!(self.root, Node::OneRow)
     }

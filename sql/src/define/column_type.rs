@@ -86,7 +86,7 @@ fn decimal(name: &str, precision: u32, scale: u32) -> std::result::Result<TypeKi
     Ok(TypeKind::Decimal { precision: precision as u8, scale: scale as u8 })
 }
 
-/// `FLOAT(m,d)`: the digits in all and those after the point.
+/// `FLOAT(m,d)`: all digits, and those after the point.
 fn check_digits(name: &str, digits: Option<(u8, u8)>) -> std::result::Result<(Option<u8>, Option<u8>), DefinitionError> {
     match digits {
         Some((precision, decimals)) if decimals > precision => Err(DefinitionError::ScaleOverPrecision(name.to_owned())),
@@ -106,7 +106,7 @@ fn fraction(name: &str, fsp: u8) -> std::result::Result<u8, DefinitionError> {
 
 fn length_of(name: &str, length: u64, max: u64) -> std::result::Result<u32, DefinitionError> {
     match u32::try_from(length) {
-        // VARCHAR over the row limit is judged by bytes, with the table's other rules.
+        // The limit of a VARCHAR is in bytes; it is checked with the table's other rules.
         Err(_) => Err(DefinitionError::DisplayWidth { column: name.to_owned(), max: u32::MAX }),
         Ok(short) if length <= max || max == 16383 && length <= 65535 => Ok(short),
         _ => Err(DefinitionError::ColumnTooLong { column: name.to_owned(), max }),
@@ -147,7 +147,7 @@ fn check_members(name: &str, ty: &ColumnType) -> std::result::Result<(), Definit
     Ok(())
 }
 
-/// Strings take the column's collation, else that of its character set, else the table's.
+/// Strings get the column's collation, else the default of its character set, else the table's collation.
 fn set_collation(ty: &mut ColumnType, data_type: &DataType<'_>, table: CollationId) -> Result<()> {
     let is_text = matches!(
         ty.kind,
@@ -169,7 +169,7 @@ fn set_collation(ty: &mut ColumnType, data_type: &DataType<'_>, table: Collation
         collation = collation_of(None, Some(&name), collation)?;
     }
     ty.collation = collation;
-    // CHARACTER SET binary makes a binary string of a text type.
+    // CHARACTER SET binary turns a character type into a binary type.
     if collation == CollationId::BINARY {
         ty.kind = match &ty.kind {
             TypeKind::Char { length } => TypeKind::Binary { length: *length },

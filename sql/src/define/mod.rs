@@ -1,8 +1,9 @@
-//! Definitions of tables are bound: the syntax of tables, columns, keys and partitions becomes what the definition asks for
-//! (`types::definition`).
+//! Binds the definitions of tables: turns the syntax of tables, columns, keys and partitions into a request for a
+//! definition (`types::definition`).
 //!
-//! Here are types, character sets, defaults, comments, and what is not supported. What needs the tables that are there (names, lengths of
-//! keys, duplicate columns, the key of AUTO_INCREMENT) is left to the crate `table`.
+//! This module handles types, character sets, defaults, comments and unsupported clauses. The crate `table` checks
+//! everything that needs the existing tables: names, key lengths, duplicate columns, the key of the AUTO_INCREMENT
+//! column.
 
 mod column_type;
 mod partition;
@@ -27,12 +28,12 @@ use types::definition::{
 use types::schema::{ColumnDef, ColumnDefault, GeneratedDef, IndexKind, ReferenceAction, RowExpr, TableDef};
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 
-/// What a definition takes from the session.
+/// The parts of the session that binding a definition uses.
 pub trait DefineContext {
     /// Is sql_mode strict?
     fn is_strict(&self) -> bool;
 
-    /// How literals of definitions are judged: strictly, whatever the mode says of rows.
+    /// How literals of definitions are checked: strictly, whatever sql_mode says.
     fn literals(&self) -> StoreContext<'_>;
 
     /// Warns of something that was changed or cut.
@@ -127,7 +128,7 @@ impl<'a> Definer<'a> {
         })
     }
 
-    /// Without strict mode, the TEXT or BLOB that a VARCHAR or VARBINARY becomes which is longer than a row may be.
+    /// Without strict mode, a VARCHAR or VARBINARY longer than a row becomes a TEXT or BLOB.
     fn as_lob(&self, definition: &ColumnDefinition<'_>, table_collation: CollationId) -> Result<Option<ColumnType>> {
         const ROW_BYTES_MAX: u64 = 65535;
         let has_default =
@@ -152,7 +153,7 @@ impl<'a> Definer<'a> {
         Ok(Some(ty))
     }
 
-    /// A comment, which is cut where it is too long, or refused in strict mode.
+    /// Checks the length of a comment. A longer one is truncated, or refused in strict mode.
     fn comment(&self, of: CommentOf, name: &str, comment: Option<&[u8]>) -> Result<String> {
         let mut comment = text(comment);
         let max = if of == CommentOf::Table { 2048 } else { 1024 };
@@ -376,7 +377,7 @@ impl<'a> Definer<'a> {
 
     /// CONVERT TO CHARACTER SET gives every text column the new collation.
     fn convert_columns(&self, def: &TableDef, collation: CollationId, actions: &mut Vec<AlterAction>) {
-        // Hidden columns follow what they are computed from.
+        // A hidden column follows the columns of its expression.
         for (_, column) in def.named_columns() {
             let is_text = matches!(
                 column.ty.kind,
@@ -428,7 +429,7 @@ fn widened(ty: &ColumnType, collation: CollationId) -> TypeKind {
     TypeKind::Text(if after > before { fits } else { size })
 }
 
-/// A CHECK to come. `before`: those that are written before it, for the name that messages call it by.
+/// Binds a CHECK. `before`: the constraints written before it, from which its name in messages follows.
 fn new_check(check: &CheckDefinition<'_>, before: &[NewCheck], table: &str) -> Result<NewCheck> {
     let unnamed = before.iter().filter(|check| check.name.is_none()).count();
     let name = check.name.map_or_else(|| format!("{table}_chk_{}", unnamed + 1), str::to_owned);
@@ -443,7 +444,7 @@ fn new_check(check: &CheckDefinition<'_>, before: &[NewCheck], table: &str) -> R
     Ok(NewCheck { name: check.name.map(str::to_owned), expr, enforced: check.enforced })
 }
 
-/// GENERATED ALWAYS AS, and what cannot stand beside it.
+/// GENERATED ALWAYS AS; refuses clauses that a generated column cannot have.
 fn generated(definition: &ColumnDefinition<'_>) -> Result<Option<GeneratedDef>> {
     let Some(expr) = definition.generated else { return Ok(None) };
     if definition.default != DefaultClause::None {
@@ -513,7 +514,7 @@ pub fn how(how: AlterHow) -> Result<(Algorithm, Lock)> {
     }
 }
 
-/// A FOREIGN KEY of a table in `database`; `indexes_before` are those of its columns.
+/// A FOREIGN KEY of a table in `database`; `indexes_before`: the number of the table's indexes written before it.
 fn foreign_key(key: &ForeignKey<'_>, database: &str, indexes_before: usize) -> Result<NewForeignKey> {
     let Reference { table, columns, on_delete, on_update } = key.references;
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
@@ -617,7 +618,8 @@ fn fsp_of(ty: &ColumnType) -> Option<u8> {
     }
 }
 
-/// Is the trouble with a default told as what it is, and not as an invalid default? So it is of a text that begins with a number, for a DECIMAL.
+/// Is the problem with a default value reported itself, instead of "invalid default"? Only for a DECIMAL, with a string
+/// that begins with a number.
 fn is_told(problem: &Problem, ty: &ColumnType) -> bool {
     let begins_with_digit = |text: &str| text.trim_start_matches(['+', '-', '.', ' ']).starts_with(|c: char| c.is_ascii_digit());
     matches!(problem, Problem::Incorrect { text, .. } if matches!(ty.kind, TypeKind::Decimal { .. }) && begins_with_digit(text))
@@ -675,7 +677,7 @@ fn default_text(value: &Value<'_>, ty: &ColumnType) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// The collation that CHARACTER SET and COLLATE stand for; `default` where neither is written.
+/// The collation of CHARACTER SET and COLLATE clauses; `default` if neither is written.
 pub fn collation_of(set: Option<&str>, collation: Option<&str>, default: CollationId) -> Result<CollationId> {
     let set = match set {
         Some(name) if name.eq_ignore_ascii_case("default") => None,

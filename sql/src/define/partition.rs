@@ -1,5 +1,5 @@
-//! PARTITION BY and its values. Constants are computed by the session ([`DefineContext::constant`]); what concerns the table as a whole is
-//! left to `table`.
+//! Binds PARTITION BY and its values. The session computes constants ([`DefineContext::constant`]). The crate `table`
+//! checks rules about the table as a whole.
 
 use super::{DefineContext, Definer, default_text};
 use crate::ast::{
@@ -174,7 +174,7 @@ fn definitions(
     Ok(definitions)
 }
 
-/// Makes the values of one partition.
+/// Builds the values of one partition.
 struct Limits<'a> {
     context: &'a dyn DefineContext,
     by: &'a PartitionBy,

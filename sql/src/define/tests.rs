@@ -1,4 +1,4 @@
-//! What CREATE TABLE and ALTER TABLE ask for, without a server.
+//! Tests of what CREATE TABLE and ALTER TABLE request, without a server.
 
 use super::*;
 use crate::ast::Statement;
@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use types::partition::{PartitionLimit, PartitionValues};
 use types::temporal::{DateRules, TimeZone};
 
-/// A session that computes integers alone, and keeps what it is warned of.
+/// A session that only evaluates integer constants, and keeps the warnings.
 #[derive(Default)]
 struct Session {
     strict: bool,

@@ -1,8 +1,8 @@
-//! Digests beside those of a MySQL server.
+//! Compares digests with the answers of a MySQL server.
 
 use super::*;
 
-/// What MySQL answers for the same statement.
+/// MySQL's answer for the same statement.
 #[rustfmt::skip]
 const CASES: &[(&str, &str)] = &[
     ("select 1",
@@ -416,7 +416,7 @@ fn long_texts_are_cut() {
     assert_eq!(digest_text(many.as_bytes(), &SqlMode::DEFAULT), "SELECT ?, ... , FROM `t`");
 }
 
-/// Rows that look alike need not be read, wherever they stand and whatever stands between them.
+/// Repeated rows are skipped, wherever they are in the statement and whatever separates them.
 #[test]
 fn repeated_rows_add_nothing() {
     let rows = |row: &str, count: usize| vec![row; count].join(", ");

@@ -1,4 +1,4 @@
-//! The words of a digest's text: which are keywords, and which stand for others.
+//! The words of digest texts: which words are keywords, and which keyword replaces its synonyms.
 
 use crate::keyword::Keyword as K;
 use crate::lexer::Token;
@@ -59,7 +59,7 @@ const UNRESERVED: &[&str] = &[
     "WEIGHT_STRING", "WITHOUT", "WORK", "WRAPPER", "X509", "XA", "XID", "XML", "YEAR", "ZONE",
 ];
 
-/// Names of functions that the grammar knows: keywords where a parenthesis stands right behind them. Sorted.
+/// Function names of the grammar: keywords if a parenthesis follows directly. Sorted.
 #[rustfmt::skip]
 const FUNCTIONS: &[&str] = &[
     "ADDDATE", "BIT_AND", "BIT_OR", "BIT_XOR", "CAST", "COUNT", "CURDATE", "CURTIME", "DATE_ADD", "DATE_SUB", "EXTRACT",
@@ -78,7 +78,7 @@ const HINTS: &[&str] = &[
     "NO_SEMIJOIN", "NO_SKIP_SCAN", "ORDER_INDEX", "QB_NAME", "RESOURCE_GROUP", "SEMIJOIN", "SET_VAR", "SKIP_SCAN", "SUBQUERY",
 ];
 
-/// Behind these a sign belongs to the number that follows.
+/// After these words a sign belongs to the next number.
 #[rustfmt::skip]
 pub const BEGIN_VALUES: &[&str] = &[
     "=", "!=", "<", ">", "<=", ">=", "<=>", "||", "&&", "|", "&", "^", "<<", ">>", "%", "/", "*", "+", "-", "(", ",", "DIV", "MOD", "XOR",
@@ -86,7 +86,7 @@ pub const BEGIN_VALUES: &[&str] = &[
     "IF", "ELSEIF",
 ];
 
-/// Behind these, too, NULL is a value.
+/// After these words, too, NULL is a value.
 pub const PRECEDE_VALUES: &[&str] =
     &["WHERE", "HAVING", "ON", "BY", "DISTINCTROW", "BINARY", ":=", "!", "~", "DO", "ESCAPE", "SEPARATOR", "KILL", "USING"];
 
@@ -95,7 +95,7 @@ pub fn unreserved_words() -> impl Iterator<Item = &'static str> {
     UNRESERVED.iter().copied()
 }
 
-/// The keyword that a word is which is not reserved.
+/// The non-reserved keyword of this spelling.
 pub fn find(word: &[u8], is_function: bool) -> Option<&'static str> {
     let function = || find_in(FUNCTIONS, word);
     find_in(UNRESERVED, word).or_else(|| if is_function { function() } else { None }).map(canonical)
@@ -111,7 +111,7 @@ fn find_in(words: &'static [&'static str], word: &[u8]) -> Option<&'static str> 
     words.binary_search_by(|known| known.bytes().cmp(upper())).ok().map(|at| words[at])
 }
 
-/// The word that stands for all that mean the same.
+/// The word that replaces its synonyms.
 #[rustfmt::skip]
 pub fn canonical(word: &'static str) -> &'static str {
     match word {
@@ -154,7 +154,7 @@ pub fn canonical(word: &'static str) -> &'static str {
     }
 }
 
-/// Is an element of ORDER BY over where this token comes?
+/// Does this token end an element of ORDER BY?
 pub fn ends_element(next: Token<'_>) -> bool {
     match next {
         Token::End | Token::Semicolon | Token::Comma | Token::RightParen => true,

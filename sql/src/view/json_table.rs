@@ -1,5 +1,5 @@
-//! Prints JSON_TABLE in the query of a view. Texts that name no character set get the one of the session that defines the view, so that it
-//! is the same in every other.
+//! Prints JSON_TABLE in the query of a view. A string without a character set gets that of the session that defines the
+//! view, so that it means the same in every session.
 
 use crate::ast::{DataType, JsonColumn, JsonColumnOn, JsonTable, JsonValueColumn, TypeName};
 use crate::error::Result;

@@ -1,9 +1,9 @@
-//! The definition of a view: its query is bound once, and printed so that the text means the same in every session and for ever.
+//! Defines a view: binds its query once, and prints the query so that the text means the same in every session.
 //!
-//! 1. The query is bound in the session that defines the view. The binder notes what each name means (`bind::Notes`).
-//! 2. It is printed with these names (`print`): tables with their databases, columns with their tables, stars spelled out. That is what
-//!    the catalog keeps, and what each statement that names the view binds.
-//! 3. SHOW CREATE VIEW reads the text back and prints it once more, without the name of the session's database.
+//! 1. The session that defines the view binds the query. The binder notes what each name resolves to (`bind::Notes`).
+//! 2. The query is printed with the resolved names (`print`): tables with their databases, columns with their tables,
+//!    `*` expanded. The catalog stores this text, and each statement that names the view binds it.
+//! 3. SHOW CREATE VIEW parses the text and prints it again, without the name of the session's database.
 
 mod json_table;
 mod print;
@@ -25,7 +25,7 @@ const NAME_CHARS_MAX: usize = 64;
 
 /// How the query of a view is printed.
 pub(crate) struct Text<'t> {
-    /// What names mean; `None` where they say it themselves.
+    /// The resolution of names; `None` if they are printed as written.
     pub notes: Option<&'t Notes>,
     /// Of tables that name no database.
     pub database: Option<&'t str>,
@@ -37,7 +37,7 @@ pub(crate) struct Text<'t> {
     pub name: &'t str,
 }
 
-/// Where a query stands.
+/// The clause in which a query occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// Its columns have names.
@@ -47,7 +47,7 @@ pub(crate) enum Place {
     Exists,
 }
 
-/// What a definition says about a view.
+/// The binding of a view's definition.
 #[derive(Clone, Debug)]
 pub struct NewView {
     pub text: String,
@@ -60,7 +60,7 @@ pub struct NewView {
     pub tables: Vec<(String, String)>,
 }
 
-/// Judges and prints a view to be called `database.name`.
+/// Binds and prints the definition of a view named `database.name`.
 pub fn define_view(create: &CreateView<'_>, database: &str, context: &dyn BindContext) -> Result<NewView> {
     let wrong = |name: &&&str| name.is_empty() || name.ends_with(' ') || name.chars().count() > NAME_CHARS_MAX;
     if let Some(name) = aliases(create.query).iter().chain(create.columns).find(wrong) {
@@ -69,7 +69,7 @@ pub fn define_view(create: &CreateView<'_>, database: &str, context: &dyn BindCo
     let full_name = format!("{database}.{}", create.name.name);
     let collation = context.connection_collation();
     let text = Text { notes: None, database: context.database(), omitted: None, collation, name: &full_name };
-    // What no view may have is said before names are looked up.
+    // Constructs that no view may contain are refused before names are resolved.
     print(create.query, &text)?;
     let outline = bind::bind_view_query(create.query, create.columns, context)?;
     let is_self = |table: &(String, String)| table.0 == database && table.1 == create.name.name;
@@ -89,7 +89,7 @@ pub fn define_view(create: &CreateView<'_>, database: &str, context: &dyn BindCo
     Ok(NewView { text: printed, columns, algorithm, merge_refused, updatable, tables })
 }
 
-/// What no view may have, before names are looked up: variables, parameters, INTO.
+/// Refuses constructs that no view may contain, before names are resolved: variables, parameters, INTO.
 ///
 /// # Errors
 /// 1350, 1351.
@@ -102,7 +102,7 @@ pub fn check_view(create: &CreateView<'_>) -> Result<()> {
 /// The columns that a view has now.
 ///
 /// # Errors
-/// 1356: what it reads is gone.
+/// 1356: a table or column that it reads is gone.
 pub fn view_columns(def: &Arc<TableDef>, context: &dyn BindContext) -> Result<Vec<OutputColumn>> {
     bind::columns_of_view(def, context)
 }
@@ -137,7 +137,7 @@ fn print(query: &Query<'_>, text: &Text<'_>) -> Result<String> {
     Ok(printer.out)
 }
 
-/// The name of entry `n` of a select list: what is too long to be one, or ends in a space, gets another.
+/// The name of item `n` of a select list. A name that is empty, too long or ends with a space is replaced.
 pub(crate) fn item_name(expr: &Expr<'_>, alias: Option<&str>, text: &str, n: usize) -> String {
     column_name(bind::column_name(expr, alias, text), n)
 }
@@ -150,7 +150,7 @@ pub(crate) fn column_name(name: String, n: usize) -> String {
     }
 }
 
-/// May the block be merged, and written through, but for what its columns are?
+/// May the block be merged and updated, apart from the form of its columns?
 pub(crate) fn is_mergeable_form(bound: &Bound) -> bool {
     match bound {
         Bound::Select(select) => select.is_plain_list() && !select.distinct && select.tree.is_some(),

@@ -1,7 +1,7 @@
-//! Prints the query of a view as MySQL does: names in backquotes with all that tells them apart, joins in brackets, stars spelled out.
+//! Prints the query of a view as MySQL does: qualified names in backticks, joins in brackets, `*` expanded.
 //!
-//! What is printed can be read back, and is then printed the same. Expressions are printed by `row_expr`'s printer; here is what only
-//! queries have. Depth is bounded by the parser.
+//! The printed text parses, and then prints the same again. `row_expr` prints expressions; this module prints the parts
+//! that only queries have. The parser bounds the depth.
 
 use super::{Place, Text};
 use crate::ast::{
@@ -23,7 +23,7 @@ struct Item {
 }
 
 impl Item {
-    /// As it stands in GROUP BY and ORDER BY, where an integer would be a position.
+    /// The form for GROUP BY and ORDER BY, where an integer would be a position.
     fn as_key(&self) -> &str {
         if self.text.parse::<u64>().is_ok() { "''" } else { &self.text }
     }
@@ -57,7 +57,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Prints what only queries have; `false`: it is something else.
+    /// Prints an expression that only queries have; `false`: it is another one.
     pub fn view_expr(&mut self, expr: &Expr<'_>) -> Result<bool> {
         match expr {
             Expr::UserVariable(_)
@@ -240,7 +240,7 @@ impl Printer<'_> {
             self.put(if with.recursive { "with recursive " } else { "with " });
             for (n, table) in with.tables.iter().enumerate() {
                 self.put(if n > 0 { ", " } else { "" });
-                // It names itself only where it is recursive.
+                // It names itself only if it is recursive.
                 if with.recursive {
                     self.columns.push(table.name.to_owned());
                 }
@@ -428,7 +428,7 @@ impl Printer<'_> {
         self.order(order_by, &items, select.distinct || !select.group_by.is_empty())
     }
 
-    /// What `print` prints, by itself.
+    /// The output of `print` as a separate string.
     fn apart(&mut self, print: impl FnOnce(&mut Self) -> Result<()>) -> Result<String> {
         let before = std::mem::take(&mut self.out);
         let done = print(self);
@@ -447,7 +447,8 @@ impl Printer<'_> {
         }
     }
 
-    /// A key of GROUP BY or ORDER BY: a position is what stands there. `by_name`: a name of the select list stays one.
+    /// A key of GROUP BY or ORDER BY. A position is replaced by the item at that position. `by_name`: the name of a
+    /// select item is kept.
     fn key(&mut self, expr: &Expr<'_>, items: &[Item], expands: bool) -> Result<()> {
         match expr {
             Expr::Literal(Literal::Int(position)) => {
@@ -542,7 +543,7 @@ impl Printer<'_> {
             }
             TableRef::JsonTable(table) => self.json_table(table),
             TableRef::Join(join) => self.join(join),
-            // Brackets around a join are its own.
+            // Brackets around a join belong to the join.
             TableRef::List([join @ TableRef::Join(_)]) => self.table(join),
             TableRef::List(tables) => {
                 self.put("(");

@@ -1,4 +1,4 @@
-//! Definitions of views: what is printed, that it reads as itself, and how views are bound.
+//! Tests of view definitions: their printed text, that the text parses to itself, and how views are bound.
 
 use super::*;
 use crate::parser::parse;
