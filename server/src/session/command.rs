@@ -75,7 +75,7 @@ impl Session {
             }
             Command::StmtReset { statement_id } => self.statements.reset(state, client, statement_id),
             Command::StmtFetch { statement_id, rows } => self.statements.fetch(state, client, statement_id, rows).await,
-            // SHOW WARNINGS after it still tells of the statement before: some drivers ping before every statement.
+            // SHOW WARNINGS after a ping still shows the previous statement: some drivers ping before every statement.
             Command::Ping | Command::Debug => {
                 state.write_ok(client, &Answer::default());
                 Ok(())
@@ -92,13 +92,13 @@ impl Session {
             Command::Refresh { .. } => state.refresh_all(client).await,
             Command::Shutdown => state.check_shutdown().map(|()| state.shut_down(client)),
             Command::SetOption { option } => state.set_option(client, option),
-            // The loop answers these two itself.
+            // The loop handles these two itself.
             Command::Quit | Command::ChangeUser(_) => return Ok(Next::Close),
         };
         self.conclude(client, outcome)
     }
 
-    /// Tells the client what went wrong. `Err` only when it is lost.
+    /// Sends the error to the client. `Err` only if the client is lost.
     pub(super) fn conclude(&mut self, client: &mut Client, outcome: Result<()>) -> std::result::Result<Next, Lost> {
         match outcome {
             Ok(()) => {}
@@ -132,7 +132,7 @@ impl Session {
         self.state.write_ok(client, &Answer::default());
     }
 
-    /// COM_CHANGE_USER: authenticates again and begins anew.
+    /// COM_CHANGE_USER: authenticates again and resets the session.
     pub(super) async fn change_user(
         &mut self,
         client: &mut Client,
@@ -148,7 +148,8 @@ impl Session {
         self.statements.clear();
         let deadline = worker.core.now() + Duration::from_secs(10);
         let peer = self.state.peer.clone();
-        // The proof in the command was made for a nonce that is forgotten, so only an empty one can be right; others are asked again.
+        // The proof in the command belongs to an old nonce, so only an empty one can be right; otherwise the client is
+        // asked again.
         let offer = match (protocol::auth::is_empty_proof(&change.proof), change.plugin) {
             (true, Some(plugin)) => Offer::Made { plugin, proof: change.proof, nonce: login::new_nonce() },
             _ => Offer::None,
@@ -248,7 +249,7 @@ impl State {
         Ok(())
     }
 
-    /// KILL, of a session on whichever worker.
+    /// KILL of a session on any worker.
     pub fn kill(&mut self, id: u64, how: u8) -> Result<()> {
         let Ok(short) = u32::try_from(id) else { return Err(Error::UnknownThread(id)) };
         if short == self.info.id {

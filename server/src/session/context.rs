@@ -1,4 +1,4 @@
-//! What binding reads of the session, and the way from a syntax tree to a plan.
+//! The session as the binder sees it, and the way from a syntax tree to a plan.
 
 use super::counted::command_of;
 use super::outfile::FileTarget;
@@ -28,30 +28,32 @@ use types::schema::{Schema, TableDef};
 use types::statistics::TableStatistics;
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 
-/// One binding.
+/// One binding of a statement.
 pub struct Binder<'a> {
     state: &'a State,
     schema: &'a Schema,
-    /// The plan is good for one execution.
+    /// The plan is valid for one execution.
     is_volatile: Cell<bool>,
-    /// What it takes for granted of variables.
+    /// The values and types of variables that the plan assumes.
     assumed: RefCell<Vec<Assumption>>,
-    /// Values of the present execution, where they are known.
+    /// Values of the current execution, if known.
     params: &'a [Value<'a>],
-    /// Values of the present execution of a prepared statement, for their types and for estimates.
+    /// Values of the current execution of a prepared statement; the binder uses their types, the planner their values
+    /// for estimates.
     given: &'a [Value<'a>],
-    /// What is made of the parameters.
+    /// The uses of the parameters.
     noted: RefCell<sql::param::Params>,
-    /// The plan was chosen for these values.
+    /// The plan depends on these values.
     is_sniffed: Cell<bool>,
-    /// Estimates have asked for the value of a parameter that has none yet.
+    /// An estimate needed the value of a parameter that has none yet.
     is_blind: Cell<bool>,
     needs: Gathering<'a>,
-    /// What is bound is the query of a new view.
+    /// The query of a new view is being bound.
     defines_view: bool,
 }
 
-/// What a binding has read of the session's variables: what was bound is good as long as that is so.
+/// A variable of the session that binding has read. The result is valid as long as the variable keeps this value or
+/// type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Assumption {
     /// The type of a user variable.
@@ -60,8 +62,8 @@ pub enum Assumption {
     System { global: bool, name: Box<str>, value: Value<'static> },
 }
 
-/// A plan that was chosen for the values of one execution is kept when it costs no more than this; a dearer one is made anew each time,
-/// which is little beside running it.
+/// A plan that depends on the values of one execution is kept if it costs at most this. A more expensive one is made
+/// again for each execution; planning costs little compared with running it.
 const KEPT_COST_MAX: f64 = 5000.0;
 
 impl<'a> Binder<'a> {
@@ -72,22 +74,23 @@ impl<'a> Binder<'a> {
         Self { state, schema, is_volatile, assumed, params, given: &[], noted, is_sniffed, is_blind, needs, defines_view: false }
     }
 
-    /// For the query of a new view.
+    /// Binds the query of a new view.
     pub fn of_view(state: &'a State, schema: &'a Schema) -> Self {
         Self { defines_view: true, ..Self::new(state, schema, &[]) }
     }
 
-    /// For a prepared statement that is executed with these values: their types count, and estimates look at them.
+    /// Binds a prepared statement for an execution with these values: the binder uses their types, the planner their
+    /// values for estimates.
     pub fn given(self, given: &'a [Value<'a>]) -> Self {
         Self { given, ..self }
     }
 
-    /// What was bound holds for one execution.
+    /// Is the result valid for one execution only?
     pub fn is_volatile(&self) -> bool {
         self.is_volatile.get()
     }
 
-    /// It holds as long as this does.
+    /// The assumptions under which the result is valid.
     pub fn take_assumed(&self) -> Vec<Assumption> {
         self.assumed.take()
     }
@@ -96,7 +99,7 @@ impl<'a> Binder<'a> {
         Constants { session: &self.state.vars, params: self.estimated() }
     }
 
-    /// The values of parameters that estimates look at.
+    /// The parameter values for estimates.
     fn estimated(&self) -> &'a [Value<'a>] {
         if self.params.is_empty() { self.given } else { self.params }
     }
@@ -239,12 +242,12 @@ impl BindContext for Binder<'_> {
 
     fn rows_in_range(&self, table: &TableDef, index: usize, range: &KeyRange) -> Option<f64> {
         let worker = &self.state.worker;
-        // Of this very definition: the index is a position.
+        // Must be this definition: `index` is a position in it.
         let table = worker.shared.database.table_of(table)?;
         let ends = range.low.iter().chain(&range.high).map(|(expr, _)| expr);
         self.note_sniffed(range.prefix.iter().chain(ends));
         match self.constants().range(&table, index, range)? {
-            // A page that is not in memory is not waited for.
+            // Does not wait for a page that is not in memory.
             Some(range) => table.rows_in_range(&worker.engine, index, &range).ok(),
             None => Some(0.0),
         }
@@ -281,18 +284,18 @@ impl BindContext for Binder<'_> {
     }
 }
 
-/// A plan, and how long it may be kept.
+/// A plan, and how long it is valid.
 pub struct Planned {
     pub entry: Rc<PlanEntry>,
-    /// It is good for one execution.
+    /// It is valid for one execution.
     pub is_for_one: bool,
-    /// It was chosen without values of parameters that matter.
+    /// It was chosen without the values of parameters that influence it.
     pub is_blind: bool,
-    /// It is good as long as this is so.
+    /// The assumptions under which it is valid.
     pub assumed: Vec<Assumption>,
 }
 
-/// What was bound, and for which sessions it holds.
+/// A bound statement or expression, and the sessions for which it is valid.
 pub struct Bound<T> {
     key: u64,
     assumed: Vec<Assumption>,
@@ -313,7 +316,7 @@ impl<T> Bound<T> {
 pub type KeptPlan = Bound<Rc<PlanEntry>>;
 
 impl KeptPlan {
-    /// The plan, where it still holds.
+    /// The plan, if it is still valid.
     pub fn present(&self, state: &State) -> Option<Rc<PlanEntry>> {
         let is_present = self.what.schema_version == state.worker.shared.database.schema_version();
         (is_present && self.holds(state)).then(|| Rc::clone(&self.what))
@@ -321,19 +324,21 @@ impl KeptPlan {
 }
 
 impl Planned {
-    /// The plan to keep; `None`: it is good for one execution.
+    /// The plan to keep; `None`: it is valid for one execution only.
     pub fn kept(self, state: &State) -> Option<KeptPlan> {
         (!self.is_for_one).then(|| Bound::new(state, self.assumed, self.entry))
     }
 
-    /// May it not be kept by who looks at no variables?
+    /// Does its validity depend on variables or on one execution, so that a caller that checks no variables may not
+    /// keep it?
     pub fn is_volatile(&self) -> bool {
         self.is_for_one || !self.assumed.is_empty()
     }
 }
 
 impl State {
-    /// The type of a user variable's value, its name in lower case. All strings are of one type, whatever their lengths, and all integers.
+    /// The type of a user variable's value; the name is in lower case. All strings have one type, whatever their
+    /// lengths, and so have all integers.
     fn user_variable_type(&self, name: &str) -> Option<ColumnType> {
         let ty = &self.vars.user_variables.get(name)?.ty;
         let kind = match &ty.kind {
@@ -348,7 +353,7 @@ impl State {
         Some(ColumnType { kind, ..ty.clone() })
     }
 
-    /// Is what was bound so still good?
+    /// Are these assumptions still true?
     pub fn holds(&self, assumed: &[Assumption]) -> bool {
         assumed.iter().all(|assumption| match assumption {
             Assumption::User(name, ty) => self.user_variable_type(name) == *ty,
@@ -358,7 +363,7 @@ impl State {
         })
     }
 
-    /// The value and type of `@@name`; `scope`: as written, `None` where it was not.
+    /// The value and type of `@@name`. `scope`: as written, `None` if it was not.
     pub fn read_variable(&self, name: &str, scope: Option<Scope>) -> Result<(Value<'static>, ColumnType)> {
         let id = variables::find(name).ok_or_else(|| variables::Error::Unknown { name: name.to_owned() })?;
         let definition = id.definition();
@@ -394,12 +399,13 @@ impl State {
         self.plan_for(parsed, &[])
     }
 
-    /// As [`Self::plan`], with the parameters of the present execution.
+    /// Like [`Self::plan`], with the parameters of the current execution.
     pub fn plan_for(&self, parsed: &Parsed<'_>, params: &[Value<'_>]) -> Result<Planned> {
         self.plan_with(parsed, params, &[])
     }
 
-    /// As [`Self::plan`], for an execution of a prepared statement with these values, and later ones with values of these types.
+    /// Like [`Self::plan`], for an execution of a prepared statement with these values, and later executions with
+    /// values of these types.
     pub fn plan_given(&self, parsed: &Parsed<'_>, given: &[Value<'_>]) -> Result<Planned> {
         self.plan_with(parsed, &[], given)
     }
@@ -413,7 +419,7 @@ impl State {
         }
     }
 
-    /// `None`: a definition of one of the tables was published since the schema was looked at.
+    /// `None`: a new definition of one of the tables was published after the schema was read.
     fn try_plan(&self, parsed: &Parsed<'_>, params: &[Value<'_>], given: &[Value<'_>]) -> Result<Option<Planned>> {
         let into = match &parsed.statement {
             Statement::Query(query) => {
@@ -435,7 +441,7 @@ impl State {
             }
             prepared => prepared?,
         };
-        // LOAD DATA has counted when it began.
+        // LOAD DATA was counted when it began.
         let command = command_of(&parsed.statement).filter(|command| *command != Command::Load);
         let global = match &into {
             Some(ResultTarget::File(_)) => Privileges::FILE,
@@ -447,7 +453,7 @@ impl State {
         Ok(Some(Planned { entry, is_for_one, is_blind: binder.is_blind.get(), assumed: binder.take_assumed() }))
     }
 
-    /// Makes a plan that the server built itself ready to run.
+    /// Prepares a plan that the server built itself for execution.
     pub fn entry_of(&self, plan: Plan) -> Result<Rc<PlanEntry>> {
         let version = self.worker.shared.database.schema_version();
         let prepared = Prepared::new(&self.worker.shared.database, Arc::new(plan))?;
@@ -460,12 +466,12 @@ impl State {
         Ok(sql::bind_show_filter(filter, columns, &Binder::new(self, &schema, &[]))?)
     }
 
-    /// Computes an expression without tables: the right side of SET, the argument of KILL.
+    /// Evaluates an expression without tables: the right side of SET, the argument of KILL.
     pub async fn evaluate(&mut self, expr: &Expr<'_>) -> Result<(Value<'static>, ColumnType)> {
         self.evaluate_over(expr, &[], Strictness::Arguments).await
     }
 
-    /// As [`Self::evaluate`], with the parameters of a prepared statement.
+    /// Like [`Self::evaluate`], with the parameters of a prepared statement.
     pub async fn evaluate_over(
         &mut self,
         expr: &Expr<'_>,
@@ -485,7 +491,7 @@ impl State {
         self.plan_value_of(expr, params.len() as u32, params)
     }
 
-    /// Binds such an expression, for its errors.
+    /// Binds such an expression only to report its errors.
     pub fn check_value(&self, expr: &Expr<'_>, params: u32) -> Result<()> {
         let planned = self.plan_value_of(expr, params, &[])?;
         match planned.entry.prepared.columns() {
@@ -509,14 +515,14 @@ impl State {
             windows: &[],
         };
         let query = Query { with: None, body: QueryBody::Select(&select), order_by: &[], limit: None, locking: &[], into: None };
-        // A subquery that is the whole expression is a query of its own. Its value is taken, not shown.
+        // A subquery that is the whole expression becomes a query of its own.
         let query = if let Expr::Subquery(query) = expr { **query } else { query };
         let query = Query { into: Some(SelectInto::Variables(&[])), ..query };
         let parsed = Parsed { params: count, ..without_parameters(Statement::Query(&query)) };
         self.plan_for(&parsed, params)
     }
 
-    /// The value of such a plan.
+    /// Runs such a plan and returns the value.
     pub async fn collect_value(
         &mut self,
         plan: &Rc<PlanEntry>,
@@ -534,7 +540,7 @@ impl State {
     }
 }
 
-/// sql_safe_updates: rows are changed through a key, or up to a limit.
+/// sql_safe_updates: a change must use a key or have a LIMIT.
 fn check_safe(plan: &Plan) -> Result<()> {
     let (scan, limit) = match plan {
         Plan::Update(update) => (&update.scan, &update.limit),
@@ -548,14 +554,14 @@ fn check_safe(plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-/// Of a join: some table is read through a key.
+/// For a join: at least one table must be read through a key.
 fn check_safe_join(root: &Node) -> Result<()> {
     let mut keyed = false;
     root.walk_scans(&mut |scan| keyed |= matches!(scan.access, Access::Point { .. } | Access::Ranges { .. }));
     if keyed { Ok(()) } else { Err(Error::from(Condition::UpdateWithoutKeyInSafeMode)) }
 }
 
-/// A statement that the server made itself, or one whose text had no `?`.
+/// Wraps a statement without parameters.
 pub fn without_parameters(statement: Statement<'_>) -> Parsed<'_> {
     Parsed { statement, params: 0, lifted: 0, end: 0, repeated: sql::Repeated::default() }
 }
@@ -570,7 +576,7 @@ fn type_of(id: VariableId) -> ColumnType {
     }
 }
 
-/// The type that the definition of a column names.
+/// The type that a column definition names.
 pub fn written_type(name: &str, ty: &DataType<'_>, collation: CollationId) -> sql::Result<ColumnType> {
     sql::define::column_type(name, ty, collation)
 }

@@ -1,10 +1,10 @@
-//! What statements and commands count as in SHOW STATUS.
+//! The counters of SHOW STATUS for statements and commands.
 
 use crate::counters::Command;
 use protocol::Command as C;
 use sql::ast::{AccountStatement, InsertSource, Maintenance, Show, Statement, TableRef};
 
-/// None for what MySQL has no counter for.
+/// The counter of a statement; `None` if MySQL has none.
 pub fn command_of(statement: &Statement<'_>) -> Option<Command> {
     use Statement as S;
     Some(match statement {
@@ -72,7 +72,7 @@ pub fn command_of(statement: &Statement<'_>) -> Option<Command> {
     })
 }
 
-/// What a statement on rows counts as.
+/// The counter of a statement on rows.
 fn planned(statement: &Statement<'_>) -> Option<Command> {
     Some(match statement {
         Statement::Query(_) => Command::Select,
@@ -175,7 +175,7 @@ pub fn is_question(command: &C<'_>) -> bool {
     !matches!(command, C::Ping | C::Statistics | C::StmtPrepare { .. } | C::StmtClose { .. } | C::StmtReset { .. })
 }
 
-/// What a command counts as that carries no statement.
+/// The counter of a command that carries no statement.
 pub fn counted_as(command: &C<'_>) -> Option<Command> {
     Some(match command {
         C::Ping | C::Debug | C::ResetConnection => Command::AdminCommands,

@@ -1,4 +1,4 @@
-//! Rows as packets for COM_STMT_FETCH, kept until they are asked for.
+//! Keeps rows, encoded as packets, until COM_STMT_FETCH requests them.
 
 use exec::{KeptRecords, RowSink};
 use protocol::{PacketWriter, RowEncoder, RowFormat};
@@ -13,7 +13,7 @@ pub struct CursorSink<'a> {
     rows: &'a mut KeptRecords,
     /// The packet of the row without its header.
     payload: Vec<u8>,
-    /// Of a row that could not be kept.
+    /// The error of a row that could not be kept.
     failure: Option<exec::Error>,
 }
 

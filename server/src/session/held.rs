@@ -1,7 +1,7 @@
-//! What a session's transaction holds of metadata locks, and what it waits for. The transaction writes it; others on the session's worker
-//! may read it.
+//! The metadata locks that a session's transaction holds, and the one that it waits for. The transaction writes the
+//! list; others on the session's worker may read it.
 //!
-//! H1: the transaction borrows the list while it changes it, and never where it waits, so whoever reads finds it free.
+//! H1: the transaction borrows the list while it changes it, and never across a wait, so a reader finds it free.
 
 use crate::plan_cache::PlanEntry;
 use crate::worker::Worker;
@@ -17,24 +17,24 @@ use types::schema::TableDef;
 #[derive(Default)]
 pub struct HeldTables {
     held: RefCell<Vec<Held>>,
-    /// The plan that waits for a share of a table of its.
+    /// The plan and the table whose metadata lock is being waited for.
     waits: RefCell<Option<(Held, Arc<TableDef>)>>,
 }
 
 /// A plan in use.
 pub struct Held {
     pub plan: Rc<PlanEntry>,
-    /// The tables (by position, a bit each) whose share was taken for this plan and not for one before.
+    /// The tables (one bit per position) whose share was taken for this plan, not for an earlier one.
     taken: SmallVec<[u64; 1]>,
 }
 
-/// A use of a table, on its way to another thread.
+/// A use of a table, as sent to another thread.
 #[derive(Clone, Debug)]
 pub struct UseLine {
     pub session: u32,
     pub table: Arc<TableDef>,
     pub used: TableUse,
-    /// It has the table; else it waits.
+    /// The lock is held; otherwise it is waited for.
     pub held: bool,
 }
 
@@ -63,12 +63,12 @@ impl Held {
 }
 
 impl HeldTables {
-    /// Is this plan among them?
+    /// Is the plan in the list?
     pub fn has(&self, plan: &Rc<PlanEntry>) -> bool {
         self.held.borrow().iter().any(|held| Rc::ptr_eq(&held.plan, plan))
     }
 
-    /// For what the table is held already.
+    /// The use for which the table is held; `None`: it is not held.
     pub fn use_of(&self, table: &Arc<Table>) -> Option<TableUse> {
         let held = self.held.borrow();
         let uses = held.iter().flat_map(|held| held.plan.prepared.tables().iter().zip(held.plan.prepared.table_uses()));
@@ -93,7 +93,7 @@ impl HeldTables {
         }
     }
 
-    /// The transaction, which has changed so many rows, was rolled back.
+    /// Notes that the transaction was rolled back after this many changed rows.
     pub fn note_rolled_back(&self, worker: &Worker, changes: u64) {
         for held in &*self.held.borrow() {
             let prepared = &held.plan.prepared;
@@ -105,14 +105,14 @@ impl HeldTables {
         }
     }
 
-    /// Lets others know what is waited for, until the guard is dropped.
+    /// Publishes a wait until the guard is dropped.
     pub fn wait(&self, held: &Held, table: &Table) -> Waits<'_> {
         let held = Held { plan: Rc::clone(&held.plan), taken: held.taken.clone() };
         *self.waits.borrow_mut() = Some((held, Arc::clone(table.def())));
         Waits(self)
     }
 
-    /// What others are told. A table that is read and then written is there twice, as in MySQL.
+    /// The uses as other sessions see them. A table that is first read and then written appears twice, as in MySQL.
     pub fn lines(&self, session: u32) -> Vec<UseLine> {
         let mut lines: Vec<UseLine> = Vec::new();
         let mut add = |held: &Held, taken_alone: bool| {
@@ -138,7 +138,7 @@ impl HeldTables {
     }
 }
 
-/// A wait that others know of.
+/// A published wait.
 pub struct Waits<'a>(&'a HeldTables);
 
 impl Drop for Waits<'_> {

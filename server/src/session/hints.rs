@@ -1,11 +1,11 @@
-//! Variables that the hints of one statement set, and that are put back behind it.
+//! Variables that the hints of one statement set, and that are restored after it.
 
 use super::state::State;
 use crate::variables::{self, Setting, VariableId};
 use sql::HintedVariable;
 use sql::ast::VariableScope;
 
-/// What hints may set, as in MySQL; but for `insert_id` and `timestamp`.
+/// The variables that hints may set, as in MySQL; without `insert_id` and `timestamp`.
 const HINTABLE: &[&str] = &[
     "auto_increment_increment",
     "auto_increment_offset",
@@ -52,11 +52,11 @@ const HINTABLE: &[&str] = &[
     "windowing_use_high_precision",
 ];
 
-/// What the variables were.
+/// The previous values of the variables.
 pub type Replaced = Vec<(VariableId, Setting)>;
 
 impl State {
-    /// Sets what hints say; what cannot be set is passed over.
+    /// Sets the variables of hints; ignores a hint that cannot be applied.
     #[cold]
     pub fn take_hints(&mut self, hints: &[HintedVariable]) -> Replaced {
         let mut replaced = Vec::with_capacity(hints.len());
@@ -79,7 +79,7 @@ impl State {
         self.assign(assignment)
     }
 
-    /// The statement is over.
+    /// Restores the variables after the statement.
     #[cold]
     pub fn put_back(&mut self, replaced: Replaced) {
         for (id, setting) in replaced.into_iter().rev() {

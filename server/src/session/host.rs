@@ -1,4 +1,4 @@
-//! What execution needs of the server: sleeping, named locks, the rows of virtual tables.
+//! The services that execution needs from the server: sleeping, named locks, the rows of virtual tables.
 
 use crate::show::Gathered;
 use crate::user_lock::Attempt;
@@ -14,9 +14,9 @@ use types::schema::{Schema, TableDef};
 pub struct ServerHost<'a> {
     pub worker: &'a Worker,
     pub schema: Option<&'a Schema>,
-    /// Collected from all workers where the plan needs it.
+    /// Rows collected from all workers, if the plan needs them.
     pub gathered: Option<&'a Gathered>,
-    /// What the account may see.
+    /// The privileges that decide what the account may see.
     pub access: Option<&'a Access>,
 }
 
@@ -89,7 +89,7 @@ impl exec::Host for ServerHost<'_> {
     }
 }
 
-/// Takes the connection out of a lock's waiters, however the wait ends.
+/// Removes the connection from a lock's waiters, however the wait ends.
 struct GiveUp<'a> {
     worker: &'a Worker,
     connection_id: u32,

@@ -1,13 +1,13 @@
-//! LOAD DATA: where the bytes of the file come from.
+//! LOAD DATA: the source of the file's bytes.
 //!
-//! Without LOCAL the file lies in the one directory where statements may read and make files. A thread that lives as long as the statement
-//! reads it, and is at most two blocks ahead.
+//! Without LOCAL the file is on the server, in the one directory where statements may read and create files. A thread
+//! that lives as long as the statement reads it, at most two blocks ahead.
 //!
-//! With LOCAL the client has it, and sends it when it is asked to: packets, up to an empty one. They are read as rows are wanted, so a
-//! client that is faster than the table waits.
+//! With LOCAL the client has the file, and sends it on request: packets, up to an empty one. They are read as rows are
+//! needed, so a client that is faster than the table waits.
 //!
-//! I1: the client is asked when the first bytes are wanted, so not at all by a statement that fails before.
-//! I2: what it sends is read to the end, also by a statement that fails in the middle: only then does it listen.
+//! I1: the request is sent when the first bytes are needed, so a statement that fails earlier sends none.
+//! I2: the client's data is read to its end, even after a failure, because the client reads the answer only then.
 
 use super::outfile::{beneath, not_allowed, reason};
 use super::{Client, SessionInfo, State};
@@ -32,7 +32,7 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 use types::charset::Charset;
 
-/// Bytes that are read at once.
+/// Bytes of one read.
 const BLOCK_BYTES: usize = 256 << 10;
 
 /// The file of a statement.
@@ -43,7 +43,7 @@ pub struct InFile {
 }
 
 impl State {
-    /// What the statement says of its file. 3948: it is the client's, and nobody wants that.
+    /// The file that the statement names. 3948: it is the client's, and server or client does not allow that.
     pub fn in_file(&self, load: &LoadData<'_>) -> Result<InFile> {
         if load.local {
             let allowed = self.worker.shared.globals().get(super::IDS.local_infile).as_u64() != 0;
@@ -61,7 +61,8 @@ impl State {
 }
 
 impl InFile {
-    /// Has the server's own file opened and read. A relative path is one in the database's directory, as in MySQL.
+    /// Opens a file of the server and starts reading it. A relative path is relative to the database's directory, as in
+    /// MySQL.
     pub fn open(&self, allowed: Option<&Path>, data_dir: &Path, database: Option<&str>) -> Result<ServerFile> {
         let name = String::from_utf8_lossy(&self.path).into_owned();
         let path = data_dir.join(database.unwrap_or_default()).join(&name);
@@ -85,13 +86,13 @@ impl InFile {
     }
 }
 
-/// Has a LOAD DATA separators that MySQL warns of?
+/// Does a LOAD DATA use separators that MySQL warns about?
 pub fn has_exotic_separators(plan: &Plan) -> bool {
     let Plan::Insert(InsertPlan { source: InsertSource::File(file), .. }) = plan else { return false };
     file.format.has_exotic()
 }
 
-/// What MySQL says of a file that cannot be opened, or read.
+/// MySQL's error for a file that cannot be opened or read.
 fn unreadable(path: &str, error: &std::io::Error) -> exec::Error {
     use std::io::ErrorKind as K;
     let (errno, why) = (error.raw_os_error().unwrap_or(0), reason(error));
@@ -115,7 +116,7 @@ pub struct ServerFile {
 
 impl ServerFile {
     fn start(directory: PathBuf, path: PathBuf) -> std::io::Result<Self> {
-        // One block is on its way while another is being used.
+        // One block is in the channel while another one is used.
         let (sender, blocks) = sync_channel(1);
         let waker = Arc::new(Mutex::new(None));
         let name = directory.join(&path).to_string_lossy().into_owned();
@@ -129,12 +130,12 @@ impl ServerFile {
     }
 }
 
-/// Reads a file until its end, or until nobody wants more of it.
+/// Reads a file to its end, or until the statement stops reading.
 fn read_file(directory: &Path, path: &Path, blocks: &SyncSender<Block>, waker: &Mutex<Option<Waker>>) {
     let mut file = match open(directory, path) {
         Ok(file) => file,
         Err(error) => {
-            // Whoever has gone need not hear of it.
+            // The receiver may be gone; then nobody needs the error.
             let _ = blocks.send(Err(error));
             return;
         }
@@ -154,7 +155,7 @@ fn read_file(directory: &Path, path: &Path, blocks: &SyncSender<Block>, waker: &
     }
 }
 
-/// Only files have an end that is known to come.
+/// Only regular files: others may never end.
 fn open(directory: &Path, path: &Path) -> std::io::Result<File> {
     let file = os::fs::open_beneath(directory, path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(std::io::ErrorKind::IsADirectory.into()) }
@@ -170,7 +171,7 @@ fn wake(waker: &Mutex<Option<Waker>>) {
 impl ByteSource for ServerFile {
     fn read<'a>(&'a mut self, buffer: &'a mut Vec<u8>) -> LocalFuture<'a, exec::Result<bool>> {
         Box::pin(std::future::poll_fn(|cx| {
-            // First this: a block that comes later wakes.
+            // The waker is stored first, so that a block that arrives later wakes the task.
             *self.waker.lock() = Some(cx.waker().clone());
             match self.blocks.try_recv() {
                 Ok(Ok(block)) => {
@@ -190,7 +191,7 @@ pub struct ClientFile<'c> {
     client: &'c mut Client,
     info: Rc<SessionInfo>,
     worker: Rc<crate::worker::Worker>,
-    /// What the client calls it, until it is asked for.
+    /// The client's name of the file; `None` after the request was sent.
     path: Option<Vec<u8>>,
     pieces: FilePieces,
     timeout: Duration,
@@ -205,7 +206,7 @@ impl ClientFile<'_> {
             protocol::put_local_infile_request(&mut output.writer, &path);
             input.reader.set_sequence(output.writer.sequence());
         }
-        // The request, and what was written before it; later there is nothing.
+        // Sends the request and earlier output; later calls have nothing to send.
         output.flush(socket, &*self.info).await?;
         let deadline = self.worker.core.now() + self.timeout;
         let Some(piece) = input.next_piece(&mut self.pieces, socket, deadline, &*self.info).await? else { return Ok(false) };
@@ -225,7 +226,7 @@ impl ClientFile<'_> {
         })
     }
 
-    /// Reads what the client has yet to send, so that it listens (I2).
+    /// Reads the rest of the client's data, so that the client reads the answer (I2).
     pub async fn finish(mut self) -> Result<()> {
         if self.path.is_some() {
             return Ok(());

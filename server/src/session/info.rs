@@ -1,5 +1,5 @@
-//! What others may know of a session: the process list's line, and the way to kill it. Read on the session's own worker only;
-//! other threads ask by message.
+//! The part of a session that other sessions may see (its line in the process list), and its kill flag. Read only on
+//! the session's own worker; other threads ask by message.
 
 use super::held::HeldTables;
 use crate::counters::Counters;
@@ -17,26 +17,26 @@ use std::task::Waker;
 use std::time::Instant;
 use table::ddl::{Progress, Stage};
 
-/// Bytes of a statement that the process list can show.
+/// The maximum length in bytes of a statement in the process list.
 const STATEMENT_BYTES_MAX: usize = 16 << 10;
-/// Room for a statement that an idle session keeps.
+/// Capacity that an idle session keeps for statement text.
 const STATEMENT_BYTES_KEPT: usize = 512;
-/// Bytes of a connection's attributes that are kept: `performance_schema_session_connect_attrs_size`.
+/// The maximum size in bytes of connection attributes: `performance_schema_session_connect_attrs_size`.
 const ATTRIBUTE_BYTES_MAX: usize = 512;
 
-/// One session as others see it.
+/// One session as other sessions see it.
 #[derive(Debug)]
 pub struct SessionInfo {
     pub id: u32,
     pub user: RefCell<String>,
     /// `user@host` of the account; empty until it is proved.
     pub account: RefCell<String>,
-    /// What the account may do, as of its latest statement.
+    /// The privileges of the account, as of its latest statement.
     pub access: RefCell<Option<Rc<Access>>>,
     /// With the port, as the process list shows it.
     pub host: String,
     pub database: RefCell<Option<String>>,
-    /// What the client told of itself, by name.
+    /// The client's connection attributes, by name.
     attributes: RefCell<Arc<[(String, String)]>>,
     /// `Sleep`, `Query`, ...
     pub command: Cell<&'static str>,
@@ -44,16 +44,16 @@ pub struct SessionInfo {
     pub since: Cell<Instant>,
     /// The `State` column.
     pub state: Cell<&'static str>,
-    /// How far the definition is that the command waits for.
+    /// The progress of the definition that the command waits for.
     pub definition: RefCell<Option<Arc<Progress>>>,
-    /// The transaction of several statements that is open, as of the end of its latest statement.
+    /// The open multi-statement transaction, as of the end of its latest statement.
     pub transaction: Cell<Option<OpenTransaction>>,
-    /// Of its transactions, unless they say otherwise.
+    /// The default isolation of its transactions.
     pub isolation: Cell<txn::Isolation>,
     pub stopping: Cell<bool>,
     /// The tables that its transaction uses.
     pub held: Rc<HeldTables>,
-    /// What it has done.
+    /// Its status counters.
     pub counters: Counters,
     /// Prepared statements that are open.
     pub prepared: Cell<u64>,
@@ -63,7 +63,7 @@ pub struct SessionInfo {
     socket: OnceCell<Rc<Readiness>>,
 }
 
-/// A line of the process list, on its way to another thread.
+/// A line of the process list, as sent to another thread.
 #[derive(Clone, Debug)]
 pub struct ProcessLine {
     pub id: u32,
@@ -75,17 +75,17 @@ pub struct ProcessLine {
     pub command: &'static str,
     pub seconds: u64,
     pub state: Cow<'static, str>,
-    /// Of the definition that it waits for.
+    /// The stage of the definition that it waits for.
     pub stage: Option<Stage>,
     pub info: Option<String>,
     pub transaction: Option<OpenTransaction>,
     /// How long `transaction` is open.
     pub transaction_seconds: u64,
-    /// Of the transaction that is open, or else of the next.
+    /// The isolation of the open transaction, or else of the next one.
     pub isolation: txn::Isolation,
 }
 
-/// What others may know of an open transaction.
+/// The data about an open transaction that other sessions may see.
 #[derive(Clone, Copy, Debug)]
 pub struct OpenTransaction {
     pub since: Instant,
@@ -98,7 +98,7 @@ pub struct OpenTransaction {
 }
 
 impl ProcessLine {
-    /// Of a session whose worker does not answer: what is known without asking it.
+    /// A line for a session whose worker does not answer, from data that is known without the worker.
     pub fn of_silent(id: u32, account: String) -> Self {
         let (user, host) = account.rsplit_once('@').unwrap_or(("unauthenticated user", ""));
         Self {
@@ -148,7 +148,7 @@ impl SessionInfo {
         }
     }
 
-    /// Does what the account may do fulfil this? Not before it is proved who the client is.
+    /// Do the account's privileges satisfy `is`? False before the client is authenticated.
     pub fn may(&self, is: impl FnOnce(&Access) -> bool) -> bool {
         self.access.borrow().as_deref().is_some_and(is)
     }
@@ -158,9 +158,9 @@ impl SessionInfo {
         self.waker.clone()
     }
 
-    /// The session has a client at this socket.
+    /// Notes the socket of the session's client.
     pub fn set_socket(&self, readiness: Rc<Readiness>) {
-        // A session has one.
+        // A session has one socket, so this is set once.
         let _ = self.socket.set(readiness);
     }
 
@@ -169,7 +169,7 @@ impl SessionInfo {
         self.socket.get().is_some_and(|socket| socket.hung_up.get())
     }
 
-    /// The flag that execution looks at.
+    /// The flag that execution checks.
     pub fn kill_flag(&self) -> Arc<AtomicU8> {
         Arc::clone(&self.killed)
     }

@@ -1,6 +1,6 @@
-//! KILL reaches a session without asking the worker that it is on, which may be busy.
+//! The registry through which KILL reaches a session without its worker, which may be busy.
 //!
-//! Sessions come and go here with their clients; no statement looks in.
+//! Sessions register when they begin and end; no statement reads the registry.
 
 use exec::kill;
 use parking_lot::Mutex;
@@ -9,24 +9,24 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::Waker;
 
-/// What KILL needs of one session.
+/// The data about a session that KILL needs.
 #[derive(Debug)]
 struct Killable {
     flag: Arc<AtomicU8>,
     waker: Waker,
     /// `user@host` of the account, once it has logged in.
     account: String,
-    /// It has SYSTEM_USER.
+    /// The account has SYSTEM_USER.
     is_system: bool,
 }
 
-/// Who wants to end a session or its statement.
+/// The account that wants to end a session or its statement.
 pub struct Killer<'a> {
     /// `user@host`
     pub account: &'a str,
-    /// It may end those of other accounts.
+    /// It may end sessions of other accounts.
     pub any: bool,
-    /// It has SYSTEM_USER: without it, sessions of accounts that have it are out of reach.
+    /// It has SYSTEM_USER. Without it, it cannot end sessions of accounts that have it.
     pub is_system: bool,
 }
 
@@ -48,7 +48,7 @@ impl Kills {
         self.0.lock().iter().map(|(id, session)| (*id, session.account.clone())).collect()
     }
 
-    /// The session has logged in, or changed its account or what that may do.
+    /// Notes that the session has logged in, or that its account or privileges changed.
     pub fn name(&self, id: u32, account: &str, is_system: bool) {
         if let Some(session) = self.0.lock().get_mut(&id) {
             account.clone_into(&mut session.account);
@@ -56,8 +56,8 @@ impl Kills {
         }
     }
 
-    /// Sets the flag of a session (see `exec::kill` for `how`) where the killer may. `None`: there is none of that number;
-    /// `false`: it is out of reach.
+    /// Sets the kill flag of a session (see `exec::kill` for `how`) if the killer may. `None`: there is no session of
+    /// that number; `false`: the killer may not.
     pub fn kill(&self, id: u32, how: u8, killer: &Killer<'_>) -> Option<bool> {
         let sessions = self.0.lock();
         let session = sessions.get(&id)?;

@@ -1,9 +1,11 @@
-//! LOCK TABLES, FLUSH TABLES WITH READ LOCK, LOCK INSTANCE FOR BACKUP and what ends them.
+//! LOCK TABLES, FLUSH TABLES WITH READ LOCK, LOCK INSTANCE FOR BACKUP, and the statements that end them.
 //!
-//! L3: all locks or none. Who waits keeps others out, so a wait is cut into turns, as those of definitions are (`table::ddl::locks`).
-//! L4: a definition shares `Shared::definitions` as a writer; a read lock there keeps all of them waiting.
-//! L5: who has locked tables and waits with a definition for a backup gives way (1213) where the backup's session waits for such a table. No
-//!     other circle has a lock of the whole server in it: whoever else waits for one holds no tables.
+//! L3: all locks or none. A waiting lock blocks others, so the wait is cut into turns, as for definitions
+//!     (`table::ddl::locks`).
+//! L4: a definition holds a writer's share of `Shared::definitions`; a read lock on it stops all definitions.
+//! L5: a session that has locked tables, and whose definition waits for a backup, gives up (1213) if the session of the
+//!     backup waits for one of these tables. No other deadlock includes a server-wide lock: every other session that
+//!     waits for one holds no tables.
 
 use super::state::State;
 use super::table_locks::{GlobalLock, LockedTable, LockedTables, NamedLocks, NoDefinitions, TableGuard, Wanted};
@@ -24,26 +26,26 @@ const TABLE_WAIT: &str = "Waiting for table metadata lock";
 const GLOBAL_WAIT: &str = "Waiting for global read lock";
 const BACKUP_WAIT: &str = "Waiting for backup lock";
 
-/// L5 from the other side: has a session locked the table that waits for who has locked the instance? A statement of the latter asks before it
-/// waits, since others are not told of statements.
+/// L5: has a session locked the table and waits for the session that locked the instance? A statement of the latter
+///     checks this before it waits, because plain statements do not publish their waits.
 pub fn is_owner_waiting(shared: &Shared, table: &Table) -> bool {
     let claims = table.mdl().claims();
     let mut owners = claims.iter().filter(|claim| claim.held && claim.what == Claimed::WriteLock);
     owners.any(|owner| shared.definitions.claims().iter().any(|claim| !claim.held && claim.session == owner.session))
 }
 
-/// What comes of a turn.
+/// The result of a turn.
 enum Turn {
     Locked(LockedTables),
-    /// Somebody was in the way for too long; others are told that it is waited for.
+    /// A lock was not available for too long. The guard publishes the wait.
     Failed(Option<ClaimGuard>),
 }
 
 impl State {
-    /// LOCK TABLES. The transaction before is committed already.
+    /// LOCK TABLES. The caller has committed the previous transaction.
     ///
     /// # Errors
-    /// 1146, 1066, 1205, 1317: nothing is locked then. 1223
+    /// 1146, 1066, 1205, 1317 (then nothing is locked), 1223
     pub async fn lock_tables(&mut self, tables: &[LockTable<'_>]) -> Result<()> {
         self.transaction.locks_mut().named = None;
         if self.transaction.locks().global.is_some() && tables.iter().any(|lock| lock.write) {
@@ -87,7 +89,7 @@ impl State {
         self.lock_tables(&tables).await
     }
 
-    /// FLUSH TABLES WITH READ LOCK: no definitions first, so that the tables are those of one schema.
+    /// FLUSH TABLES WITH READ LOCK: first stops definitions, so that the locked tables belong to one schema.
     async fn lock_globally(&mut self) -> Result<()> {
         if self.transaction.locks().global.is_some() {
             return Ok(());
@@ -133,7 +135,7 @@ impl State {
         self.transaction.locks_mut().backup = None;
     }
 
-    /// UNLOCK TABLES, which commits after LOCK TABLES.
+    /// UNLOCK TABLES; after LOCK TABLES it commits.
     pub async fn unlock_tables(&mut self) {
         if self.transaction.locks().named.is_some() {
             let worker = Rc::clone(&self.worker);
@@ -143,20 +145,20 @@ impl State {
         (locks.named, locks.global) = (None, None);
     }
 
-    /// After a definition: whose locked tables are all gone has no locks any more.
+    /// After a definition: drops the session's locks if all locked tables are gone.
     pub fn forget_dropped_locks(&mut self) {
         let database = Arc::clone(&self.worker.shared.database);
         self.transaction.locks_mut().named.take_if(|named| !named.is_alive(&database));
     }
 
-    /// L1, of a statement that is not a function's or a trigger's.
+    /// L1, for a statement that is not part of a function or a trigger.
     #[inline]
     pub fn check_locked(&self, plan: &PlanEntry) -> Result<()> {
         let locks = self.transaction.locks();
         if locks.is_empty() || self.is_inside() { Ok(()) } else { locks.check(plan) }
     }
 
-    /// ANALYZE TABLE and its kin. Temporary tables and the server's own are no matter.
+    /// Checks L1 for ANALYZE TABLE and the like. Temporary tables and the server's own tables are exempt.
     ///
     /// # Errors
     /// 1100, 1099, 1223
@@ -167,7 +169,7 @@ impl State {
         }
     }
 
-    /// FLUSH TABLES is not for tables that are locked for reading (1099).
+    /// Refuses FLUSH TABLES for tables that are locked for reading (1099).
     pub fn check_flushed(&self, names: &[ObjectName<'_>]) -> Result<()> {
         let Some(named) = &self.transaction.locks().named else { return Ok(()) };
         let ids: Vec<TableId> = names.iter().filter_map(|name| self.find_table(name).ok()).map(|def| def.id).collect();
@@ -175,7 +177,7 @@ impl State {
         table.map_or(Ok(()), |table| Err(Error::LockedForReading(table.def().name.clone())))
     }
 
-    /// Who has locked tables does not hear of others that they are not there.
+    /// A session that has locked tables gets 1100 instead of 1146 for a missing table.
     pub fn missing_as_locked(&self, error: sql::Error) -> Error {
         match error {
             sql::Error::UnknownTable { table, .. } if self.transaction.locks().named.is_some() => Error::TableNotLocked(table),
@@ -183,7 +185,7 @@ impl State {
         }
     }
 
-    /// What a session that has locked something may not: definitions of what it has not locked for writing, and of what cannot be locked.
+    /// Refuses definitions of tables that the session has not locked for writing, and of objects that cannot be locked.
     ///
     /// # Errors
     /// 1100, 1099, 1192, 1223
@@ -216,7 +218,7 @@ impl State {
             | S::AlterEvent(_)
             | S::DropEvent { .. } => Err(Error::TablesAreLocked),
             S::CreateTable(create) => match changes(&create.name) {
-                // One that is locked is there, which the statement tells itself.
+                // The table exists and is locked; the statement itself reports that.
                 Err(Error::LockedForReading(_)) => Ok(()),
                 checked => checked,
             },
@@ -226,7 +228,7 @@ impl State {
             S::DropIndex { table, .. } => changes(table),
             S::AlterTable(alter) => changes(&alter.table),
             S::RenameTable { pairs } => {
-                // A name that an earlier pair has made is of a table that was looked at there.
+                // A name that an earlier pair created belongs to a table that was checked there.
                 let made = |at: usize, name: &ObjectName<'_>| pairs[..at].iter().any(|(_, to)| to.name == name.name);
                 pairs.iter().enumerate().filter(|(at, (from, _))| !made(*at, from)).try_for_each(|(_, (from, _))| changes(from))
             }
@@ -242,7 +244,8 @@ impl State {
         }
     }
 
-    /// Before a definition, and a change of accounts: it waits for those who want none (L4). `None`: it does not concern them.
+    /// Called before a definition and before a change of accounts: waits for sessions that stop definitions (L4).
+    /// `None`: the statement is not affected.
     ///
     /// # Errors
     /// 1100, 1099, 1192, 1223, 1205, 1213, 1317
@@ -273,7 +276,7 @@ impl State {
         Ok(Some(lock.guard_shared(worker, TableUse::Writes)))
     }
 
-    /// L5, of a definition that waits.
+    /// L5, for a definition that waits.
     fn is_waited_for_by_a_backup(&self) -> bool {
         let Some(named) = &self.transaction.locks().named else { return false };
         let shared = &self.worker.shared;
@@ -311,7 +314,7 @@ impl State {
             }
             let def = self.find_table(&lock.name)?;
             if def.is_virtual || def.id.is_temporary() {
-                // The server's own tables are locked by nobody, and a temporary one is the session's alone.
+                // The server's own tables cannot be locked, and a temporary table belongs to one session.
                 continue;
             }
             let used = if lock.write { TableUse::Writes } else { TableUse::Reads };
@@ -321,7 +324,7 @@ impl State {
         Ok(wanted)
     }
 
-    /// A table, or a view with its tables; `views` are those that are around it.
+    /// Adds a table, or a view with its tables; `views` are the enclosing views.
     fn add_wanted(
         &self,
         schema: &Schema,
@@ -383,7 +386,7 @@ impl State {
         Ok(Turn::Locked(LockedTables::new(locked)))
     }
 
-    /// `None`: its definition is changing.
+    /// `None`: the table's definition is being changed.
     async fn lock_one(
         &self,
         table: &Table,
@@ -402,7 +405,7 @@ impl State {
         Ok(Some(TableGuard::Write { _alone: alone, _definition: definition }))
     }
 
-    /// L4. `None`: not by then.
+    /// L4. `None`: the time is over.
     async fn stop_definitions(&self, what: Claimed, state: &'static str, end: Instant) -> Result<Option<NoDefinitions>> {
         let definitions = &self.worker.shared.definitions;
         let (claim, lock) = (definitions.claim(self.info.id, what), definitions.acquire_read_lock(self.worker.index));
@@ -413,7 +416,7 @@ impl State {
         }
     }
 
-    /// Others go on; 1205 where the statement's time is over.
+    /// Lets other sessions continue; 1205 if the statement's time is over.
     async fn pause(&self, told: Option<ClaimGuard>, deadline: Instant) -> Result<()> {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
@@ -427,7 +430,8 @@ impl State {
         }
     }
 
-    /// No table was dropped or replaced before it was locked: by a definition that gave it another key, say.
+    /// Were no tables dropped or replaced before they were locked (for example by a definition that added a foreign
+    /// key)?
     fn are_current(&self, wanted: &Wanted) -> bool {
         let database = &self.worker.shared.database;
         let is_current = |table: &Arc<Table>| database.table(table.id()).is_some_and(|now| Arc::ptr_eq(&now, table));

@@ -1,6 +1,6 @@
-//! What a session writes to the slow query log and to the general log.
+//! The entries of a session in the slow query log and in the general log.
 //!
-//! All of this is cold: a session whose server writes no log only finds out so from the word that it reads when a statement begins.
+//! All of this is cold: a session of a server without logs reads only one word when a statement begins.
 
 use super::IDS;
 use super::state::State;
@@ -18,17 +18,17 @@ impl State {
         self.logged = Logged { waited_us: self.waited_us(), ..Logged::default() };
     }
 
-    /// What the session has waited for locks on rows and tables.
+    /// The time that the session has waited for row and table locks.
     fn waited_us(&self) -> u64 {
         self.info.counters.events.metadata_wait_us.get() + self.info.counters.work.lock_wait_us.get()
     }
 
-    /// The statement is one of those that MySQL calls administrative.
+    /// Notes that MySQL classifies the statement as administrative.
     pub fn note_administrative(&mut self) {
         self.logged.is_administrative = true;
     }
 
-    /// The slow log wants the statement that ends.
+    /// Prepares the slow log entry of the statement that ends.
     #[cold]
     pub fn is_for_slow_log(&self, is_slow: bool) -> bool {
         let global = |name| self.worker.shared.globals().get(variables::known(name)).as_bool();
@@ -40,7 +40,7 @@ impl State {
             && (!self.logged.is_administrative || global("log_slow_admin_statements"))
     }
 
-    /// Writes the statement that [`State::record`] has said belongs there.
+    /// Writes the statement to the slow log, after [`State::record`] returned true.
     #[cold]
     pub fn log_slow(&mut self, text: &[u8]) {
         let nanos = self.worker.shared.tick_clock.nanos_per_tick();
@@ -65,14 +65,14 @@ impl State {
         self.worker.shared.logs.write(Log::Slow, |out, last| text_log::slow_entry(&origin, &timing, &text, out, last));
     }
 
-    /// The same, of a prepared statement.
+    /// Like `log_slow`, for a prepared statement.
     #[cold]
     pub fn log_slow_execution(&mut self, text: &[u8], values: &[Value<'_>]) {
         let text = with_values(text, values, &self.settings.mode);
         self.log_slow(&text);
     }
 
-    /// A statement of the client's begins to run: once, also where it is tried again.
+    /// Notes that a client's statement begins; called once, even if the statement is retried.
     #[inline]
     pub fn log_query(&mut self, text: &[u8]) {
         if self.watched.general_log() {
@@ -82,14 +82,14 @@ impl State {
 
     #[cold]
     fn log_statement(&mut self, command: &'static str, text: &[u8]) {
-        // A program's statements are parts of the one that calls it.
+        // Statements of a program are part of the statement that calls it.
         if self.frame.is_none() && self.inside.is_empty() {
             self.watched = self.watched.without_general_log();
             self.log_general(command, &sql::without_secrets(text, &self.settings.mode));
         }
     }
 
-    /// A line of the general log about this session.
+    /// Writes a line about this session to the general log.
     #[cold]
     pub fn log_general(&self, command: &'static str, argument: &[u8]) {
         if self.variables.get(IDS.sql_log_off).as_bool() {
@@ -99,24 +99,24 @@ impl State {
         self.worker.shared.logs.write(Log::General, |out, _| text_log::general_entry(session, command, argument, out));
     }
 
-    /// A prepared statement is made or executed.
+    /// Logs that a prepared statement is prepared or executed.
     #[cold]
     pub fn log_prepared(&self, command: &'static str, text: &[u8], values: &[Value<'_>]) {
-        // The statement PREPARE or EXECUTE itself is there already.
+        // The statement PREPARE or EXECUTE itself was logged already.
         if self.worker.shared.instruments.watched().general_log() {
             let text = with_values(text, values, &self.settings.mode);
             self.log_general(command, &sql::without_secrets(&text, &self.settings.mode));
         }
     }
 
-    /// EXECUTE runs this statement.
+    /// Logs the statement that EXECUTE runs.
     #[cold]
     pub fn log_executed(&mut self, text: &[u8], values: &[Value<'_>]) {
         self.log_prepared("Execute", text, values);
         self.logged.executed = Some(with_values(text, values, &self.settings.mode));
     }
 
-    /// Commands other than statements.
+    /// Logs commands other than statements.
     pub fn log_command(&self, command: &Command<'_>) {
         if self.worker.shared.instruments.watched().general_log() {
             self.log_other(command);
@@ -135,7 +135,7 @@ impl State {
         self.log_general(name, argument);
     }
 
-    /// A client has proved who it is, and comes in or not.
+    /// Logs the result of a client's authentication.
     #[cold]
     pub fn log_connect(&self, database: Option<&str>, refused: Option<&Error>) {
         let way = match () {
@@ -150,7 +150,7 @@ impl State {
         }
     }
 
-    /// Opens the logs that the new values of global variables ask for, before these take effect.
+    /// Opens the logs that new values of global variables require, before these take effect.
     ///
     /// # Errors
     /// 1231 for a path that no log may have, 29 for a file that cannot be opened.
@@ -194,7 +194,7 @@ fn cannot_open(refused: &CannotOpen) -> Error {
     Error::from(Condition::FileMissing { path: refused.path.display().into(), errno: errno.into(), why: why.into() })
 }
 
-/// The text with values in the places of its `?`.
+/// The text with its `?` replaced by values.
 fn with_values(text: &[u8], values: &[Value<'_>], mode: &sql::plan::SqlMode) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let (mut kept, mut values) = (0, values.iter());

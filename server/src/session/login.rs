@@ -1,14 +1,17 @@
-//! The start of a connection: greeting, authentication, the session's first settings.
+//! The start of a connection: greeting, authentication, initial settings.
 //!
-//! A greeting with a nonce; the client's answer, within connect_timeout; the account that is for this user from this host; its proof, with
-//! a switch to the account's plugin where the client began with another; OK with the session's state.
+//! 1. The server sends a greeting with a nonce; the client answers within connect_timeout.
+//! 2. The account for this user and host is found. If the client began with another plugin, it is asked to switch.
+//! 3. The client proves its password; the server answers OK with the session's state.
 //!
-//! `caching_sha2_password`: a scramble is enough where the password's fast hash is known. Else the client is asked for the password, in
-//! clear over a unix socket, else encrypted by RSA; what is slow about that is done on a thread of its own, for as long as the client waits.
+//! `caching_sha2_password`: a scramble is enough if the fast hash of the password is known. Otherwise the client sends
+//! the password, in clear over TLS or a Unix socket, else encrypted by RSA. The slow hash is computed on another
+//! thread, while the client waits.
 //!
-//! G1: a client that names no account goes through the same exchange as one with a wrong password, and hears the same: a name that is no
-//!     account's seems to have one of the plugins that accounts have, and an empty password is proved by an empty proof alone.
-//! G2: nothing is hashed that is longer than a password can be.
+//! G1: a client that names no account goes through the same exchange, and gets the same error, as one with a wrong
+//!     password. An unknown name seems to have one of the plugins in use, and an empty password is proved by an empty
+//!     proof only.
+//! G2: nothing longer than a possible password is hashed.
 
 use super::Client;
 use super::info::SessionInfo;
@@ -25,13 +28,13 @@ use reactor::connection::{Input, Lost, Peer, TlsInfo};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Who came in.
+/// The account of an authenticated client.
 pub struct Entry {
     pub identity: Identity,
     pub seat: Seat,
 }
 
-/// What was agreed.
+/// The result of a login.
 pub struct LoggedIn {
     pub capabilities: Capabilities,
     pub identity: Identity,
@@ -39,12 +42,12 @@ pub struct LoggedIn {
     pub collation: u16,
 }
 
-/// Why nobody logged in.
+/// Why a login failed.
 #[derive(Debug)]
 pub enum Refused {
     /// The connection ended, or broke the protocol.
     Lost(Lost),
-    /// The client has been told, or is to be told, this.
+    /// This error was sent to the client, or has to be.
     Error(Error),
 }
 
@@ -60,7 +63,7 @@ impl From<Lost> for Refused {
     }
 }
 
-/// What we offer: everything of the codec. Whether a client's files are asked for, `local_infile` says.
+/// The capabilities that the server offers: all that the codec has. `local_infile` decides about LOCAL INFILE.
 pub fn offered(worker: &Worker) -> Capabilities {
     match worker.shared.tls {
         Some(_) => Capabilities::SUPPORTED.with(Capabilities::SSL),
@@ -72,7 +75,7 @@ pub fn new_nonce() -> [u8; NONCE_BYTES] {
     auth::nonce_from(rand::random())
 }
 
-/// Greets the client and lets it prove who it is.
+/// Greets the client and authenticates it.
 pub async fn login(
     client: &mut Client,
     input: &mut Input,
@@ -138,26 +141,26 @@ pub async fn login(
     Ok((LoggedIn { capabilities, identity, database, collation }, seat))
 }
 
-/// How the client has proved itself so far.
+/// The proof that the client has sent so far.
 pub enum Offer {
     /// With this plugin, for this nonce.
     Made { plugin: String, proof: Vec<u8>, nonce: [u8; NONCE_BYTES] },
-    /// Not yet: it is asked.
+    /// None yet: the client is asked.
     None,
 }
 
-/// Who tries to come in.
+/// A client that tries to log in.
 pub struct Claim<'a> {
     pub user: &'a str,
     pub peer: &'a Peer,
     pub offer: Offer,
-    /// The client understands a switch of the plugin.
+    /// The client supports a switch of the plugin.
     pub can_switch: bool,
-    /// The client goes on with an expired password.
+    /// The client can handle an expired password.
     pub handles_expired: bool,
 }
 
-/// Lets the client prove that it may use an account, and looks whether the account may be used.
+/// Authenticates the client for an account, and checks whether the account may be used.
 pub async fn authenticate(
     client: &mut Client,
     input: &mut Input,
@@ -170,7 +173,7 @@ pub async fn authenticate(
     let accounts = store.snapshot();
     let (user, peer) = (claim.user, claim.peer);
     let found = accounts.find(user, &peer.host, peer.ip).cloned();
-    // Nobody learns by the exchange whether there is an account.
+    // The exchange must not reveal whether the account exists.
     let account = found.clone().unwrap_or_else(|| {
         let plugin = store.logins.decoy(&accounts, user);
         Arc::new(Account { plugin, stored: decoy(plugin).to_owned(), ..Account::default() })
@@ -231,7 +234,7 @@ fn fulfils(needed: &Requirement, tls: Option<TlsInfo>) -> bool {
         && is(&needed.issuer, shown.map(|certificate| &certificate.issuer))
 }
 
-/// A stored password that nobody has.
+/// A stored password that no password matches.
 fn decoy(plugin: Plugin) -> &'static str {
     match plugin {
         Plugin::CachingSha2 => "$A$005$....................-------------------------------------------",
@@ -239,7 +242,7 @@ fn decoy(plugin: Plugin) -> &'static str {
     }
 }
 
-/// Has the password's time run out?
+/// Has the password expired?
 fn is_expired(account: &Account, usual_days: u64) -> bool {
     let days = match account.lifetime {
         Lifetime::Default => usual_days,
@@ -256,11 +259,11 @@ struct Exchange<'a> {
     input: &'a mut Input,
     info: &'a SessionInfo,
     deadline: Instant,
-    /// Of the client.
+    /// The host of the client.
     host: &'a str,
 }
 
-/// What came of the exchange.
+/// The result of the exchange.
 struct Proved {
     is_right: bool,
     using_password: bool,
@@ -315,7 +318,7 @@ impl Exchange<'_> {
         Ok(answer(proved))
     }
 
-    /// The password itself: in clear where nobody else can read it, else encrypted for our key. G2
+    /// Gets the password itself: in clear if the channel is secure, else encrypted with our key. G2
     async fn password(&mut self, worker: &Worker, nonce: &[u8; NONCE_BYTES]) -> Result<Option<Vec<u8>>, Refused> {
         protocol::put_full_auth_request(&mut self.client.output.writer);
         let mut sent = self.ask().await?;
@@ -339,14 +342,14 @@ impl Exchange<'_> {
         self.slowly(worker, move || key.decrypt(&sent, &nonce)).await
     }
 
-    /// Does something slow while the client waits for it. 1040 where too many of its host wait.
+    /// Runs slow work on another thread for as long as the client waits. 1040 if too many clients of its host wait.
     async fn slowly<T: Send + 'static>(&self, worker: &Worker, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Refused> {
         let wait = worker.shared.accounts.logins.jobs.run(self.host, work);
         let done = self.client.socket.while_there(wait, self.deadline, self.info).await?;
         done.ok_or(Refused::Error(Error::TooManyConnections))
     }
 
-    /// Sends what is written, and waits for the answer.
+    /// Sends the output and waits for the answer.
     async fn ask(&mut self) -> Result<Vec<u8>, Refused> {
         self.client.output.flush(&self.client.socket, self.info).await?;
         self.input.reader.set_sequence(self.client.output.writer.sequence());

@@ -66,16 +66,16 @@ use std::rc::Rc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-/// Both directions to the client but the bytes that it sends.
+/// The connection to the client without its input.
 pub struct Client {
     pub socket: Socket,
     pub output: Output,
-    /// Those too, while a statement runs that reads more of them: LOAD DATA LOCAL.
+    /// The input too, while a statement reads from the client (LOAD DATA LOCAL).
     pub input: Option<Box<Input>>,
 }
 
 impl Client {
-    /// For programs that run where no client can be answered.
+    /// A client that discards everything, for programs that run without a client.
     pub fn nobody(worker: &Worker) -> crate::error::Result<Self> {
         let socket = Socket::new(Rc::clone(&worker.core), Stream::Nowhere);
         let socket = socket.map_err(|error| Error::Internal(format!("a client that is not there: {error}")))?;
@@ -87,19 +87,18 @@ impl Client {
 struct Session {
     state: State,
     statements: Statements,
-    /// What the first command is answered with, after which the session ends: `init_connect` has failed.
+    /// `init_connect` has failed: the first command gets this error, then the session ends.
     aborted: Option<Box<Error>>,
 }
 
-/// Whether the session goes on after a command.
+/// Whether the session continues after a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     Continue,
     Close,
 }
 
-/// Serves one connection until it ends.
-/// `admin`: it came by the address for administrators.
+/// Serves one connection until it ends. `admin`: it came to the administrative address.
 pub async fn serve(worker: Rc<Worker>, stream: Stream, id: u32, admin: bool) {
     let peer = stream.peer();
     let socket = match Socket::new(Rc::clone(&worker.core), stream) {
@@ -116,15 +115,15 @@ pub async fn serve(worker: Rc<Worker>, stream: Stream, id: u32, admin: bool) {
     info.stopping.set(worker.is_stopping());
     let _listed = Listed::new(&worker, &info);
 
-    // One more than there may be, for who comes to see why there are so many.
+    // One more than the maximum, for an administrator.
     let open = worker.shared.sessions();
     let connections_max = worker.shared.connections_max();
     worker.shared.note_peak(open);
     let make_room = || end_handshake(&worker, |all, now| all.make_room(&peer.host, now));
     let is_there_room = || worker.shared.handshakes.have_room(connections_max) || make_room();
-    // Administrators have an address of their own.
+    // The administrative address has no limit.
     let mut has_room = admin || is_there_room();
-    // Others may wait for the same places.
+    // Other new clients may take the freed places.
     for _ in 0..ROOM_ATTEMPTS_MAX {
         let Some(patience) = worker.shared.handshakes.patience(&peer.host, connections_max).filter(|_| !has_room) else { break };
         worker.core.sleep_until(worker.core.now() + patience).await;
@@ -190,26 +189,27 @@ pub async fn serve(worker: Rc<Worker>, stream: Stream, id: u32, admin: bool) {
     if let Some(lost) = ending {
         report(&worker, &session.state, &mut client, lost).await;
     }
-    // What was written last (an error, the farewell of a pipelining client) still goes out if the socket takes it.
+    // The last output (an error, the answer to COM_QUIT after pipelined commands) is still sent if the socket accepts
+    // it.
     let _ = client.output.flush(&client.socket, &*info).await;
     client.output.count_sent(&info.counters.events.bytes_sent);
 }
 
-/// Tells a client that waits for the greeting why there is none.
+/// Sends the reason to a client that gets no greeting.
 async fn turn_away(client: &mut Client, info: &SessionInfo, error: &Error) {
     let description = error.describe();
     client.output.prepare();
     protocol::put_error_for_greeting(&mut client.output.writer, description.number, &description.message);
-    // It may be gone already.
+    // The client may be gone.
     let _ = client.output.flush(&client.socket, info).await;
 }
 
-/// Ends another client's handshake, where one is chosen; is one?
+/// Ends another client's handshake if `choose` selects one. Returns whether one was ended.
 fn end_handshake(worker: &Worker, choose: impl FnOnce(&Handshakes, Instant) -> Option<Greeted>) -> bool {
     let Some(Greeted { worker: of, session, .. }) = choose(&worker.shared.handshakes, worker.core.now()) else { return false };
     let end = move |worker: &Rc<Worker>| {
         let sessions = worker.sessions.borrow();
-        // It may have come in meanwhile.
+        // It may have logged in meanwhile.
         if let Some(info) = sessions.get(&session).filter(|info| info.access.borrow().is_none()) {
             info.kill(exec::kill::CONNECTION);
         }
@@ -218,7 +218,7 @@ fn end_handshake(worker: &Worker, choose: impl FnOnce(&Handshakes, Instant) -> O
     true
 }
 
-/// A session in the worker's list, for as long as it lives.
+/// Keeps a session in the worker's list while it lives.
 pub struct Listed {
     worker: Rc<Worker>,
     id: u32,
@@ -242,7 +242,7 @@ impl Drop for Listed {
     }
 }
 
-/// Tells a client why it may not come in, and the log where it broke the protocol.
+/// Sends the client the reason of a failed login; logs a protocol error.
 async fn refuse(worker: &Worker, client: &mut Client, info: &SessionInfo, peer: &str, refused: Refused) {
     count(&worker.counters.events.aborted_connects);
     match refused {
@@ -267,7 +267,7 @@ async fn refuse(worker: &Worker, client: &mut Client, info: &SessionInfo, peer: 
     let _ = client.output.flush(&client.socket, info).await;
 }
 
-/// Says why a session ended that the client did not end itself.
+/// Reports why a session ended, if the client did not end it.
 async fn report(worker: &Worker, state: &State, client: &mut Client, lost: Lost) {
     let peer = state.peer.address.as_str();
     count(&worker.counters.events.aborted_clients);
@@ -294,10 +294,10 @@ async fn report(worker: &Worker, state: &State, client: &mut Client, lost: Lost)
     }
 }
 
-/// How often a new client looks for a place that a silent one has.
+/// How often a new client looks for a place of a silent one.
 const ROOM_ATTEMPTS_MAX: usize = 5;
 
-/// How long a client that sends too much is listened to, so that it comes to read why it is turned away.
+/// How long the server reads from a client that sends too much, so that the client reads the error.
 const LINGER: Duration = Duration::from_secs(5);
 
 /// Appends an ERR packet.
@@ -309,10 +309,10 @@ pub fn write_error(client: &mut Client, error: &Error) {
 }
 
 impl Session {
-    /// Runs the statements of `init_connect`, whose answers nobody reads; not for those who administer connections.
+    /// Runs the statements of `init_connect`, without answers; not for administrators of connections.
     ///
     /// # Errors
-    /// 1184 for the client; the log has what failed.
+    /// 1184 for the client; the failure is logged.
     async fn init_connect(&mut self) -> Result<(), Error> {
         let state = &mut self.state;
         let text = state.worker.shared.globals().get(crate::variables::known("init_connect")).as_text().to_owned();
@@ -341,7 +341,7 @@ impl Session {
         }))
     }
 
-    /// As `run`, with frames around the packets from here on: the login's answer goes out without.
+    /// Like `run`, with the compressed protocol from here on: the login's OK is not compressed.
     #[cold]
     async fn run_compressed(&mut self, client: &mut Client, input: &mut Input) -> Option<Lost> {
         if let Err(lost) = client.output.flush(&client.socket, &*self.state.info).await {
@@ -351,7 +351,7 @@ impl Session {
         Box::pin(self.run(client, input)).await
     }
 
-    /// Answers commands until the session ends; `Some`: not by the client's own wish.
+    /// Answers commands until the session ends. `Some`: the client did not end it.
     async fn run(&mut self, client: &mut Client, input: &mut Input) -> Option<Lost> {
         let worker = Rc::clone(&self.state.worker);
         let info = Rc::clone(&self.state.info);
@@ -409,7 +409,7 @@ impl Session {
                 }
                 Ok(command) => {
                     let outcome = {
-                        // Without a name of its own: the session would hold a second copy of it.
+                        // Passed directly, without a variable: the session would hold a second copy of the future.
                         catch_panic(pin!(self.command(client, command))).await
                     };
                     let outcome = match self.state.deferred.take() {
@@ -440,8 +440,8 @@ impl Session {
         }
     }
 
-    /// Runs what is left of a text from a statement on that reads more of the client than its command. The command's payload is not needed
-    /// any more, so the input is free.
+    /// Runs the rest of a text, beginning with a statement that reads more input of the client. The command's payload
+    /// is not needed any more, so the input is free.
     #[cold]
     async fn go_on_with_input(
         &mut self,
@@ -456,7 +456,7 @@ impl Session {
         Some(self.conclude(client, outcome?))
     }
 
-    /// A bug of ours: the client is told, the connection ends, everybody else goes on.
+    /// A panic is a bug of the server: the client gets an error, its connection ends, all others continue.
     #[cold]
     fn panicked(&mut self, client: &mut Client) -> Next {
         tracing::error!(
@@ -475,8 +475,8 @@ impl Session {
     }
 }
 
-/// Runs a future to its end; `None` when it panicked. It takes the future pinned, because it would hold a second copy of one that is given
-/// by value.
+/// Runs a future to its end; `None` if it panicked. It takes the future pinned, because a future given by value would
+/// be stored twice.
 async fn catch_panic<F: Future>(mut future: Pin<&mut F>) -> Option<F::Output> {
     std::future::poll_fn(move |cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
         Ok(Poll::Pending) => Poll::Pending,

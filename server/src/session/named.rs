@@ -1,4 +1,5 @@
-//! PREPARE, EXECUTE and DEALLOCATE PREPARE in SQL. Statements on rows keep their plan as long as it holds; others are parsed at each execution.
+//! PREPARE, EXECUTE and DEALLOCATE PREPARE in SQL. Statements on rows keep their plan while it is valid; others are
+//! parsed at each execution.
 
 use super::context::KeptPlan;
 use super::prepared::is_preparable;
@@ -25,7 +26,7 @@ pub struct NamedStatement {
     hints: Rc<[HintedVariable]>,
     parameters: usize,
     plan: Option<KeptPlan>,
-    /// It is being executed: neither may it be executed again within itself, nor go.
+    /// It is being executed: it can neither be executed recursively nor be removed.
     runs: bool,
 }
 
@@ -33,7 +34,7 @@ impl State {
     /// PREPARE name FROM ...
     pub fn prepare_named(&mut self, client: &mut Client, name: &str, source: &PrepareSource<'_>) -> Result<()> {
         let key = name.to_lowercase();
-        // As in MySQL, a failing PREPARE leaves no statement of that name.
+        // As in MySQL, a failed PREPARE removes the statement of that name.
         self.forget_named(&key)?;
         let limit = self.worker.shared.globals().get(IDS.max_prepared_stmt_count).as_u64();
         if self.named.len() as u64 >= limit {
@@ -108,7 +109,8 @@ impl State {
             return Err(Error::WrongArguments("EXECUTE"));
         }
         let text = Rc::clone(&statement.text);
-        // One that this session may not run now is bound anew, which tells of all that is missing.
+        // If this session lacks a privilege, the statement is bound again, so that the error names everything that is
+        // missing.
         let may = |entry: &Rc<PlanEntry>| entry.needs.check(&self.access, &self.worker).is_ok();
         let kept = statement.plan.as_ref().and_then(|plan| plan.present(self)).filter(may);
         let values: Vec<Value<'static>> = using

@@ -1,11 +1,13 @@
-//! SELECT ... INTO OUTFILE and INTO DUMPFILE: rows go to a new file in the one directory where statements may make files.
+//! SELECT ... INTO OUTFILE and INTO DUMPFILE: rows go to a new file in the one directory where statements may create
+//! files.
 //!
-//! 1. The path must lie in `secure_file_priv`. The file is made by a call of the system that follows no way out of there.
-//! 2. Rows become text in a buffer. A thread that lives as long as the statement makes the file and writes full buffers, while the worker
-//!    serves others.
+//! 1. The path must be inside `secure_file_priv`. The system call that creates the file refuses links that lead out of
+//!    it.
+//! 2. Rows become text in a buffer. A thread that lives as long as the statement creates the file and writes full
+//!    buffers, while the worker serves others.
 //!
-//! F1: at most one buffer is with the thread; the statement waits before it gives another one.
-//! F2: a statement that fails leaves what has been written, as in MySQL; a file that was there before is never touched.
+//! F1: at most one buffer is with the thread; the statement waits before it hands over another one.
+//! F2: a failed statement leaves the file as written so far, as in MySQL; an existing file is never changed.
 
 use crate::error::{Error, Result};
 use crate::latin1::Narrow;
@@ -22,22 +24,22 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 
-/// Bytes that are written at once.
+/// Bytes of one write.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// The file of a statement, as it is planned.
+/// The file of a statement, as planned.
 #[derive(Debug)]
 pub struct FileTarget {
     path: String,
-    /// `None`: INTO DUMPFILE, one row as it is.
+    /// `None`: INTO DUMPFILE, one row without a format.
     format: Option<Format>,
 }
 
-/// How rows become text.
+/// How rows are converted to text.
 #[derive(Clone, Debug)]
 struct Format {
     file: FileFormat,
-    /// CHARACTER SET: `None` leaves each text in its own.
+    /// CHARACTER SET; `None` keeps each string in its own.
     charset: Option<&'static str>,
 }
 
@@ -58,7 +60,7 @@ impl FileTarget {
         Self { path: String::from_utf8_lossy(path).into_owned(), format: None }
     }
 
-    /// Has the file made. A relative path is one in the database's directory, as in MySQL.
+    /// Creates the file. A relative path is relative to the database's directory, as in MySQL.
     pub fn open(
         &self,
         allowed: Option<&Path>,
@@ -87,7 +89,7 @@ impl FileTarget {
     }
 }
 
-/// The rest of a path behind a directory, by names only; links are the system's business.
+/// The part of a path below a directory, by names only; the system resolves links.
 pub(super) fn beneath(directory: &Path, path: &Path) -> Option<PathBuf> {
     let is_plain = |part: &Component<'_>| !matches!(part, Component::ParentDir);
     let rest = path.strip_prefix(directory).ok().map(Path::to_path_buf).or_else(|| {
@@ -112,13 +114,13 @@ fn failed(path: &str, error: &std::io::Error) -> Error {
     }
 }
 
-/// The system's words without Rust's `(os error N)`.
+/// The system's message without Rust's `(os error N)`.
 pub(super) fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
-/// Rows on their way to a file.
+/// Writes rows to a file.
 pub struct FileSink {
     path: String,
     format: Option<Format>,
@@ -126,7 +128,7 @@ pub struct FileSink {
     buffer: Vec<u8>,
     /// Where the current row begins.
     row_at: usize,
-    /// Values of the current row so far.
+    /// Number of values of the current row so far.
     columns: usize,
     rows: u64,
     /// A value's text.
@@ -139,7 +141,7 @@ impl FileSink {
         self.writer.poll_ready(cx).map_err(|error| failed(&self.path, &error))
     }
 
-    /// Writes what is left, and waits until all is written.
+    /// Writes the rest, and waits until everything is written.
     pub fn poll_finished(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
         if !self.buffer.is_empty() {
             match self.writer.poll_ready(cx) {
@@ -220,7 +222,7 @@ impl RowSink for FileSink {
     }
 
     fn is_full(&self) -> bool {
-        // A second row for DUMPFILE is told at once.
+        // A second row for DUMPFILE is reported at once.
         self.buffer.len() >= BUFFER_BYTES || self.format.is_none() && self.rows > 1
     }
 
@@ -239,7 +241,7 @@ impl RowSink for FileSink {
     }
 }
 
-/// A value's text in the file's character set, or in its own.
+/// Appends a value's text, converted to the file's character set if there is one.
 fn put_plain(value: &Value<'_>, ty: &ColumnType, charset: Option<&str>, out: &mut Vec<u8>) {
     match value {
         Value::Bytes(bytes) if ty.kind != TypeKind::Json => {
@@ -260,7 +262,7 @@ fn width_of(ty: &ColumnType, charset: Option<&str>) -> usize {
     if is_wide { characters * ty.collation.character_bytes_max() as usize } else { characters }
 }
 
-/// A field of this type would be megabytes of spaces.
+/// Would a fixed-width field of this type be megabytes of spaces?
 fn is_endless(ty: &ColumnType) -> bool {
     match ty.kind {
         TypeKind::Text(size) | TypeKind::Blob(size) => matches!(size, LobSize::Medium | LobSize::Long),
@@ -269,7 +271,7 @@ fn is_endless(ty: &ColumnType) -> bool {
     }
 }
 
-/// The one-byte set that a type's texts are written in.
+/// The single-byte character set in which a type's strings are written.
 fn narrow_of(ty: &ColumnType, charset: Option<&str>) -> Option<Narrow> {
     if ty.collation == CollationId::BINARY {
         return None;
@@ -280,12 +282,12 @@ fn narrow_of(ty: &ColumnType, charset: Option<&str>) -> Option<Narrow> {
     }
 }
 
-/// May a byte of the text be a part of a character?
+/// May a byte of the text be part of a multi-byte character?
 fn is_multibyte(ty: &ColumnType, charset: Option<&str>) -> bool {
     ty.collation != CollationId::BINARY && narrow_of(ty, charset).is_none()
 }
 
-/// Is the value, in MySQL's terms, a string and no number?
+/// Is the value a string in MySQL's terms, and no number?
 fn is_text(ty: &ColumnType) -> bool {
     !matches!(
         ty.kind,
@@ -308,7 +310,7 @@ impl Format {
         let enclosed = self.file.enclosed.filter(|_| !self.file.optionally || is_text);
         out.extend(enclosed);
         let separator = self.file.enclosed.or(self.file.fields_terminated.first().copied());
-        // Numbers hold nothing to escape, unless what separates them may be a part of a number.
+        // A number needs no escapes, unless a separator may be part of a number.
         let is_unsafe = separator.is_some_and(|byte| b".0123456789e+-".contains(&byte));
         match self.file.escaped {
             Some(escape) if is_text || is_unsafe => self.put_escaped(text, escape, enclosed, is_multibyte, out),
@@ -329,7 +331,7 @@ impl Format {
             }
             let ends = if enclosed.is_some() { separator } else { field_end };
             let special = byte == escape || Some(byte) == ends || Some(byte) == line_end || byte == 0;
-            // Doubling is for what encloses, not for what ends a field.
+            // Only the enclosing character is doubled, not the field terminator.
             if special && (enclosed.is_some() || !is_ambiguous(field_end) || Some(byte) != field_end) {
                 let doubled = Some(byte) == separator && is_ambiguous(separator);
                 out.push(if doubled { byte } else { escape });
@@ -341,7 +343,7 @@ impl Format {
     }
 }
 
-/// A new file and the thread that writes it.
+/// Creates a file and writes it on a thread.
 struct FileWriter {
     shared: Arc<Shared>,
 }
@@ -357,7 +359,7 @@ struct State {
     is_open: bool,
     /// F1
     next: Option<Vec<u8>>,
-    /// Nothing more comes.
+    /// No more data will come.
     ended: bool,
     outcome: Option<std::io::Result<()>>,
     waker: Option<Waker>,
@@ -376,7 +378,7 @@ impl FileWriter {
         Ok(Self { shared })
     }
 
-    /// May a buffer be given? An error that has happened is told once.
+    /// Can the thread take a buffer? Reports an error once.
     fn poll_ready(&self, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
         let mut state = self.shared.state.lock();
         match state.outcome.take() {

@@ -31,24 +31,25 @@ pub struct Statements {
 
 struct PreparedStatement {
     text: Rc<[u8]>,
-    /// What its hints set.
+    /// The variables that its hints set.
     hints: Vec<sql::HintedVariable>,
     parameters: Parameters,
     work: Work,
-    /// A long data packet was wrong; the next execution says so.
+    /// A long data packet was invalid; the next execution reports it.
     long_data_error: Option<protocol::Error>,
     /// Rows of an open cursor.
     cursor: Option<KeptRecords>,
-    /// Of its digest in the database that the session is in, and the key of the settings that this was found with.
+    /// The statistics of its digest in the current database, and the settings key under which they were found.
     statistics: (Rc<Statistics>, u64),
 }
 
-/// What an execution does.
+/// How the statement is executed.
 enum Work {
     Plan {
         entry: Rc<PlanEntry>,
         bind_key: u64,
-        /// The next execution makes another one: it was for one only, or before values that matter were known.
+        /// The next execution plans again: the plan was for one execution, or was made before values that matter were
+        /// known.
         is_passing: bool,
     },
     Begin,
@@ -58,7 +59,7 @@ enum Work {
     Text,
 }
 
-/// Long data that a session may keep, in packets of `max_allowed_packet`.
+/// The limit of a session's long data, in units of `max_allowed_packet`.
 const LONG_DATA_PACKETS_MAX: usize = 4;
 
 impl Statements {
@@ -82,7 +83,7 @@ impl Statements {
         let text = &*decoded;
         let analysed = analyse(state, text, &[]);
         if analysed.as_ref().is_err_and(|error| !matches!(error, Error::Sql(sql::Error::Syntax { .. }))) {
-            // A statement that cannot be prepared is one that failed.
+            // A statement that fails to prepare counts as a failed statement.
             let statistics = state.statistics_of(text);
             if state.record(&statistics, text, true) {
                 state.log_slow(text);
@@ -152,20 +153,20 @@ impl Statements {
         Ok(())
     }
 
-    /// COM_STMT_SEND_LONG_DATA has no answer. A value has `max_allowed_packet` at the most, all values that the session keeps have
-    /// [`LONG_DATA_PACKETS_MAX`] times as much.
+    /// COM_STMT_SEND_LONG_DATA has no answer. A value may have `max_allowed_packet` bytes, all values of the session
+    /// together [`LONG_DATA_PACKETS_MAX`] times as many.
     pub fn send_long_data(&mut self, state: &State, id: u32, parameter: u16, data: &[u8]) {
         let limit = state.settings.packet_bytes_max;
         let kept: usize = self.by_id.values().map(|statement| statement.parameters.long_data_bytes()).sum();
         let Some(statement) = self.by_id.get_mut(&id).filter(|statement| statement.long_data_error.is_none()) else { return };
-        // The packets were well formed, so the connection can go on.
+        // The packet itself was well-formed, so the connection continues.
         let too_large = |what| protocol::Error::ParameterRange { parameter: parameter.into(), what };
         let appended = match limit.saturating_mul(LONG_DATA_PACKETS_MAX).checked_sub(kept) {
             Some(room) if data.len() <= room => statement.parameters.append_long_data(parameter, data, limit),
             _ => Err(too_large("long data of all statements of the session")),
         };
         if let Err(error) = appended {
-            // The next execution says so, and needs none of it.
+            // The next execution reports the error and does not need the data.
             statement.parameters.forget_long_data();
             statement.long_data_error = Some(match error {
                 protocol::Error::TooLarge { .. } => too_large("long data"),
@@ -229,7 +230,7 @@ impl PreparedStatement {
     #[cold]
     fn log_execution(&mut self, state: &State, execute: &StmtExecute<'_>) {
         let mut values = Vec::new();
-        // Wrong ones are an error of the execution.
+        // Invalid values are reported by the execution.
         let _ = read_values(&mut self.parameters, state, execute, &mut values);
         state.log_prepared("Execute", &self.text, &values);
     }
@@ -319,7 +320,7 @@ impl PreparedStatement {
                 return Err(Error::Internal("a prepared statement lost its plan".to_owned()));
             };
             let entry = Rc::clone(entry);
-            // Only for a cursor: the place where rows are kept is shared.
+            // Only for a cursor: the memory for kept rows is shared.
             let mut rows = (wants_cursor && entry.is_query()).then(|| state.keep_rows());
             let mut to = match &mut rows {
                 Some(rows) => Destination::Cursor(rows),
@@ -345,7 +346,7 @@ impl PreparedStatement {
 }
 
 impl Work {
-    /// Is it a plan of this schema and of these settings, that is meant to last, and is one for parameters of these types?
+    /// Is the plan for this schema, these settings and parameters of these types, and is it not for one execution only?
     fn serves(&self, state: &State, values: &[Value<'_>]) -> bool {
         let Work::Plan { entry, bind_key, is_passing } = self else { return true };
         let version = state.worker.shared.database.schema_version();
@@ -386,7 +387,8 @@ fn read_values<'v>(
     Ok(())
 }
 
-/// Parses and, where it is about rows, plans a statement, for these values, if it has any yet; also says how many parameters it has.
+/// Parses a statement, and plans it if it is about rows, for these values if there are any. Returns the number of
+/// parameters too.
 fn analyse(state: &State, text: &[u8], values: &[Value<'_>]) -> Result<(Work, usize)> {
     let arena = state.worker.arena();
     let parsed = sql::parse(&arena, text, &state.settings.mode)?;
@@ -421,7 +423,7 @@ fn analyse(state: &State, text: &[u8], values: &[Value<'_>]) -> Result<(Work, us
     Ok((work, parsed.params as usize))
 }
 
-/// May PREPARE name it?
+/// Can PREPARE prepare it?
 pub fn is_preparable(statement: &Statement<'_>) -> bool {
     !matches!(
         statement,

@@ -1,14 +1,16 @@
-//! Statements that call stored functions or fire triggers: the session is lent to their programs while they run.
+//! Statements that call stored functions or fire triggers: the session is lent to these programs while they run.
 //!
 //! ```text
-//! execute   the transaction and what execution knows of the session move out of it; `exec` runs over them
+//! execute   the transaction and execution's session state move out of the session; `exec` runs over them
 //! call      `exec` pauses for a program: the transaction moves into the session, the program runs as in a CALL, it moves back
 //! ```
-//! G1: while a program runs, nothing else of the statement does; the program has the whole session, with the statement's transaction.
-//! G2: what the program's statements leave behind (LAST_INSERT_ID(), ROW_COUNT(), FOUND_ROWS()) ends with it; user variables, warnings
-//!     and the state of RAND() are the session's.
+//! G1: while a program runs, the statement does nothing else. The program has the whole session, with the statement's
+//!     transaction.
+//! G2: the values that the program's statements set (LAST_INSERT_ID(), ROW_COUNT(), FOUND_ROWS()) end with it. User
+//!     variables, warnings and the state of RAND() belong to the session.
 //! G3: however an execution ends, its transaction is back in the session.
-//! G4: `State::inside` has the statements around the program. It neither commits nor rolls back, and changes no table that they use.
+//! G4: `State::inside` has the enclosing statements. The program neither commits nor rolls back, and changes no table
+//!     that they use.
 
 use super::host::ServerHost;
 use super::state::State;
@@ -27,7 +29,7 @@ use txn::Txn;
 use types::Value;
 use types::schema::TableDef;
 
-/// As `run::execute`, of a plan whose statement needs programs.
+/// Like `run::execute`, for a plan whose statement calls programs.
 pub async fn execute<T>(
     state: &mut State,
     plan: &Rc<PlanEntry>,
@@ -46,7 +48,7 @@ pub async fn execute<T>(
     Ok(run(&mut context, &plan.prepared).await?)
 }
 
-/// The session while a statement of it runs that needs programs. See G3.
+/// The session while its statement calls programs. See G3.
 struct Lending<'s> {
     state: RefCell<Option<&'s mut State>>,
     txn: Txn,
@@ -67,7 +69,7 @@ impl<'s> Lending<'s> {
 
 impl Drop for Lending<'_> {
     fn drop(&mut self) {
-        // `Inside` has put it back, however it ended.
+        // The guard `Inside` has put it back, however it ended.
         let Some(state) = self.state.get_mut().take() else { return };
         let idle = state.worker.engine.begin(self.txn.isolation());
         state.transaction.put_txn(std::mem::replace(&mut self.txn, idle));
@@ -79,7 +81,7 @@ impl Drop for Lending<'_> {
     }
 }
 
-/// The server as such a statement sees it.
+/// The `Host` of such a statement.
 struct ProgramHost<'a, 's> {
     server: ServerHost<'a>,
     state: &'a RefCell<Option<&'s mut State>>,
@@ -120,7 +122,7 @@ impl Drop for Inside<'_, '_> {
     }
 }
 
-/// What a program sees of the statement that calls it; G2.
+/// Copies the variables that a program sees of the statement that calls it; G2.
 fn begin_vars(inner: &mut SessionVars, outer: &SessionVars) {
     let assigned = outer.assigned_variables.borrow();
     for (name, variable) in assigned.iter() {
@@ -134,7 +136,7 @@ fn begin_vars(inner: &mut SessionVars, outer: &SessionVars) {
     inner.warnings.get_mut().clear();
 }
 
-/// What the statement sees of the program that it has called; G2.
+/// Copies the variables that the program leaves to the statement; G2.
 fn end_vars(inner: &mut SessionVars, outer: &SessionVars) {
     inner.settle_variables();
     outer.rand.set(inner.rand.get());
@@ -150,7 +152,7 @@ fn end_vars(inner: &mut SessionVars, outer: &SessionVars) {
     }
 }
 
-/// A program's error, as the statement that called it has it.
+/// A program's error, as an error of the statement that called it.
 fn raised(error: Error) -> exec::Error {
     match error {
         Error::Exec(error) => error,
@@ -212,12 +214,12 @@ impl exec::Host for ProgramHost<'_, '_> {
 }
 
 impl State {
-    /// Does a program run in a statement? Then it is a part of that statement.
+    /// Does a program run inside a statement, as part of it?
     pub fn is_inside(&self) -> bool {
         !self.inside.is_empty()
     }
 
-    /// Is one of the statements in which the program runs a data change without IGNORE?
+    /// Does the program run inside a data change without IGNORE?
     pub fn is_inside_change(&self) -> bool {
         self.inside.iter().any(|around| around.prepared.may_be_strict())
     }
@@ -232,7 +234,7 @@ impl State {
         Ok(())
     }
 
-    /// G4: what the procedures may not do that functions and triggers call.
+    /// G4: refuses statements that procedures may not run if a function or trigger calls them.
     pub fn check_inside(&self, statement: &Statement<'_>) -> Result<()> {
         let info = statement.info();
         let refused = match statement {
@@ -247,7 +249,7 @@ impl State {
         Err(sql::Error::Routine(refused).into())
     }
 
-    /// What the innermost program is that runs in a statement: a function, or a trigger.
+    /// The kind of the innermost program that runs inside a statement: a function or a trigger.
     pub fn inner_name(&self) -> &'static str {
         self.frame.as_ref().and_then(|frame| frame.inner_name()).unwrap_or("function")
     }

@@ -26,7 +26,7 @@ impl State {
             Some(narrow) => narrow.decode(text),
             None => text.into(),
         };
-        // As in MySQL, whatever ends the text is no part of it.
+        // As in MySQL, trailing spaces and semicolons do not belong to the text.
         let text = trim(&decoded);
         let end = text.iter().rposition(|byte| !is_space(byte) && *byte != b';').map_or(0, |last| last + 1);
         let text = &text[..end];
@@ -34,7 +34,7 @@ impl State {
         self.run_texts(client, text).await
     }
 
-    /// Runs the statements of a text that is UTF-8.
+    /// Runs the statements of a UTF-8 text.
     pub async fn run_texts(&mut self, client: &mut Client, text: &[u8]) -> Result<()> {
         let mut rest = text;
         self.more_results = false;
@@ -56,7 +56,7 @@ impl State {
             }
             let consumed = consumed?;
             rest = trim(&rest[consumed..]);
-            // Where only one statement is allowed, comments may follow.
+            // If only one statement is allowed, comments may follow it.
             if rest.is_empty() || !self.multi_statements {
                 return Ok(());
             }
@@ -64,7 +64,7 @@ impl State {
         }
     }
 
-    /// Runs the first statement of `text` and says where it ends.
+    /// Runs the first statement of `text` and returns where it ends.
     async fn one(&mut self, client: &mut Client, text: &[u8]) -> Result<usize> {
         for _ in 0..PLAN_ATTEMPTS_MAX {
             match self.find_plan(text)? {
@@ -81,7 +81,7 @@ impl State {
         Err(Error::Exec(exec::Error::TableChanged { table: String::new() }))
     }
 
-    /// A text that is no date, under a plan that was made for one that is: what is said of it is known when it is bound.
+    /// A constant that is no date, in a plan made for a date: binding the statement again reports it.
     #[cold]
     fn as_bound(&self, text: &[u8], error: Error) -> Error {
         let is_wrong_value = match &error {
@@ -97,10 +97,11 @@ impl State {
         parsed.ok().and_then(|parsed| self.plan(&parsed).err()).unwrap_or(error)
     }
 
-    /// Finds the plan of the first statement of `text` by its digest, or makes it. Its literals are the plan's parameters.
+    /// Finds the plan of the first statement of `text` by its digest, or makes it. The literals are the parameters of
+    /// the plan.
     fn find_plan<'t>(&mut self, text: &'t [u8]) -> Result<Found<'t>> {
         let worker = Rc::clone(&self.worker);
-        // Taken while it is used: where planning takes long, other sessions of the worker plan meanwhile.
+        // Taken while in use: during a long planning other sessions of the worker plan too.
         let mut lifted = worker.lifted.take();
         let found = self.find_plan_of(&worker, text, &mut lifted);
         worker.lifted.replace(lifted);
@@ -116,7 +117,8 @@ impl State {
         let Some(digest) = sql::digest(text, &self.settings.mode, lifted) else { return Ok(Found::Nothing) };
         self.look_behind(text, digest.end)?;
         let kept = worker.plans.borrow().get(digest.key, self);
-        // One that this session may not run is bound anew, which tells of all that is missing.
+        // If this session lacks a privilege, the statement is bound again, so that the error names everything that is
+        // missing.
         let entry = match kept.filter(|entry| entry.needs.check(&self.access, worker).is_ok()) {
             Some(entry) => {
                 count(&self.info.counters.events.plan_cache_hits);
@@ -137,7 +139,7 @@ impl State {
                 let planned = self.plan_for(&parsed, &values).inspect_err(|_| self.note_statement(&parsed.statement))?;
                 let entry = Rc::clone(&planned.entry);
                 if let Some(plan) = planned.kept(self) {
-                    // A plan has one digest, which is found once.
+                    // A plan belongs to one digest, which is set once.
                     let _ = entry.statistics.set(statistics);
                     worker.plans.borrow_mut().put(digest.key, self.settings.bind_key, plan);
                 }
@@ -150,7 +152,7 @@ impl State {
         Ok(Found::Plan { entry, values, end: digest.end })
     }
 
-    /// Notes whether another statement follows, and refuses it where only one is allowed.
+    /// Notes whether another statement follows, and refuses it if only one is allowed.
     fn look_behind(&mut self, text: &[u8], end: usize) -> Result<()> {
         let rest = trim(&text[end..]);
         if rest.is_empty() || self.multi_statements {
@@ -173,7 +175,7 @@ impl State {
             return Ok(text.len());
         }
         if matches!(parsed.statement, Statement::Empty) && text[..parsed.end].iter().any(|byte| !b" \t\r\n;".contains(byte)) {
-            // A comment alone is no error, and no statement; clients send them from files.
+            // A text with only a comment is not an error, and not a statement; clients send such texts from files.
             self.write_ok(client, &Answer::default());
             return Ok(parsed.end);
         }
@@ -204,41 +206,42 @@ impl State {
     }
 }
 
-/// What the digest of a statement led to.
+/// The result of looking a statement up by its digest.
 enum Found<'t> {
     Plan {
         entry: Rc<PlanEntry>,
         values: Vec<Value<'t>>,
         end: usize,
     },
-    /// Not a statement whose plan is kept.
+    /// No plan is kept for this statement.
     Nothing,
 }
 
-/// Takes spaces and zero bytes off both ends.
+/// Is it a space or a zero byte?
 fn is_space(byte: &u8) -> bool {
     byte.is_ascii_whitespace() || *byte == 0
 }
 
+/// Removes spaces and zero bytes from both ends.
 fn trim(text: &[u8]) -> &[u8] {
     let start = text.iter().position(|byte| !is_space(byte)).unwrap_or(text.len());
     let end = text.iter().rposition(|byte| !is_space(byte)).map_or(start, |last| last + 1);
     &text[start..end]
 }
 
-/// A statement without the `;` behind it.
+/// A statement without its final `;`.
 fn without_end(text: &[u8]) -> &[u8] {
     trim(text.strip_suffix(b";").unwrap_or(text))
 }
 
-/// What MySQL says of a second statement where only one is allowed.
+/// MySQL's error for a second statement where only one is allowed.
 fn second_statement(rest: &[u8], before: &[u8]) -> sql::Error {
     let near: String = String::from_utf8_lossy(rest).chars().take(80).collect();
     let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count() as u32;
     sql::Error::Syntax { near, line }
 }
 
-/// An arena of the worker's, given back when dropped.
+/// An arena of the worker, returned when dropped.
 pub struct ArenaGuard {
     worker: Rc<crate::worker::Worker>,
     arena: Option<sql::Arena>,
@@ -261,7 +264,7 @@ impl std::ops::Deref for ArenaGuard {
 
 impl Drop for ArenaGuard {
     fn drop(&mut self) {
-        /// Arenas that a worker keeps.
+        /// The number of arenas that a worker keeps.
         const ARENAS_MAX: usize = 16;
         let Some(mut arena) = self.arena.take() else { return };
         let mut kept = self.worker.arenas.borrow_mut();

@@ -1,8 +1,11 @@
 //! Runs plans for a client: metadata locks, transaction, rows out, commit.
 //!
-//! The plan's tables are held and its schema version checked; a stale plan is handed back. A transaction is found or begun. `exec` runs
-//! the plan; rows go straight into the output buffer. Outside of a transaction the statement commits, and the answer is written when the
-//! commit is durable. A failed statement is undone; after a deadlock the whole transaction is.
+//! 1. The metadata locks of the plan's tables are taken and its schema version is checked; a stale plan is handed back.
+//! 2. A transaction is found or begun.
+//! 3. `exec` runs the plan; rows go straight into the output buffer.
+//! 4. Outside of a transaction the statement commits, and the answer is written when the commit is durable.
+//!
+//! A failed statement is undone; after a deadlock the whole transaction is.
 
 use super::Client;
 use super::context::without_parameters;
@@ -42,19 +45,20 @@ pub enum Ran {
     Stale,
 }
 
-/// Where the rows of a statement go, or come from.
+/// The destination of a statement's rows, or their source.
 pub enum Destination<'a> {
     Client(RowFormat),
     /// Rows are kept for COM_STMT_FETCH.
     Cursor(&'a mut KeptRecords),
     /// Rows are kept for a cursor of a stored program.
     Rows(&'a mut KeptRows),
-    /// They come from a file: LOAD DATA.
+    /// The rows come from a file: LOAD DATA.
     Load(&'a InFile),
 }
 
 impl State {
-    /// Runs a plan and writes its answer. On an error nothing of an answer is left in the buffer, unless rows had been sent.
+    /// Runs a plan and writes its answer. After an error the buffer has no part of an answer, unless rows have been
+    /// sent already.
     pub async fn run_plan(
         &mut self,
         client: &mut Client,
@@ -99,7 +103,7 @@ impl State {
         if !inside {
             txn.begin_statement(&worker.engine);
         }
-        // A query calls functions, which write.
+        // A query may call functions that write.
         let mark = self.transaction.mark();
         let outcome = match plan.kind {
             StatementKind::Select => self.run_query(client, plan, params, to, gathered.as_ref(), lasting).await,
@@ -123,7 +127,7 @@ impl State {
             }
             Err(error) => {
                 if inside && error.ends_transaction() {
-                    // The statement around does it.
+                    // The outer statement does it.
                     return Err(error);
                 }
                 if error.ends_transaction() || !lasting {
@@ -196,7 +200,7 @@ impl State {
         Ok(())
     }
 
-    /// Ends the statement's own transaction, and sets what the next statement may ask for.
+    /// Ends the statement's own transaction, and sets the values that the next statement can query.
     async fn finish_query(&mut self, done: &QueryDone, lasting: bool) {
         self.vars.found_rows = done.found;
         self.vars.row_count = -1;
@@ -247,13 +251,13 @@ impl State {
             let worker = Rc::clone(&self.worker);
             self.transaction.commit(&worker).await;
         }
-        // A program keeps the answers of its statements to itself.
+        // The statements of a program do not answer the client.
         let info = if self.frame.is_none() { done.info.to_string() } else { String::new() };
         let answer = Answer { affected: done.affected, last_insert_id: done.last_insert_id, info: &info };
         self.write_ok(client, &answer);
     }
 
-    /// LOAD DATA: binds it, and runs it over its file.
+    /// LOAD DATA: binds the statement, and runs it over its file.
     pub async fn load_data(&mut self, client: &mut Client, load: &LoadData<'_>) -> Result<()> {
         let file = self.in_file(load)?;
         for _ in 0..PLAN_ATTEMPTS_MAX {
@@ -372,13 +376,13 @@ impl State {
         Ok(())
     }
 
-    /// Does what a statement changes wait for a COMMIT?
+    /// Do changes of a statement wait for a COMMIT?
     pub fn is_in_transaction(&self) -> bool {
         self.transaction.is_explicit() || !self.settings.autocommit || self.is_inside()
     }
 
-    /// Runs a data change without an answer: the rows of CREATE TABLE ... SELECT. `lasting`: in the session's transaction, else in
-    /// one of its own.
+    /// Runs a data change without an answer: the rows of CREATE TABLE ... SELECT. `lasting`: in the session's
+    /// transaction, else in its own.
     pub async fn run_alone(&mut self, plan: &Rc<PlanEntry>, lasting: bool) -> Result<DmlDone> {
         let worker = Rc::clone(&self.worker);
         let gathered = self.begin_inner(plan, lasting).await?;
@@ -408,7 +412,8 @@ impl State {
         }
     }
 
-    /// Makes a plan and runs it by `attempt`; again, where a definition of its tables was published in between. Nothing has run then.
+    /// Makes a plan and runs it with `attempt`. Repeats this if a definition of its tables was published in between;
+    /// nothing has run then.
     pub async fn until_current<T>(&mut self, mut attempt: impl AsyncFnMut(&mut Self) -> Result<T>) -> Result<T> {
         for _ in 1..PLAN_ATTEMPTS_MAX {
             match attempt(self).await {
@@ -419,7 +424,8 @@ impl State {
         attempt(self).await
     }
 
-    /// Readies the session for a plan that is no client's statement by itself: its tables are held and a transaction is there.
+    /// Prepares the session for a plan that is not a client's statement: takes the metadata locks of its tables and
+    /// begins a transaction.
     async fn begin_inner(&mut self, plan: &Rc<PlanEntry>, lasting: bool) -> Result<Option<Gathered>> {
         plan.needs.check(&self.access, &self.worker)?;
         self.check_join_rows(plan)?;
@@ -439,7 +445,7 @@ impl State {
         })
     }
 
-    /// The variables of the stored program around, as the parameters of a plan of the server's own.
+    /// The variables of the enclosing stored program, as the parameters of a plan of the server's own.
     fn lend_locals(&mut self) -> Option<Vec<Value<'static>>> {
         self.frame.as_mut().map(|frame| frame.take_values())
     }
@@ -450,7 +456,8 @@ impl State {
         }
     }
 
-    /// Ends what [`Self::begin_inner`] began for a query: the functions that it calls may have changed rows, which last or are undone with it.
+    /// Ends what [`Self::begin_inner`] began for a query. Functions that the query calls may have changed rows; these
+    /// changes are kept or undone with the query.
     async fn end_inner<T>(&mut self, was_open: bool, mark: Option<Savepoint>, outcome: Result<T>) -> Result<T> {
         let worker = Rc::clone(&self.worker);
         let lasting = self.is_in_transaction();
@@ -461,7 +468,7 @@ impl State {
             Ok(_) if was_open => {}
             Ok(_) if lasting => self.forget_unused().await,
             Ok(_) => self.transaction.commit(&worker).await,
-            // The statement around does it.
+            // The outer statement does it.
             Err(error) if self.is_inside() && error.ends_transaction() => {}
             Err(error) if error.ends_transaction() || !lasting && !was_open => self.transaction.rollback(&worker).await,
             Err(_) => self.transaction.undo_to(&worker, mark).await?,
@@ -469,7 +476,7 @@ impl State {
         outcome
     }
 
-    /// Ends a transaction that a statement has begun and neither it nor a function that it calls has used.
+    /// Ends a transaction that a statement has begun, if neither the statement nor its functions used it.
     async fn forget_unused(&mut self) {
         if !self.transaction.is_explicit() && !self.transaction.is_used() {
             let worker = Rc::clone(&self.worker);
@@ -503,7 +510,7 @@ impl State {
         Ok(())
     }
 
-    /// Runs what a plan reads, drops the rows, and says what its operators did: EXPLAIN ANALYZE.
+    /// Runs a plan, drops the rows, and returns the measurements of its operators: EXPLAIN ANALYZE.
     pub async fn measure(&mut self, plan: &Rc<PlanEntry>, given: &[Value<'_>]) -> Result<sql::explain::Measures> {
         let was_open = self.transaction.is_open();
         let lasting = self.is_in_transaction();
@@ -521,7 +528,7 @@ impl State {
         self.collect_over(plan, &[], Strictness::Arguments).await
     }
 
-    /// As [`Self::collect`], with the parameters of a prepared statement, which sees no variables of a program.
+    /// Like [`Self::collect`], with the parameters of a prepared statement instead of a program's variables.
     pub async fn collect_over(
         &mut self,
         plan: &Rc<PlanEntry>,
@@ -537,7 +544,7 @@ impl State {
         let values = if params.is_empty() { self.lend_locals() } else { None };
         let outcome = execute_query(self, plan, values.as_deref().unwrap_or(params), gathered.as_ref(), &mut sink).await;
         self.return_locals(values);
-        // An expression is no statement that ROW_COUNT() tells of.
+        // An expression does not change ROW_COUNT().
         self.vars.row_count = row_count;
         self.end_inner(was_open, mark, outcome).await?;
         Ok(sink.rows)
@@ -610,7 +617,7 @@ async fn until_killed<T>(info: &SessionInfo, mut run: Pin<&mut impl Future<Outpu
     .await
 }
 
-/// Rows made by the server itself.
+/// A result set that the server makes itself.
 #[derive(Debug, Default)]
 pub struct ResultSet {
     pub columns: Vec<OutputColumn>,
@@ -626,7 +633,7 @@ struct ClientSink<'a> {
     status: Status,
     encoder: RowEncoder,
     narrow: Option<Narrow>,
-    /// Something has left the buffer, so the answer cannot be taken back.
+    /// Part of the answer was sent, so the answer cannot be taken back.
     drained: bool,
 }
 
@@ -697,7 +704,7 @@ struct FirstRow<'a> {
 }
 
 impl FirstRow<'_> {
-    /// The values before one that could not be computed, and NULL for a program's variable in its place.
+    /// The values before the one that failed; a program's variable gets NULL in place of that one.
     fn until_failure(mut self) -> Vec<Value<'static>> {
         if let Some(Place::Local(_)) = self.places.get(self.values.len()) {
             self.values.push(Value::Null);
@@ -723,7 +730,7 @@ impl RowSink for FirstRow<'_> {
         self.is_open = false;
     }
 
-    /// What it has is kept: it may be an error that ends it.
+    /// The values so far are kept, because an error may end the row.
     fn cancel_row(&mut self) {}
 
     fn is_full(&self) -> bool {
@@ -738,7 +745,7 @@ impl RowSink for FirstRow<'_> {
         self.rows == 0
     }
 
-    /// The second says that there are too many.
+    /// A second row only shows that there are too many.
     fn rows_max(&self) -> u64 {
         2
     }
@@ -788,7 +795,7 @@ impl RowSink for AllRows {
     }
 }
 
-/// A copy that borrows nothing.
+/// A copy without borrowed data.
 pub fn owned(value: &Value<'_>) -> Value<'static> {
     match value {
         Value::Null => Value::Null,

@@ -23,7 +23,7 @@ use types::{ColumnType, Value};
 pub(super) enum Assignment {
     Session(VariableId, Setting),
     Global(VariableId, Setting),
-    /// SET PERSIST, also in force at once, and SET PERSIST_ONLY.
+    /// SET PERSIST, which also takes effect at once, and SET PERSIST_ONLY.
     Persist {
         id: VariableId,
         setting: Setting,
@@ -49,7 +49,7 @@ impl State {
     /// Runs SET, with the parameters of a prepared statement; the caller answers OK.
     pub async fn set(&mut self, items: &[SetItem<'_>], params: &[Value<'_>]) -> Result<()> {
         let mut assignments = Vec::with_capacity(items.len());
-        // The queries of the values are no statement that FOUND_ROWS() tells of.
+        // Queries in the values do not change FOUND_ROWS().
         let found_rows = self.vars.found_rows;
         for item in items {
             let checked = self.check_item(item, params, &mut assignments).await;
@@ -83,7 +83,7 @@ impl State {
 
     async fn take_effect(&mut self, assignments: Vec<Assignment>) -> Result<()> {
         if assignments.iter().all(|assignment| matches!(assignment, Assignment::User(..))) {
-            // No setting depends on them.
+            // No setting depends on user variables.
             assignments.into_iter().try_for_each(|assignment| self.assign(assignment))?;
             self.track_change();
             return Ok(());
@@ -131,7 +131,7 @@ impl State {
         crate::routine::argument(self, expr, params, Strictness::Arguments).await
     }
 
-    /// The variable, where it can be set so.
+    /// The variable, if it can be set in this scope.
     pub fn settable(&self, scope: VariableScope, name: &str) -> Result<Settable> {
         let id = variables::find(name).ok_or_else(|| variables::Error::Unknown { name: name.to_owned() })?;
         let definition = id.definition();
@@ -233,7 +233,7 @@ impl State {
         })
     }
 
-    /// `offline_mode`: ends the sessions of those who do not administer connections.
+    /// `offline_mode`: ends the sessions of accounts without CONNECTION_ADMIN.
     fn end_others(&self) {
         let is_system = self.access.has_dynamic(SYSTEM_USER);
         let own = self.info.id;
@@ -340,7 +340,7 @@ impl State {
         Ok(())
     }
 
-    /// `false`: a change of the pool's size goes on already, and this one is left out.
+    /// `false`: the pool's size is being changed already, and this change is ignored.
     fn resize_pool(&mut self, setting: &Setting) -> bool {
         let resized = self.worker.shared.engine.resize_pool(setting.as_u64());
         if resized.is_err() {
@@ -349,7 +349,7 @@ impl State {
         resized.is_ok()
     }
 
-    /// Writes down what outlives the server.
+    /// Writes persisted variables to the file.
     async fn persist(&mut self, assignments: &[Assignment]) -> Result<()> {
         let Identity { user, host, .. } = &self.identity;
         let metadata = Metadata { timestamp: self.worker.wall_clock_us(), user: user.clone(), host: host.clone() };
@@ -409,7 +409,7 @@ impl State {
         self.variables.set(id, setting);
     }
 
-    /// Variables that are not stored as variables.
+    /// Sets variables whose value is not stored as a variable.
     fn set_special(&mut self, id: VariableId, setting: &Setting) -> bool {
         let ids = &*IDS;
         let number = setting.as_u64();
@@ -432,7 +432,7 @@ impl State {
     }
 }
 
-/// The global values that are in force at once.
+/// The global values that take effect at once.
 fn global_settings(assignments: &[Assignment]) -> Vec<(VariableId, &Setting)> {
     let setting = |assignment| match assignment {
         &Assignment::Global(id, ref setting) | &Assignment::Persist { id, ref setting, at_once: true } => Some((id, setting)),
@@ -441,13 +441,13 @@ fn global_settings(assignments: &[Assignment]) -> Vec<(VariableId, &Setting)> {
     assignments.iter().filter_map(setting).collect()
 }
 
-/// Variables that say what accounts may do.
+/// Variables that affect the privileges of accounts.
 const RENEWS_ACCESS: [&str; 2] = ["activate_all_roles_on_login", "mandatory_roles"];
 
-/// Variables that a session has, but takes over from the global ones.
+/// Session variables that are copied from the global ones and cannot be set in a session.
 const GLOBAL_IN_EFFECT: [&str; 2] = ["max_allowed_packet", "net_buffer_length"];
 
-/// Nothing is encrypted: there are no keys to do it with.
+/// Refuses encryption: there is no keyring.
 fn refuse_encryption(name: &str, setting: &Setting) -> Result<()> {
     match name {
         "default_table_encryption" | "innodb_redo_log_encrypt" | "innodb_undo_log_encrypt" if setting.as_bool() => {
@@ -458,7 +458,7 @@ fn refuse_encryption(name: &str, setting: &Setting) -> Result<()> {
     }
 }
 
-/// An engine's name has an error of its own.
+/// A wrong engine name has its own error.
 fn explained(error: variables::Error, value: &Value<'_>) -> Error {
     match error {
         variables::Error::WrongValue { name, value: engine }
@@ -514,7 +514,7 @@ fn wrong_switch(name: &str, value: String) -> variables::Error {
     variables::Error::WrongValue { name: name.to_owned(), value }
 }
 
-/// The places of `log_output`, in MySQL's order.
+/// The destinations of `log_output`, in MySQL's order.
 fn log_output(setting: &Setting) -> Result<String> {
     let wrong = |value: &str| variables::Error::WrongValue { name: "log_output".to_owned(), value: value.to_owned() };
     let mut places = [("NONE", false), ("FILE", false), ("TABLE", false)];

@@ -1,4 +1,5 @@
-//! The system variables that statements read, as typed fields; computed anew whenever a variable of the session is set.
+//! The system variables that statements read, as typed fields. They are recomputed when a variable of the session is
+//! set.
 
 use crate::latin1::Narrow;
 use crate::variables::{self, SessionVariables, Setting, VariableId, known};
@@ -11,7 +12,7 @@ use types::CollationId;
 
 macro_rules! ids {
     ($($name:ident),* $(,)?) => {
-        /// Identities of the variables that the program itself reads.
+        /// The identities of the variables that the code reads.
         pub struct Ids {
             $(pub $name: VariableId,)*
         }
@@ -33,7 +34,7 @@ ids! {
     wait_timeout, warning_count,
 }
 
-/// The values in use.
+/// The current values.
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub autocommit: bool,
@@ -46,7 +47,7 @@ pub struct Settings {
     pub mode: SqlMode,
     /// `None`: character_set_results = NULL.
     pub results: Option<CollationId>,
-    /// The encoding of the client's text and of results, where it is not UTF-8.
+    /// The encoding of the client's text and of results, if it is not UTF-8.
     pub client_narrow: Option<Narrow>,
     pub results_narrow: Option<Narrow>,
     pub connection_collation: CollationId,
@@ -54,17 +55,17 @@ pub struct Settings {
     pub sql_notes: bool,
     pub safe_updates: bool,
     pub auto_is_null: bool,
-    /// What a join may read by its estimate, unless all may: max_join_size, sql_big_selects.
+    /// The maximum estimated number of rows that a join may read (max_join_size, sql_big_selects).
     pub join_rows_max: f64,
     pub switches: Switches,
     pub packet_bytes_max: usize,
-    /// What the rows of a cursor take in memory.
+    /// The maximum memory for the rows of a cursor, in bytes.
     pub cursor_bytes_max: usize,
     pub track_schema: bool,
     pub track_state: bool,
     /// Lower-case names; `*` is all.
     pub tracked_variables: Vec<String>,
-    /// Distinguishes plans that the same text would bind to differently.
+    /// Distinguishes plans of the same text under different settings.
     pub bind_key: u64,
 }
 
@@ -124,7 +125,7 @@ impl Settings {
         settings
     }
 
-    /// All that binding reads of the session besides the schema.
+    /// Hashes everything that binding reads of the session, except the schema.
     fn key(&self, variables: &SessionVariables, database: Option<&str>) -> u64 {
         let mut hasher = BuildHasherDefault::<DefaultHasher>::new().build_hasher();
         database.hash(&mut hasher);
@@ -143,7 +144,7 @@ fn collation_of(setting: &Setting) -> CollationId {
     charsets::collation(setting.as_text()).map_or(CollationId::UTF8MB4_0900_AI_CI, |collation| CollationId(collation.id))
 }
 
-/// Copies the settings that execution reads into its own session state.
+/// Copies the settings that execution reads into execution's session state.
 pub fn apply(variables: &SessionVariables, settings: &Settings, vars: &mut exec::SessionVars) {
     let ids = &*IDS;
     let number = |id| variables.get(id).as_u64();

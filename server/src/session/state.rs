@@ -1,4 +1,4 @@
-//! What a session is between commands: variables, transaction, diagnostics; and how it answers without rows.
+//! The state of a session between commands: variables, transaction, diagnostics. Also writes answers without rows.
 
 use super::Client;
 use super::info::{OpenTransaction, SessionInfo};
@@ -26,10 +26,10 @@ pub struct State {
     pub worker: Rc<Worker>,
     pub info: Rc<SessionInfo>,
     pub peer: Peer,
-    /// Who it is, and what that account and the active roles may do.
+    /// The account, and the privileges of the account and its active roles.
     pub identity: Identity,
     pub access: Rc<Access>,
-    /// The account's connection, where it is counted.
+    /// Counts the account's connection, if the account has a limit.
     pub seat: Option<Seat>,
     pub tls: Option<TlsInfo>,
     pub capabilities: Capabilities,
@@ -37,43 +37,43 @@ pub struct State {
     pub settings: Settings,
     pub vars: SessionVars,
     pub transaction: Transaction,
-    /// Changes of state that the next OK packet tells.
+    /// Changes of state that the next OK packet reports.
     pub changes: Vec<Change>,
-    /// Another result follows the one that is being written.
+    /// Another result follows the current one.
     pub more_results: bool,
-    /// RESIGNAL has left the conditions below the one that it raised.
+    /// RESIGNAL kept the conditions below the one that it raised.
     pub is_stacked: bool,
-    /// The conditions that were there before a statement that reads them.
+    /// The number of conditions before a statement that reads them.
     pub warned_before: u16,
-    /// What is left of a text, from a statement on that needs the client's input.
+    /// The rest of a text, beginning with a statement that needs the client's input.
     pub deferred: Option<Box<[u8]>>,
     pub multi_statements: bool,
     /// COMMIT RELEASE: the connection ends after this answer.
     pub closing: bool,
     /// Reused for the literals of each text statement.
     pub values: Vec<types::Value<'static>>,
-    /// SET timestamp: what NOW() says instead of the clock.
+    /// SET timestamp: the time of NOW() instead of the clock's.
     pub fixed_time_us: Option<i64>,
-    /// SQL's own PREPARE.
+    /// Statements of PREPARE in SQL.
     pub named: super::named::NamedStatements,
-    /// Behind `transaction`: given back when that is gone.
+    /// Declared after `transaction`, so that it is dropped later.
     pub temporary: Option<Box<super::temporary::TemporaryTables>>,
-    /// The stored program that runs.
+    /// The running stored program.
     pub frame: Option<Box<crate::routine::Frame>>,
-    /// The statements that run around it, where it is a function's or a trigger's.
+    /// The enclosing statements, if the program is a function or a trigger.
     pub inside: Vec<Rc<crate::plan_cache::PlanEntry>>,
-    /// The statement of the client's that runs, and the statistics of its digest once that is known.
+    /// The client's running statement, and the statistics of its digest once they are known.
     pub execution: Execution,
     pub statistics: Option<Rc<Statistics>>,
-    /// What is to be noted of the statement that runs.
+    /// What the instruments record of the running statement.
     pub watched: Watched,
-    /// What the logs need of it besides.
+    /// Further data for the logs.
     pub logged: Logged,
     /// long_query_time
     pub slow_ticks: u64,
 }
 
-/// In whose name a session does what it does.
+/// The identity under which a session acts.
 pub struct Acting {
     identity: Identity,
     access: Rc<Access>,
@@ -81,7 +81,7 @@ pub struct Acting {
     current_role: String,
 }
 
-/// A change of session state to tell the client, where it asked for that.
+/// A change of session state, for a client that tracks it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     Variable { name: &'static str, value: String },
@@ -89,7 +89,7 @@ pub enum Change {
     Any,
 }
 
-/// What an OK packet says besides the session's state.
+/// The parts of an OK packet beside the session's state.
 #[derive(Clone, Debug, Default)]
 pub struct Answer<'a> {
     pub affected: u64,
@@ -152,11 +152,11 @@ impl State {
         state
     }
 
-    /// Accounts have changed: what the session may do is put together again.
+    /// Recomputes the session's privileges after accounts have changed.
     #[cold]
     fn renew_access(&mut self) {
         self.access = self.worker.access(&self.identity);
-        // Others judge the session by its own account, in whose name ever it does something now.
+        // Other sessions see the session's own account, even while it acts as another one.
         if *self.info.account.borrow() == self.identity.name.plain() {
             *self.info.access.borrow_mut() = Some(Rc::clone(&self.access));
             let is_system = self.access.has_dynamic(SYSTEM_USER);
@@ -165,22 +165,23 @@ impl State {
         self.name_roles();
     }
 
-    /// Is this one of the accounts that `offline_mode` keeps out?
+    /// Does `offline_mode` exclude this account?
     pub fn is_kept_out(&self) -> bool {
         let is_offline = || self.worker.shared.globals().get(crate::variables::known("offline_mode")).as_bool();
         !self.access.administers_connections() && is_offline()
     }
 
-    /// The roles that are active from now on.
+    /// Sets the active roles.
     pub fn set_roles(&mut self, roles: Vec<Name>) {
         self.identity.roles = roles;
         self.renew_access();
     }
 
-    /// Does what follows in another account's name; who did it before. `None`: it is the same account.
+    /// Acts as another account until [`Self::act_again_as`], and returns the previous identity. `None`: it is the same
+    /// account.
     ///
     /// # Errors
-    /// 1449: there is no such account.
+    /// 1449: the account does not exist.
     pub fn act_as(&mut self, definer: &Name) -> Result<Option<Acting>> {
         if self.access.name == *definer {
             return Ok(None);
@@ -203,7 +204,7 @@ impl State {
         (self.vars.current_user, self.vars.current_role) = (current_user, current_role);
     }
 
-    /// The session's account has a new password.
+    /// The account has a new password.
     pub fn password_changed(&mut self) {
         self.identity.expired = false;
         self.renew_access();
@@ -221,7 +222,7 @@ impl State {
         self.access.visible(&self.worker.schema())
     }
 
-    /// The first settings of a session that has just proved who it is: character set, database.
+    /// Sets the character set and the database after a login.
     pub fn welcome(&mut self, login: &LoggedIn) -> Result<()> {
         self.use_client_collation(login.collation);
         if self.capabilities.has(Capabilities::INTERACTIVE) {
@@ -236,19 +237,20 @@ impl State {
         Ok(())
     }
 
-    /// The collation of the client's first packet sets the three character set variables. Unknown ones mean the server's own.
+    /// The collation of the client's first packet sets the three character set variables. An unknown one means the
+    /// server's default.
     fn use_client_collation(&mut self, id: u16) {
         let known = charsets::collation_by_id(id);
         let speakable = |set: &str| charsets::charset(set).is_some_and(charsets::is_for_clients);
         let Some(collation) = known.filter(|collation| speakable(collation.charset)) else { return };
-        // The low byte is all that fits: clients that mean utf8mb4 send one of its collations.
+        // The packet has room for the low byte only: a client that means utf8mb4 sends one of its collations.
         for id in [IDS.character_set_client, IDS.character_set_connection, IDS.character_set_results] {
             self.variables.set(id, Setting::Text(collation.charset.into()));
         }
         self.variables.set(IDS.collation_connection, Setting::Text(collation.name.into()));
     }
 
-    /// Computes what depends on variables again.
+    /// Recomputes everything that depends on variables.
     pub fn refresh(&mut self) {
         self.settings = Settings::new(&self.variables, self.vars.database.as_deref());
         self.settings.bind_key ^= self.temporary_key();
@@ -261,7 +263,7 @@ impl State {
         }
     }
 
-    /// COM_RESET_CONNECTION and COM_CHANGE_USER: a new session on the old connection. The caller has rolled back.
+    /// COM_RESET_CONNECTION and COM_CHANGE_USER: resets the session. The caller has rolled back.
     pub fn reset(&mut self, login: &LoggedIn) {
         let (worker, info, peer) = (Rc::clone(&self.worker), Rc::clone(&self.info), self.peer.clone());
         worker.shared.user_locks.release_all(info.id);
@@ -293,7 +295,7 @@ impl State {
         Ok(())
     }
 
-    /// The current database went away.
+    /// Unsets the current database after it was dropped.
     pub fn forget_database(&mut self, dropped: &str) {
         if self.vars.database.as_deref() == Some(dropped) {
             self.vars.database = None;
@@ -317,13 +319,13 @@ impl State {
         u16::try_from(self.vars.warnings.borrow().count()).unwrap_or(u16::MAX)
     }
 
-    /// Forgets the diagnostics of the statement before.
+    /// Clears the diagnostics of the previous statement.
     pub fn clear_warnings(&mut self) {
         self.vars.warnings.get_mut().clear();
         self.warned_before = 0;
     }
 
-    /// How many conditions the statement itself has raised, as its answer tells.
+    /// The number of conditions that the statement itself raised, for its answer.
     pub fn own_warning_count(&self) -> u16 {
         self.warning_count().saturating_sub(self.warned_before)
     }
@@ -348,7 +350,7 @@ impl State {
         self.vars.warnings.borrow_mut().push(level, condition);
     }
 
-    /// Lets others know what is open.
+    /// Publishes the open transaction to other sessions.
     pub fn note_transaction(&mut self) {
         let open = self.transaction.is_open().then(|| {
             let since = self.info.transaction.get().map_or_else(|| self.worker.core.now(), |open| open.since);
@@ -365,7 +367,7 @@ impl State {
         let status = self.status();
         let warnings = self.own_warning_count();
         self.note_transaction();
-        // The statements of a stored program have no answers of their own.
+        // The statements of a stored program do not answer the client.
         if self.frame.is_some() {
             return;
         }
@@ -393,7 +395,7 @@ impl State {
         packet.write(&mut client.output.writer, self.capabilities);
     }
 
-    /// A statement begins: its time, and nothing of the last one.
+    /// Begins a statement: sets its time, and resets the state of the previous one.
     pub fn begin_statement(&mut self) {
         self.execution = Execution { began: os::ticks(), ..Execution::default() };
         self.watched = self.worker.shared.instruments.watched();
@@ -407,9 +409,9 @@ impl State {
         }
     }
 
-    /// A statement of a stored program begins: it has its own time, but a KILL is for the whole.
+    /// Begins a statement of a stored program: it has its own time, but KILL QUERY ends the whole program.
     pub fn begin_inner_statement(&mut self) {
-        // What a program does inside of a statement is a part of that, so it has its time.
+        // A program inside a statement is part of it and shares its time.
         if !self.is_inside() {
             self.vars.deadline.set(None);
             self.vars.statement_start_us = self.fixed_time_us.unwrap_or_else(|| self.worker.wall_clock_us());
@@ -419,7 +421,7 @@ impl State {
         }
     }
 
-    /// Where the rows of a cursor are kept.
+    /// A store for the rows of a cursor.
     pub fn keep_rows(&self) -> exec::KeptRecords {
         self.worker.shared.temporary.keep(self.settings.cursor_bytes_max)
     }
@@ -430,13 +432,14 @@ impl State {
         self.statistics_of_parsed(text, sql::Repeated::default())
     }
 
-    /// The same, where the parser knows what is repeated.
+    /// Like `statistics_of`, if the parser knows the repeated rows.
     #[cold]
     pub fn statistics_of_parsed(&self, text: &[u8], repeated: sql::Repeated) -> Rc<Statistics> {
         self.worker.digests.find(self.vars.database.as_deref(), text, &self.settings.mode, repeated)
     }
 
-    /// The statement that `begin_statement` has begun is over. Does it belong into the slow log ([`State::log_slow`])?
+    /// Ends the statement that `begin_statement` began. Returns whether it belongs in the slow log
+    /// ([`State::log_slow`]).
     #[inline]
     #[must_use]
     pub fn record(&mut self, statistics: &Statistics, text: &[u8], failed: bool) -> bool {
@@ -456,7 +459,7 @@ impl State {
         is_logged
     }
 
-    /// The error of a statement becomes its diagnostics.
+    /// Makes the error of a statement its diagnostics.
     pub fn note_error(&mut self, error: &Error) {
         if !std::mem::take(&mut self.is_stacked) {
             self.clear_warnings();
@@ -464,7 +467,7 @@ impl State {
         self.note_inner_error(error);
     }
 
-    /// The error of a statement of a program joins what the statement has warned of.
+    /// Adds the error of a program's statement to the diagnostics.
     pub fn note_inner_error(&mut self, error: &Error) {
         self.note(Level::Error, error.to_warning());
         self.vars.row_count = -1;

@@ -18,12 +18,12 @@ use std::rc::Rc;
 use table::TableUse;
 use types::Value;
 
-/// Buckets of a histogram: MySQL's bounds.
+/// MySQL's maximum number of buckets of a histogram.
 const BUCKETS_MAX: u32 = 1024;
 const BUCKETS_USUAL: u32 = 100;
 
 impl State {
-    /// Runs a statement that is not about rows of tables and writes its answer.
+    /// Runs a statement that is not about rows of tables, and writes its answer.
     pub async fn run_other(&mut self, client: &mut Client, statement: &Statement<'_>, format: RowFormat) -> Result<()> {
         self.begin_other(statement).await?;
         self.run_begun(client, statement, format).await
@@ -58,7 +58,7 @@ impl State {
         Ok(())
     }
 
-    /// A statement begins, or has failed before it could: it counts all the same.
+    /// Counts a statement that begins, or that failed before it began.
     #[cold]
     pub fn note_statement(&self, statement: &Statement<'_>) {
         if let Some(command) = command_of(statement) {
@@ -66,7 +66,7 @@ impl State {
         }
     }
 
-    /// Checks that such a statement may run now, and does what comes before it.
+    /// Checks that the statement may run, and does the work that precedes it.
     pub async fn begin_other(&mut self, statement: &Statement<'_>) -> Result<()> {
         self.note_statement(statement);
         if self.watched.logs() && is_administrative(statement) {
@@ -99,7 +99,7 @@ impl State {
         Ok(())
     }
 
-    /// 1290 where the server is read only for the account.
+    /// 1290 if the server is read-only for the account.
     #[inline]
     pub fn refuse_protected(&self) -> Result<()> {
         let option = match self.worker.shared.protection() {
@@ -246,7 +246,7 @@ impl State {
         Ok(())
     }
 
-    /// BEGIN and START TRANSACTION; what was open is committed.
+    /// BEGIN and START TRANSACTION; commits an open transaction.
     pub async fn begin_transaction(
         &mut self,
         client: &mut Client,
@@ -346,7 +346,7 @@ impl State {
         Ok(())
     }
 
-    /// ANALYZE TABLE: statistics are taken anew, or histograms made or dropped.
+    /// ANALYZE TABLE: computes statistics, or creates or drops histograms.
     async fn analyze(&mut self, tables: &[ObjectName<'_>], histogram: Option<&Histogram<'_>>) -> Result<ResultSet> {
         let op = if histogram.is_some() { "histogram" } else { "analyze" };
         let mut result = show::maintenance_result();
@@ -429,7 +429,7 @@ impl State {
         Ok(result)
     }
 
-    /// What ANALYZE PARTITION and the like tell of partitions that are not there.
+    /// The result of ANALYZE PARTITION and the like for partitions that do not exist.
     fn partitions_refused(&self, kind: Maintenance, tables: &[ObjectName<'_>], names: &[&str]) -> Result<Option<ResultSet>> {
         let [table] = tables else { return Ok(None) };
         let def = self.find_table(table)?;
@@ -454,7 +454,8 @@ impl State {
         Ok(Some(result))
     }
 
-    /// CHECK, OPTIMIZE, REPAIR TABLE: each table gets its lines. OPTIMIZE writes nothing anew: space is used again as it is.
+    /// CHECK, OPTIMIZE, REPAIR TABLE: each table gets its lines. OPTIMIZE rewrites nothing, because free space is
+    /// reused in place.
     async fn maintain(&mut self, kind: Maintenance, tables: &[ObjectName<'_>]) -> Result<ResultSet> {
         let (op, note) = match kind {
             Maintenance::Analyze => return Err(Error::Internal("ANALYZE TABLE took the wrong way".to_owned())),
@@ -519,7 +520,7 @@ impl State {
         Ok(result)
     }
 
-    /// CHECKSUM TABLE; NULL for a table that is not there.
+    /// CHECKSUM TABLE; NULL for a table that does not exist.
     async fn checksums(&mut self, tables: &[ObjectName<'_>]) -> Result<ResultSet> {
         let mut result = show::checksum_result();
         for table in tables {
@@ -549,7 +550,7 @@ impl State {
             return Ok(std::sync::Arc::clone(table));
         }
         if show::is_virtual_database(database) {
-            // Its names may be written in any case.
+            // Its names are not case-sensitive.
             let found = schema.table(&database.to_ascii_lowercase(), &name.name.to_ascii_uppercase());
             if let Some(table) = found {
                 return Ok(std::sync::Arc::clone(table));
@@ -562,14 +563,14 @@ impl State {
     }
 }
 
-/// Does a unique key have this column alone? It needs no histogram then.
+/// Does a unique key consist of this column? Then it needs no histogram.
 fn is_unique(def: &types::schema::TableDef, column: usize) -> bool {
     use types::schema::IndexKind;
     let alone = |index: &types::schema::IndexDef| index.columns.len() == 1 && index.columns[0].column == column;
     def.indexes.iter().any(|index| matches!(index.kind, IndexKind::Primary | IndexKind::Unique) && alone(index))
 }
 
-/// For the slow log, as in MySQL.
+/// Is it administrative for the slow log, as in MySQL?
 fn is_administrative(statement: &Statement<'_>) -> bool {
     match statement {
         Statement::AlterTable(_) | Statement::CreateIndex(_) | Statement::DropIndex { .. } => true,
@@ -578,7 +579,7 @@ fn is_administrative(statement: &Statement<'_>) -> bool {
     }
 }
 
-/// The logs that FLUSH opens again.
+/// The logs that FLUSH reopens.
 fn flushed_logs(what: &str) -> Vec<Log> {
     let words = |log| match log {
         Log::General => "GENERAL LOGS",
@@ -588,7 +589,7 @@ fn flushed_logs(what: &str) -> Vec<Log> {
     Log::ALL.into_iter().filter(is_flushed).collect()
 }
 
-/// Do `read_only` and `super_read_only` forbid the statement, unless it is about temporary tables alone?
+/// Do `read_only` and `super_read_only` forbid the statement, unless it only concerns temporary tables?
 fn is_protected(statement: &Statement<'_>, info: &StatementInfo) -> bool {
     match statement {
         Statement::TableMaintenance { kind, .. } => {
@@ -599,7 +600,7 @@ fn is_protected(statement: &Statement<'_>, info: &StatementInfo) -> bool {
     }
 }
 
-/// What READ ONLY forbids.
+/// Does READ ONLY forbid it?
 fn changes_something(statement: &Statement<'_>, info: &StatementInfo) -> bool {
     match statement {
         Statement::CreateTable(_) | Statement::DropTable { .. } => true,
@@ -609,7 +610,7 @@ fn changes_something(statement: &Statement<'_>, info: &StatementInfo) -> bool {
     }
 }
 
-/// Leaves the diagnostics of the statement before as they are.
+/// Does it keep the diagnostics of the previous statement?
 fn is_diagnostic(statement: &Statement<'_>) -> bool {
     matches!(statement, Statement::Show(Show::Warnings { .. } | Show::CountWarnings { .. }) | Statement::Condition(_))
 }

@@ -1,8 +1,9 @@
 //! Statements of a dump on the tables of `mysql`.
 //!
-//! The server makes these tables itself. So that a dump of all databases can be read whole, DROP TABLE, CREATE TABLE, LOCK TABLES and
-//! ALTER TABLE ... KEYS leave them as they are; rows for the tables about accounts become accounts (`accounts::restore`), and rows for the
-//! others are left out with a warning that names the table. The privileges are those that MySQL wants.
+//! The server creates these tables itself. So that a dump of all databases can be restored, DROP TABLE, CREATE TABLE,
+//! LOCK TABLES and ALTER TABLE ... KEYS leave them unchanged. Rows for the tables about accounts become accounts
+//! (`accounts::restore`); rows for other tables are dropped with a warning that names the table. The statements need
+//! the same privileges as in MySQL.
 
 use super::{Client, State};
 use crate::error::{Error, Result};
@@ -15,7 +16,7 @@ use exec::Level;
 use sql::ast::{AlterAction, Expr, Insert, InsertSource, Literal, LockTable, ObjectName, Statement};
 use std::sync::Arc;
 
-/// The tables that MySQL has in `mysql` and a dump may hold, but those about accounts.
+/// MySQL's tables in `mysql` that a dump may contain, except those about accounts.
 #[rustfmt::skip]
 const OTHERS: &[&str] = &[
     "component", "engine_cost", "func", "general_log", "gtid_executed", "help_category", "help_keyword", "help_relation", "help_topic",
@@ -48,13 +49,13 @@ impl State {
         }
     }
 
-    /// Is it one of a dump's INSERTs into a table of `mysql`?
+    /// Is it an INSERT of a dump into a table of `mysql`?
     pub fn inserts_into_system_table(&self, statement: &Statement<'_>) -> bool {
         let Statement::Insert(insert) = statement else { return false };
         matches!(insert.source, InsertSource::Values(_)) && self.system_table(&insert.table).is_some()
     }
 
-    /// Runs a definition of a dump that is about tables of `mysql` alone; `false`: it is another statement.
+    /// Runs a definition of a dump that concerns only tables of `mysql`; `false`: it is another statement.
     pub async fn restore_definition(&mut self, statement: &Statement<'_>) -> Result<bool> {
         match statement {
             Statement::CreateDatabase(create)
@@ -103,7 +104,7 @@ impl State {
         Ok(true)
     }
 
-    /// Definitions in `sys`, which other programs dump too: the server has its own.
+    /// Definitions in `sys`, which some programs dump: the server has its own.
     fn defines_in_sys<'s>(&self, statement: &Statement<'s>) -> Option<&'s str> {
         let name = match *statement {
             Statement::CreateTable(create) if !create.temporary => create.name,
@@ -172,7 +173,8 @@ impl State {
         Ok(())
     }
 
-    /// The rows with the names of their columns: those of the statement, of the dump's table, or of this server's.
+    /// The rows with the names of their columns: those of the statement, of the dump's table, or of this server's
+    /// table.
     fn grant_rows(&self, insert: &Insert<'_>, table: GrantTable, rows: &[&[Expr<'_>]]) -> Result<Vec<GrantRow>> {
         let schema = self.schema();
         let own = schema.table("mysql", &insert.table.name.to_ascii_lowercase()).map_or(&[][..], |def| &def.columns);
@@ -210,7 +212,7 @@ impl State {
         Ok(())
     }
 
-    /// FLUSH PRIVILEGES: what a dump granted to accounts that it did not hold.
+    /// FLUSH PRIVILEGES: applies a dump's grants to accounts that the dump did not contain.
     pub async fn flush_privileges(&mut self) -> Result<()> {
         let store = Arc::clone(&self.worker.shared.accounts);
         if store.staged.lock().is_empty() {
@@ -229,7 +231,7 @@ impl State {
     }
 }
 
-/// A constant as text. A dump holds no others.
+/// A constant as text. A dump contains only constants.
 fn constant(table: &str, expr: &Expr<'_>) -> Result<Option<String>> {
     let not_utf8 = || Error::from(Condition::SystemTableWrongString { table: table.into() });
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).map_err(|_| not_utf8());

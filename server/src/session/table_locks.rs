@@ -1,13 +1,14 @@
-//! What a session has locked by LOCK TABLES and FLUSH TABLES WITH READ LOCK, and what it may do meanwhile. `lock_statements` gets and
-//! gives back.
+//! The locks of a session from LOCK TABLES and FLUSH TABLES WITH READ LOCK, and what the session may do under them.
+//! `lock_statements` takes and releases them.
 //!
-//! A WRITE lock is the right to change the definition and the metadata lock alone; a READ lock is a share that bars writers
-//! (`table::mdl`). With a view its tables are locked, with a table that is written its children and parents by foreign keys, as far as
-//! they would be written or read.
+//! A WRITE lock is the right to change the definition and the exclusive metadata lock; a READ lock is a share that
+//! blocks writers (`table::mdl`). Locking a view also locks its tables. Locking a table for writing also locks its
+//! children and parents by foreign keys, for the use that a write would make of them.
 //!
-//! L1: after LOCK TABLES a statement names only what is locked, each lock once, and changes only what is locked for writing (1100, 1099).
-//!     What functions and triggers use besides is held as by any statement. After FLUSH TABLES WITH READ LOCK it changes nothing (1223).
-//! L2: what is locked is not asked for again: the session would wait for itself.
+//! L1: after LOCK TABLES a statement may name only locked tables, each lock once, and change only tables locked for
+//!     writing (1100, 1099). Tables that functions and triggers use are locked as by any statement. After FLUSH TABLES
+//!     WITH READ LOCK it changes nothing (1223).
+//! L2: a locked table is not locked again: the session would wait for itself.
 
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
@@ -19,7 +20,7 @@ use table::mdl::{ClaimGuard, DefinitionGuard, ExclusiveGuard, ReadLockGuard};
 use table::{Database, Table, TableUse};
 use types::schema::{ReferenceAction, TableDef, TableId};
 
-/// All that a session has locked. Copies of it keep it locked.
+/// Everything that a session has locked. A copy keeps the locks.
 #[derive(Clone, Default)]
 pub struct SessionLocks {
     /// LOCK TABLES
@@ -30,25 +31,25 @@ pub struct SessionLocks {
     pub backup: Option<Rc<NoDefinitions>>,
 }
 
-/// What LOCK TABLES has locked.
+/// The locks of LOCK TABLES.
 pub struct NamedLocks {
     names: Vec<NamedLock>,
     tables: LockedTables,
 }
 
-/// All tables, locked for reading, while there are no definitions.
+/// All tables are locked for reading, and definitions are stopped.
 pub struct GlobalLock {
     tables: LockedTables,
     _no_definitions: NoDefinitions,
 }
 
-/// No definition begins.
+/// Definitions are stopped.
 pub struct NoDefinitions {
     _lock: ReadLockGuard,
     claim: ClaimGuard,
 }
 
-/// A name under which something is locked.
+/// A name under which an object is locked.
 struct NamedLock {
     table: TableId,
     /// `None`: its own name, also after RENAME TABLE.
@@ -65,17 +66,17 @@ pub struct LockedTable {
     pub _claim: ClaimGuard,
 }
 
-/// What keeps others out. Fields drop in order: users come back before definitions.
+/// The lock that excludes others. Fields drop in order: users are let in before definitions.
 pub enum TableGuard {
     Read { _lock: ReadLockGuard },
     Write { _alone: ExclusiveGuard, _definition: DefinitionGuard },
 }
 
-/// What is to be locked.
+/// The locks to take.
 #[derive(Default)]
 pub struct Wanted {
     names: Vec<NamedLock>,
-    /// In the order in which they are locked.
+    /// In locking order.
     pub tables: BTreeMap<TableId, (Arc<Table>, TableUse)>,
 }
 
@@ -85,7 +86,7 @@ impl SessionLocks {
         self.named.is_none() && self.global.is_none()
     }
 
-    /// May a statement use what it names? (L1)
+    /// May a statement use the tables that it names? (L1)
     ///
     /// # Errors
     /// 1100, 1099, 1223
@@ -105,7 +106,7 @@ impl SessionLocks {
     /// Is a table locked for this use? `false`: it is not locked. (L2)
     ///
     /// # Errors
-    /// 1099, 1223: it is locked for reading alone.
+    /// 1099, 1223: it is locked for reading only.
     pub fn cover(&self, table: &Table, used: TableUse) -> Result<bool> {
         let locked = |tables: &LockedTables| tables.of(table.id());
         match (
@@ -119,7 +120,7 @@ impl SessionLocks {
         }
     }
 
-    /// May somebody who looks after tables use this one?
+    /// May a maintenance statement use this table?
     ///
     /// # Errors
     /// 1100, 1099, 1223
@@ -156,7 +157,7 @@ impl NamedLocks {
                 return Err(Error::TableNotLocked(named.alias.to_string()));
             };
             if (named.changes || prepared.locks_for_change()) && lock.used == TableUse::Reads {
-                // Of a view the table is told.
+                // The error for a view names the table.
                 let table = named.table.view.as_ref().and_then(|_| prepared.changed_tables().next());
                 refused = Some(table.map_or(&*named.alias, |table| &table.name));
             }
@@ -170,12 +171,12 @@ impl NamedLocks {
         self.tables.0.iter().map(|locked| locked.table)
     }
 
-    /// Is any of the tables still there?
+    /// Does any of the tables still exist?
     pub fn is_alive(&self, database: &Database) -> bool {
         self.tables.0.iter().any(|locked| database.table(locked.table).is_some())
     }
 
-    /// Some table that is locked for reading, among these or all.
+    /// A table that is locked for reading, among these or all.
     pub fn some_read(&self, among: &[TableId]) -> Option<TableId> {
         let is_read = |locked: &&LockedTable| locked.guard.used() == TableUse::Reads;
         let is_meant = |locked: &&LockedTable| among.is_empty() || among.contains(&locked.table);
@@ -195,7 +196,7 @@ impl NoDefinitions {
         Self { _lock: lock, claim }
     }
 
-    /// Others are told that it is held, for good; before it may be given back soon.
+    /// Publishes the lock as held. Before this, it may be released soon.
     pub fn hold(&self) {
         self.claim.hold();
     }
@@ -229,12 +230,12 @@ impl TableGuard {
 }
 
 impl Wanted {
-    /// A table or view by a name, and nothing of what is used with it.
+    /// Adds a table or view under a name, without the tables that it uses.
     pub fn name(&mut self, table: TableId, alias: Option<&str>, used: TableUse) {
         self.names.push(NamedLock { table, alias: alias.map(Into::into), used });
     }
 
-    /// A table, and what is used with it.
+    /// Adds a table with the tables that it uses.
     pub fn add(&mut self, database: &Database, table: Arc<Table>, used: TableUse) {
         let def = Arc::clone(table.def());
         let known = self.tables.entry(def.id).or_insert((table, TableUse::Reads));
@@ -245,7 +246,7 @@ impl Wanted {
         }
     }
 
-    /// A table that is locked for another one's sake can be used, too.
+    /// Adds a table that is locked because of another one; the session can use it too.
     pub fn add_unnamed(&mut self, database: &Database, table: Arc<Table>, used: TableUse) {
         let id = table.id();
         if !self.names.iter().any(|lock| lock.table == id && lock.alias.is_none()) {
@@ -254,7 +255,7 @@ impl Wanted {
         self.add(database, table, used);
     }
 
-    /// What foreign keys read and write where this table is written.
+    /// Adds the tables that foreign keys read or write when this table is written.
     fn add_keys(&mut self, database: &Database, def: &TableDef) {
         let parents = def.foreign_keys.iter().filter_map(|key| database.table_by_name(&key.parent_database, &key.parent_table));
         for parent in parents.filter(|parent| parent.id() != def.id) {

@@ -1,9 +1,10 @@
 //! The temporary tables of one session.
 //!
-//! 1. `table` keeps them open under ids of their own; the session alone knows their names, and puts them over those of the published schema
-//!    ([`State::schema`]). Plans made with one overlay are not those of another: each has its part in the binding key.
-//! 2. A table that is dropped while a transaction is open may have rows that the transaction still undoes: it is given back when none is.
-//! 3. Whatever ends the session drops this, and that gives all of them back.
+//! 1. `table` keeps them open under ids of their own. Only the session knows their names, and lays them over the names
+//!    of the published schema ([`State::schema`]). A plan is valid for one overlay, which is part of its binding key.
+//! 2. A table that is dropped during a transaction may have rows that the transaction could undo. It is freed after the
+//!    transaction.
+//! 3. Whatever ends the session drops this struct, and that frees all tables.
 
 use super::state::State;
 use crate::worker::Worker;
@@ -16,16 +17,16 @@ use types::schema::{Schema, TableDef, TableId};
 /// Database and name.
 type Name = (String, String);
 
-/// Present only in sessions that have had one.
+/// Only present in a session that had a temporary table.
 pub struct TemporaryTables {
     worker: Rc<Worker>,
     tables: BTreeMap<Name, Arc<TableDef>>,
-    /// Dropped, but not given back yet.
+    /// Dropped, but not freed yet.
     dropped: Vec<TableId>,
-    /// The session, and how often `tables` has changed: no two overlays have the same.
+    /// The session, and the number of changes of `tables`: no two overlays share both.
     session: u32,
     changes: u32,
-    /// The published schema of this version with the tables in it.
+    /// The published schema of this version, with the temporary tables.
     overlay: RefCell<Option<Arc<Schema>>>,
 }
 
@@ -70,11 +71,11 @@ impl TemporaryTables {
 
     fn key(&self) -> u64 {
         let number = u64::from(self.session) << 32 | u64::from(self.changes);
-        // Spread over all bits: it is mixed into a hash.
+        // Multiplied to spread over all bits, because it is mixed into a hash.
         if self.tables.is_empty() { 0 } else { number.wrapping_mul(0x9e37_79b9_7f4a_7c15) }
     }
 
-    /// Gives back what was dropped. It is a job of its own that nobody waits for.
+    /// Frees dropped tables in a job that nobody waits for.
     fn give_back(&mut self) {
         let ids = std::mem::take(&mut self.dropped);
         if !ids.is_empty() {
@@ -96,7 +97,7 @@ impl State {
         self.temporary.as_ref().map_or_else(|| self.worker.schema(), |temporary| temporary.schema())
     }
 
-    /// A part of the binding key.
+    /// The overlay's part of the binding key.
     pub fn temporary_key(&self) -> u64 {
         self.temporary.as_ref().map_or(0, |temporary| temporary.key())
     }
@@ -106,7 +107,7 @@ impl State {
         temporary.tables.get(&(database.to_owned(), name.to_owned())).cloned()
     }
 
-    /// Puts a table that was made over whatever has its name.
+    /// Adds a new table, which hides a table of the same name.
     pub fn add_temporary_table(&mut self, database: &str, name: &str, def: Arc<TableDef>) {
         let is_free = !self.transaction.is_open();
         let worker = &self.worker;
@@ -121,7 +122,7 @@ impl State {
         self.refresh();
     }
 
-    /// Gives a table another name.
+    /// Renames a table.
     pub fn rename_temporary_table(&mut self, database: &str, from: &str, to: &str) {
         let Some(temporary) = &mut self.temporary else { return };
         if let Some(def) = temporary.tables.remove(&(database.to_owned(), from.to_owned())) {
@@ -131,7 +132,7 @@ impl State {
         self.refresh();
     }
 
-    /// Takes a table away; false: there is none of this name.
+    /// Removes a table; `false`: there is none of this name.
     pub fn drop_temporary_table(&mut self, database: &str, name: &str) -> bool {
         let is_free = !self.transaction.is_open();
         let Some(temporary) = &mut self.temporary else { return false };

@@ -1,10 +1,11 @@
 //! The session's transaction: BEGIN, autocommit, characteristics, savepoints, metadata locks.
 //!
-//! T1: `held` names every plan whose tables this transaction uses, once each, and holds one share of the metadata lock of each of
-//!     those tables; the shares are given back when the transaction ends, after its changes are visible or undone. A table that is held
-//!     already is not asked for again: behind a waiting DDL statement, which waits for us, that would wait for ever.
-//!     Nor is what LOCK TABLES has given to the session (`table_locks`, L2).
-//! T2: outside of a transaction (autocommit, no BEGIN) nothing is held between statements.
+//! T1: `held` lists every plan whose tables this transaction uses, once each, and holds one share of the metadata lock
+//!     of each of these tables. The shares are released when the transaction ends, after its changes are visible or
+//!     undone. A table that is held already is not locked again: a waiting DDL statement may be queued, which waits for
+//!     this transaction, so this would be a deadlock. A table that LOCK TABLES has locked is not locked again either
+//!     (`table_locks`, L2).
+//! T2: outside of a transaction (autocommit, no BEGIN) no lock is held between statements.
 
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
@@ -23,10 +24,10 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 use txn::{Interrupt, Isolation, Savepoint, Txn};
 
-/// How soon a rollback that failed is tried again.
+/// Delay before a failed rollback is tried again.
 const ROLLBACK_RETRY: Duration = Duration::from_secs(1);
 
-/// What `SET TRANSACTION` and `START TRANSACTION` say about one transaction.
+/// The characteristics that `SET TRANSACTION` and `START TRANSACTION` set for one transaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Characteristics {
     pub isolation: Option<Isolation>,
@@ -35,23 +36,23 @@ pub struct Characteristics {
 
 #[derive(Default)]
 pub struct Transaction {
-    /// Whose it is.
+    /// The session that it belongs to.
     session: u32,
     txn: Option<Txn>,
-    /// BEGIN was said.
+    /// It was begun with BEGIN.
     explicit: bool,
-    /// Of the open transaction.
+    /// The open transaction is read-only.
     read_only: bool,
-    /// Isolation that BEGIN fixed before the engine's transaction exists.
+    /// The isolation level that BEGIN set, before the engine's transaction exists.
     isolation: Option<Isolation>,
-    /// Of the next transaction only.
+    /// For the next transaction only.
     next: Characteristics,
     savepoints: Vec<(Box<str>, Savepoint)>,
-    /// Of the statements around the functions and triggers that run, the outermost first.
+    /// The savepoints of the statements that enclose running functions and triggers, outermost first.
     outer_savepoints: Vec<Vec<(Box<str>, Savepoint)>>,
     held: Rc<HeldTables>,
     locks: SessionLocks,
-    /// Something was read or changed, for the client that tracks transaction state.
+    /// Something was read or changed; for clients that track the transaction state.
     pub wrote: bool,
 }
 
@@ -59,17 +60,17 @@ pub struct Transaction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold {
     Held,
-    /// The schema changed since the plan was made: nothing is held, plan again.
+    /// The schema changed since the plan was made: no lock is held, plan again.
     Stale,
 }
 
 impl Transaction {
-    /// Is a transaction of several statements open?
+    /// Is a multi-statement transaction open?
     pub fn is_open(&self) -> bool {
         self.explicit || self.txn.is_some()
     }
 
-    /// Has a statement of it used a table?
+    /// Has one of its statements used a table?
     pub fn is_used(&self) -> bool {
         !self.held.is_empty() || self.txn.as_ref().is_some_and(Txn::is_dirty)
     }
@@ -82,7 +83,7 @@ impl Transaction {
         self.read_only
     }
 
-    /// BEGIN. The caller has committed what was open.
+    /// BEGIN. The caller has committed an open transaction.
     pub fn begin(&mut self, worker: &Worker, settings: &Settings, read_only: Option<bool>, snapshot: bool) {
         let next = std::mem::take(&mut self.next);
         self.explicit = true;
@@ -98,8 +99,8 @@ impl Transaction {
         Self { session: info.id, held: Rc::clone(&info.held), ..Self::default() }
     }
 
-    /// The engine's transaction for a statement, begun now where there is none. `lasting`: it stays open after the statement
-    /// (inside BEGIN, or without autocommit).
+    /// The engine's transaction for a statement; begins one if there is none. `lasting`: it stays open after the
+    /// statement (inside BEGIN, or without autocommit).
     pub fn ensure(&mut self, worker: &Worker, settings: &Settings, lasting: bool) -> &mut Txn {
         if self.txn.is_none() {
             self.start(worker, settings, lasting);
@@ -127,7 +128,7 @@ impl Transaction {
         self.txn = Some(txn);
     }
 
-    /// Would a statement outside of BEGIN be read only? (1792 is about the coming transaction then.)
+    /// Would a statement outside of BEGIN be read-only? (1792 then refers to the next transaction.)
     pub fn next_is_read_only(&self, settings: &Settings) -> bool {
         if self.is_open() { self.read_only } else { self.next.read_only.unwrap_or(settings.read_only) }
     }
@@ -142,7 +143,7 @@ impl Transaction {
         Ok(())
     }
 
-    /// A definition takes the place of the next transaction.
+    /// A definition counts as the next transaction.
     pub fn forget_next(&mut self) {
         self.next = Characteristics::default();
     }
@@ -156,7 +157,7 @@ impl Transaction {
         self.txn.as_mut()
     }
 
-    /// Takes the engine's transaction out for a while; all else of it stays as it is.
+    /// Takes the engine's transaction out temporarily; the rest stays.
     pub fn take_txn(&mut self) -> Option<Txn> {
         self.txn.take()
     }
@@ -165,7 +166,8 @@ impl Transaction {
         self.txn = Some(txn);
     }
 
-    /// Takes shares of the metadata locks of a plan's tables, unless held already, and checks that the plan is still valid.
+    /// Takes shares of the metadata locks of a plan's tables, unless held already, and checks that the plan is still
+    /// valid.
     pub async fn hold(&mut self, worker: &Worker, info: &SessionInfo, plan: &Rc<PlanEntry>, settings: &Settings) -> Result<Hold> {
         if self.held.has(plan) {
             return Ok(Hold::Held);
@@ -189,7 +191,7 @@ impl Transaction {
                 None => table.mdl().acquire_shared(worker.index, used),
             };
             if let Err(wait) = acquired {
-                // Who holds locks and waits for more may be part of a circle, so that wait is a short one.
+                // A holder of locks that waits for more may be part of a deadlock, so this wait is short.
                 let longest = match self.held.is_empty() && self.locks.backup.is_none() {
                     true => settings.metadata_lock_wait,
                     false => settings.metadata_lock_wait.min(settings.row_lock_wait),
@@ -211,7 +213,7 @@ impl Transaction {
             held.take(position);
         }
         let database = &worker.shared.database;
-        // Changes of other tables do not concern the plan: with the shares in hand its own tables stay as they are.
+        // Changes of other tables do not affect the plan: while the shares are held, its own tables do not change.
         let is_current = |table: &Arc<table::Table>| database.table(table.def().id).is_some_and(|now| Arc::ptr_eq(&now, table));
         if database.schema_version() != plan.schema_version && !tables.iter().all(is_current) {
             held.give_back(worker);
@@ -237,16 +239,16 @@ impl Transaction {
         &mut self.locks
     }
 
-    /// A place to come back to when a statement fails.
+    /// A savepoint for undoing a failed statement.
     pub fn mark(&self) -> Option<Savepoint> {
         self.txn.as_ref().map(Txn::savepoint)
     }
 
-    /// Undoes what was done since `mark`.
+    /// Undoes everything since `mark`.
     ///
     /// # Errors
-    /// 1181: that was not possible (a full disk, an unreadable page). Nothing of the transaction may be committed then, so it is rolled
-    /// back whole, in the background as far as necessary.
+    /// 1181: undoing failed (a full disk, an unreadable page). The transaction must not be committed then, so it is
+    /// rolled back as a whole, in the background if necessary.
     pub async fn undo_to(&mut self, worker: &Rc<Worker>, mark: Option<Savepoint>) -> Result<()> {
         let (Some(txn), Some(mark)) = (&mut self.txn, mark) else { return Ok(()) };
         loop {
@@ -293,7 +295,7 @@ impl Transaction {
         self.end(worker);
     }
 
-    /// Goes on trying to roll back, while the session does something else. The tables stay held as long.
+    /// Retries the rollback in the background while the session continues. The tables stay locked until it is done.
     #[cold]
     fn roll_back_later(&mut self, worker: &Rc<Worker>, txn: Txn) {
         // Dropping an open transaction is a bug, except when the server stops: the next start undoes it.
@@ -329,7 +331,7 @@ impl Transaction {
     /// SAVEPOINT name
     pub fn set_savepoint(&mut self, worker: &Worker, settings: &Settings, name: &str) {
         if !self.is_open() && settings.autocommit {
-            // Its transaction would end with the statement.
+            // The transaction of this statement ends with it.
             return;
         }
         let place = self.ensure(worker, settings, true).savepoint();
@@ -337,12 +339,12 @@ impl Transaction {
         self.savepoints.push((name.into(), place));
     }
 
-    /// A function or trigger begins: it has savepoints of its own, and none of those around it.
+    /// Begins a function or trigger, which has its own savepoints and does not see the outer ones.
     pub fn begin_savepoint_level(&mut self) {
         self.outer_savepoints.push(std::mem::take(&mut self.savepoints));
     }
 
-    /// It ends; if the transaction has ended, so have all savepoints.
+    /// Ends it; if the transaction has ended, all savepoints are gone.
     pub fn end_savepoint_level(&mut self) {
         self.savepoints = self.outer_savepoints.pop().unwrap_or_default();
     }
@@ -368,7 +370,7 @@ impl Transaction {
     }
 }
 
-/// Waits for something of a metadata lock; KILL ends the wait, too.
+/// Waits for a metadata lock; KILL ends the wait.
 #[cold]
 pub async fn wait_for<T>(
     worker: &Worker,
