@@ -5,7 +5,7 @@ use sql::plan::{Made, OutputColumn};
 use types::schema::{ColumnDef, TableDef};
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value, show_create};
 
-/// Columns of a result under construction.
+/// The columns of a result being built.
 #[derive(Default)]
 pub struct Columns(Vec<OutputColumn>);
 
@@ -22,7 +22,7 @@ impl Columns {
         self.add(name, ColumnType::new(TypeKind::Text(LobSize::Long)), true)
     }
 
-    /// A statement, which makes the column as wide as it is.
+    /// A column with a statement's text, as wide as the text.
     pub fn statement(self, name: &str, statement: &str) -> Self {
         self.text(name, u32::try_from(statement.len()).unwrap_or(u32::MAX).max(1024))
     }
@@ -86,12 +86,12 @@ pub fn number(value: impl TryInto<u64>) -> Value<'static> {
     Value::UInt(value.try_into().unwrap_or(0))
 }
 
-/// A row of texts.
+/// A row of strings.
 pub fn texts(values: &[&str]) -> Vec<Value<'static>> {
     values.iter().map(|value| text(*value)).collect()
 }
 
-/// What ANALYZE TABLE and its kin answer.
+/// The result set of ANALYZE TABLE and the like, without rows.
 pub fn maintenance_result() -> ResultSet {
     result(Columns::default().text("Table", 128).text("Op", 10).text("Msg_type", 10).long_text("Msg_text"))
 }
@@ -106,12 +106,12 @@ pub fn key_part_expression(column: &ColumnDef) -> Value<'static> {
     optional(column.hidden_expr().map(|expr| show_create::escaped(&expr.text)))
 }
 
-/// What CHECKSUM TABLE answers.
+/// The result set of CHECKSUM TABLE, without rows.
 pub fn checksum_result() -> ResultSet {
     result(Columns::default().text("Table", 128).number("Checksum"))
 }
 
-/// A table's column as a column of a result.
+/// A table's column as a result column.
 pub fn output_column(def: &TableDef, column: &ColumnDef) -> OutputColumn {
     let position = def.columns.iter().position(|candidate| std::ptr::eq(candidate, column));
     let key = position.map_or("", |position| show_create::column_key(def, position));

@@ -1,8 +1,10 @@
-//! The databases of the server itself: what their tables look like.
+//! The definitions of the tables in the server's own databases.
 //!
-//! The files in `definitions/` say it, in SQL, as MySQL 8.4 has it: columns, their order, types and whether they may be NULL. A table is LIKE
-//! one before it where they have the same. They are read once, with the server's own parser, and so are the routines of `sys`. D1: they are
-//! valid (tested), so reading them cannot fail.
+//! The files in `definitions/` contain them as SQL, as in MySQL 8.4: columns, their order, types and nullability. A
+//! table with the columns of an earlier one is defined by LIKE. The server's own parser reads the files once, and the
+//! routines of `sys` too.
+//!
+//! D1: the files are valid (tested), so reading them cannot fail.
 
 use sql::ast::{ColumnDefinition, CreateRoutine, Statement};
 use sql::define::column_type;
@@ -11,7 +13,7 @@ use std::sync::{Arc, LazyLock};
 use types::schema::{ColumnDef, DatabaseDef, RoutineDef, RoutineKey, TableDef, TableId};
 use types::{CollationId, TypeKind, Value};
 
-/// Names of the databases, and their definitions.
+/// The names of the databases and the texts of their definitions.
 const FILES: [(&str, &str); 4] = [
     ("information_schema", include_str!("definitions/information_schema.sql")),
     ("mysql", include_str!("definitions/mysql.sql")),
@@ -20,16 +22,16 @@ const FILES: [(&str, &str); 4] = [
 ];
 
 const SYS_ROUTINES: &str = include_str!("definitions/sys_routines.sql");
-/// Who made them, as in MySQL: an account that is not there. They run in their caller's name.
+/// The definer of the routines, as in MySQL: an account that does not exist. They run with their invoker's privileges.
 const SYS_DEFINER: &str = "mysql.sys@localhost";
 
 /// `utf8mb3_general_ci`
 const COLLATION: CollationId = CollationId(33);
 
-/// Ids of virtual tables count down from here.
+/// The ids of virtual tables count down from this number.
 const FIRST_ID: u64 = u64::MAX - 1;
 
-/// The name of a database of the server's, from its name in any case.
+/// The name of a database of the server; `name` may be in any case.
 pub fn virtual_database(name: &str) -> Option<&'static str> {
     FILES.iter().map(|(database, _)| *database).find(|database| database.eq_ignore_ascii_case(name))
 }
@@ -43,7 +45,7 @@ pub fn databases() -> &'static [Arc<DatabaseDef>] {
     &DATABASES
 }
 
-/// The names of the tables of one of them.
+/// The names of the tables of such a database.
 #[cfg(test)]
 pub fn virtual_tables_of(database: &str) -> impl Iterator<Item = &'static str> {
     let of = databases().iter().filter(move |known| known.name == database);
@@ -117,7 +119,8 @@ fn column(definition: &ColumnDefinition<'_>) -> ColumnDef {
     )
 }
 
-/// A row of a table of the server, of some named values; the others are NULL, or zero and nothing where the column may not be NULL.
+/// A row of a server's table from some named values. The other columns are NULL, or zero or empty if the column is NOT
+/// NULL.
 pub fn named<'n>(database: &str, table: &str, cells: impl IntoIterator<Item = (&'n str, Value<'static>)>) -> Vec<Value<'static>> {
     let found = databases().iter().find(|candidate| candidate.name == database);
     let def = found.and_then(|found| found.tables.get(table)).expect("a table of the files");

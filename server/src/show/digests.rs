@@ -1,6 +1,6 @@
 //! Statistics by digest as tables: `events_statements_summary_by_digest`, and the views of `sys` over it.
 //!
-//! Nothing is counted of time on locks, CPU time, memory, sorting and temporary tables: those columns are 0.
+//! Lock time, CPU time, memory, sorting and temporary tables are not measured: these columns are 0.
 
 use super::build::{number, optional, text};
 use super::definitions::named;
@@ -24,15 +24,15 @@ pub const VIEWS: &[(&str, Maker)] = &[
     ("x$ps_digest_avg_latency_distribution", distribution),
 ];
 
-/// The table that TRUNCATE TABLE empties.
+/// Is it the table that TRUNCATE TABLE empties?
 pub fn is_summary_by_digest(database: &str, table: &str) -> bool {
     database.eq_ignore_ascii_case("performance_schema") && table.eq_ignore_ascii_case(MAKERS[0].0)
 }
 
-/// Characters of a statement that views show: `statement_truncate_len` of `sys_config`.
+/// The number of characters of a statement that views show: `statement_truncate_len` of `sys_config`.
 const STATEMENT_CHARS_MAX: usize = 64;
 
-/// A summary with times in picoseconds.
+/// The summary of a digest, with times in picoseconds.
 struct Line<'a> {
     of: &'a Summary,
     picos: f64,
@@ -54,7 +54,7 @@ impl<'a> Line<'a> {
         Some(hash.iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
-    /// The statement, as long as views show it, or whole.
+    /// The statement, shortened for views unless `is_raw`.
     fn query(&self, is_raw: bool) -> Option<String> {
         let text = self.of.text.as_ref()?;
         let length = text.chars().count();
@@ -74,7 +74,7 @@ impl<'a> Line<'a> {
         if self.of.sums.no_index > 0 { "*" } else { "" }
     }
 
-    /// A time, as it is or for people.
+    /// A time as a number, or formatted for people.
     fn time(&self, ticks: u64, is_raw: bool) -> Value<'static> {
         shown_picos(self.picos(ticks), is_raw)
     }
@@ -84,7 +84,7 @@ fn shown_picos(picos: u64, is_raw: bool) -> Value<'static> {
     if is_raw { number(picos) } else { Value::Bytes(exec::pico_time(picos as f64).into()) }
 }
 
-/// Turns ticks into moments.
+/// Converts ticks to times.
 struct Clock {
     now_us: i64,
     now: u64,
@@ -114,7 +114,7 @@ fn lines<'a>(source: &Source<'a>) -> Vec<Line<'a>> {
     gathered.digests.iter().map(line).collect()
 }
 
-/// How many digests have which average time, in microseconds, from the shortest on.
+/// The number of digests per average time, in microseconds, ascending.
 fn averages(source: &Source<'_>) -> BTreeMap<u64, u64> {
     let mut counts = BTreeMap::new();
     for line in lines(source) {
@@ -183,13 +183,13 @@ fn by_digest(source: &Source<'_>) -> Vec<Row> {
     lines(source).iter().map(row).collect()
 }
 
-/// Whose statements are measured: everybody's.
+/// The accounts whose statements are measured: all.
 fn actors(_: &Source<'_>) -> Vec<Row> {
     let cells = [("HOST", "%"), ("USER", "%"), ("ROLE", "%"), ("ENABLED", "YES"), ("HISTORY", "NO")];
     vec![named("performance_schema", "setup_actors", cells.map(|(name, value)| (name, text(value))))]
 }
 
-/// What is measured.
+/// The consumers and whether they are enabled.
 fn consumers(source: &Source<'_>) -> Vec<Row> {
     source.worker.shared.instruments.consumer_rows()
 }
@@ -198,7 +198,7 @@ fn setup_instruments(source: &Source<'_>) -> Vec<Row> {
     source.worker.shared.instruments.instrument_rows()
 }
 
-/// Rows of a view of sys: what all of them have, and what each has of its own.
+/// Rows of a view of sys: columns that all these views share, then the view's own.
 fn sys_rows<'l, 's: 'l>(
     lines: impl Iterator<Item = &'l Line<'s>>,
     table: &str,
@@ -267,7 +267,7 @@ fn error_rows(source: &Source<'_>, table: &str, is_raw: bool) -> Vec<Row> {
     let mut lines = lines(source);
     lines.retain(|line| line.of.sums.errors > 0 || line.of.sums.warnings > 0);
     lines.sort_by_key(|line| std::cmp::Reverse((line.of.sums.errors, line.of.sums.warnings)));
-    // A quotient has four digits behind the point.
+    // A quotient has four digits after the point.
     let quotient = |part: u64, line: &Line<'_>| (part as f64 / line.of.sums.count.max(1) as f64 * 1e4).round() / 1e4;
     let percent = |part: u64, line: &Line<'_>| text(format!("{:.4}", quotient(part, line) * 100.0));
     let own = |line: &Line<'_>| {
@@ -319,7 +319,7 @@ fn slowest_raw(source: &Source<'_>) -> Vec<Row> {
     slowest_rows(source, "x$statements_with_runtimes_in_95th_percentile", true)
 }
 
-/// Digests whose average, in microseconds, is not below the least that more than 95 % of the digests do not exceed.
+/// Digests whose average is at least the 95th percentile.
 fn slowest_rows(source: &Source<'_>, table: &str, is_raw: bool) -> Vec<Row> {
     let micros = |line: &Line<'_>| (line.average() as f64 / 1e6).round() as u64;
     let mut lines = lines(source);

@@ -14,8 +14,8 @@ use std::rc::Rc;
 use types::Value;
 use types::schema::IndexKind;
 
-/// Plans the statement, for the values of a prepared statement's parameters, and shows the plan. Only EXPLAIN ANALYZE runs it, and that
-/// changes nothing.
+/// Plans the statement, with the values of a prepared statement's parameters, and shows the plan. Only EXPLAIN ANALYZE
+/// runs the statement, without changing anything.
 pub async fn explain(
     state: &mut State,
     format: ExplainFormat,
@@ -45,7 +45,7 @@ pub async fn explain(
     }
 }
 
-/// 1345: a plan tells of what views read, which their reader must be allowed to see.
+/// 1345: a plan shows the tables of a view, so the reader must be allowed to see them.
 fn refuse_hidden(state: &State, plan: &Plan) -> Result<()> {
     let named = &plan.parts().named;
     for each in named.iter().filter(|each| !each.table.id.is_temporary()) {
@@ -62,7 +62,7 @@ fn refuse_hidden(state: &State, plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-/// The format of a statement that names none.
+/// The format if the statement names none.
 fn chosen(state: &State, format: ExplainFormat) -> ExplainFormat {
     if format != ExplainFormat::Chosen {
         return format;
@@ -85,7 +85,8 @@ fn partitions(state: &State, scan: &Scan, given: &[Value<'_>]) -> Option<String>
     Some(names.join(",")).filter(|names| !names.is_empty())
 }
 
-/// EXPLAIN ANALYZE: what the statement reads is read, its rows are dropped, and the plan is shown with what each operator did.
+/// EXPLAIN ANALYZE: runs the reading part of the statement, drops the rows, and shows the plan with the measurements of
+/// each operator.
 async fn run_and_show(state: &mut State, format: ExplainFormat, entry: &Rc<PlanEntry>, given: &[Value<'_>]) -> Result<ResultSet> {
     if format != ExplainFormat::Tree {
         return Err(Error::NotSupported("EXPLAIN ANALYZE with a format other than TREE".to_owned()));
@@ -101,7 +102,7 @@ fn one_text(shown: &str) -> ResultSet {
     made
 }
 
-/// The table of MySQL's twelve columns: a line for each table in the order of the join.
+/// The table of MySQL's twelve columns: one line per table in join order.
 fn table(plan: &Plan, partitions: &impl Fn(&Scan) -> Option<String>) -> ResultSet {
     let columns = Columns::default()
         .number("id")
@@ -182,10 +183,10 @@ struct Line<'p> {
     access: Option<&'static str>,
     key: Option<String>,
     rows: Option<u64>,
-    /// Of the rows read, how many percent the filter leaves.
+    /// The percentage of the rows read that pass the filter.
     filtered: f64,
     extra: String,
-    /// Of a subquery: its number and kind.
+    /// Subqueries only: number and kind.
     block: Option<(u64, &'static str)>,
 }
 
@@ -209,7 +210,7 @@ impl Line<'_> {
     }
 }
 
-/// The scans below a node, left to right; what the nodes above do is told at the first of them.
+/// The scans below a node, left to right. The notes of the nodes above are shown at the first scan.
 fn scans<'p>(node: &'p Node, extra: &mut Extra, lines: &mut Vec<Line<'p>>) {
     match node {
         Node::Scan(scan) => {

@@ -7,15 +7,15 @@ use sql::expr::Expr as BoundExpr;
 use sql::plan::{LockWait, Locking, Node, Parts, Plan, QueryPlan};
 use types::{CollationId, Value};
 
-/// Names of databases and tables are told apart by case, also in SHOW.
+/// Names of databases and tables are case-sensitive, also in SHOW.
 const EXACT: CollationId = CollationId::UTF8MB4_BIN;
 
-/// The column has names that are told apart by case.
+/// Marks a column of case-sensitive names.
 pub fn tell_names_exactly(result: &mut ResultSet, column: usize) {
     result.columns[column].ty.collation = EXACT;
 }
 
-/// Keeps the rows that pass; LIKE looks at column `like_column`.
+/// Keeps the rows that satisfy the filter; LIKE applies to column `like_column`.
 pub async fn apply(state: &mut State, mut result: ResultSet, filter: ShowFilter<'_>, like_column: usize) -> Result<ResultSet> {
     match filter {
         ShowFilter::None => {}
@@ -51,7 +51,7 @@ async fn filter_where(state: &mut State, result: &mut ResultSet, expr: &Expr<'_>
     state.collect(&entry).await
 }
 
-/// SQL's LIKE without regard to case, with `\` as escape.
+/// SQL's LIKE, not case-sensitive, with `\` as escape.
 pub fn like(pattern: &[u8], text: &[u8]) -> bool {
     types::collation::like(text, pattern, Some(b'\\'), CollationId::UTF8MB4_GENERAL_CI)
 }

@@ -1,6 +1,6 @@
-//! The tables of `mysql` about accounts: what the snapshot of accounts has, in the columns that MySQL has for it. They are read only.
+//! The tables of `mysql` about accounts: the snapshot of accounts in MySQL's columns. They are read-only.
 //!
-//! Who granted something, and when, is not kept: `Grantor` is empty and `Timestamp` zero.
+//! The grantor and the time of a grant are not kept: `Grantor` is empty and `Timestamp` zero.
 
 use super::build::{number, optional, text};
 use super::tables::datetime;
@@ -16,7 +16,7 @@ pub const MAKERS: &[(&str, Maker)] = &[
     ("password_history", passwords), ("procs_priv", routines), ("proxies_priv", proxies), ("role_edges", edges), ("tables_priv", tables), ("user", users),
 ];
 
-/// All accounts by host and user, as MySQL's keys have them.
+/// All accounts, ordered by host and user as MySQL's keys are.
 fn accounts(source: &Source<'_>) -> Vec<Arc<Account>> {
     let snapshot = source.worker.shared.accounts.snapshot();
     let mut accounts: Vec<Arc<Account>> = snapshot.by_name.values().cloned().collect();
@@ -24,7 +24,7 @@ fn accounts(source: &Source<'_>) -> Vec<Arc<Account>> {
     accounts
 }
 
-/// The rows that each account has.
+/// The rows of all accounts; `rows` gives those of one.
 fn of_each<I: IntoIterator<Item = Row>>(source: &Source<'_>, rows: impl Fn(&Account) -> I) -> Vec<Row> {
     accounts(source).iter().flat_map(|account| rows(account).into_iter().collect::<Vec<_>>()).collect()
 }
@@ -33,13 +33,13 @@ fn yes(is: bool) -> Value<'static> {
     text(if is { "Y" } else { "N" })
 }
 
-/// Some privileges as columns, in this order.
+/// Privileges as Y/N columns, in this order.
 fn flags<'p>(granted: Privileges, names: impl IntoIterator<Item = &'p str>) -> impl Iterator<Item = Value<'static>> {
     let bits: Vec<Privileges> = names.into_iter().map(|name| Privileges::named(name).unwrap_or_default()).collect();
     bits.into_iter().map(move |bit| yes(!bit.is_empty() && granted.has(bit)))
 }
 
-/// Some privileges as a value of a SET.
+/// Privileges as the value of a SET column.
 pub fn set(granted: Privileges) -> Value<'static> {
     text(granted.list().replace(", ", ","))
 }
@@ -49,12 +49,12 @@ fn whose(account: &Account) -> [Value<'static>; 2] {
     [text(&account.name.host), text(&account.name.user)]
 }
 
-/// No moment.
+/// The zero timestamp.
 fn never() -> Value<'static> {
     text("0000-00-00 00:00:00")
 }
 
-/// How many privileges `mysql.user` has up to `Create_tablespace_priv`; its columns have the order of the bits.
+/// The number of privileges in `mysql.user` up to `Create_tablespace_priv`; its columns have the order of the bits.
 const OF_USER: u32 = 29;
 
 fn users(source: &Source<'_>) -> Vec<Row> {
@@ -169,7 +169,7 @@ fn routines(source: &Source<'_>) -> Vec<Row> {
     })
 }
 
-/// Who has which role.
+/// The edges from roles to accounts.
 fn edges(source: &Source<'_>) -> Vec<Row> {
     of_each(source, |account| {
         let row = |grant: &RoleGrant| {

@@ -1,6 +1,6 @@
-//! The tables of information_schema that InnoDB has about itself, as far as there is the same thing here.
+//! InnoDB's tables in information_schema, with the data that Heddle has.
 //!
-//! A table's id is its id in the catalog, an index's that of its tree; every table is its own space.
+//! A table's id is its id in the catalog, an index's that of its tree. Every table is its own tablespace.
 
 use super::build::{number, optional, text};
 use super::definitions::named;
@@ -22,7 +22,7 @@ pub fn tables(source: &Source<'_>) -> Vec<Row> {
             ("TABLE_ID", number(def.id.0)),
             ("NAME", path(def)),
             ("FLAG", number(33u64)),
-            // InnoDB counts three of its own, and none that is virtual.
+            // InnoDB adds three columns of its own, and does not count virtual ones.
             ("N_COLS", number(def.columns.iter().filter(|column| !column.is_virtual()).count() + 3)),
             ("SPACE", number(def.id.0)),
             ("ROW_FORMAT", text("Dynamic")),
@@ -142,8 +142,7 @@ pub fn foreign_columns(source: &Source<'_>) -> Vec<Row> {
     rows
 }
 
-/// The transactions of several statements that are open.
-/// Transactions of several statements, and those of one that waits for a lock.
+/// The open multi-statement transactions, and single-statement transactions that wait for a lock.
 pub fn transactions(source: &Source<'_>) -> Vec<Row> {
     let Some(gathered) = source.gathered else { return Vec::new() };
     let now = source.worker.wall_clock_us();
@@ -159,7 +158,7 @@ pub fn transactions(source: &Source<'_>) -> Vec<Row> {
         let began = open_us.or_else(|| waited.map(locks::micros)).unwrap_or(0);
         let changes = line.transaction.map_or(0, |open| open.changes);
         let cells = [
-            // A transaction has no number before it writes; its session has one.
+            // A transaction has no number before it writes, so the session's number is shown.
             ("trx_id", number(line.id)),
             ("trx_state", text(if wait.is_some() { "LOCK WAIT" } else { "RUNNING" })),
             ("trx_started", super::tables::datetime(now - began)),
@@ -216,7 +215,7 @@ pub fn stored_table_statistics(source: &Source<'_>) -> Vec<Row> {
     source.stored_tables().map(row).collect()
 }
 
-/// `mysql.innodb_index_stats`: how many different values the first columns have, and how many pages there are.
+/// `mysql.innodb_index_stats`: numbers of distinct prefixes, and numbers of pages.
 pub fn stored_index_statistics(source: &Source<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
     for def in source.stored_tables() {
@@ -249,7 +248,7 @@ pub fn stored_index_statistics(source: &Source<'_>) -> Vec<Row> {
     rows
 }
 
-/// When statistics were taken; without any, when the table was made.
+/// When the statistics were computed, or else when the table was created.
 fn taken(def: &TableDef, statistics: Option<&TableStatistics>) -> Value<'static> {
     let taken = statistics.map_or(0, |statistics| statistics.taken_us);
     match super::tables::datetime(if taken == 0 { def.created_us } else { taken }) {

@@ -1,8 +1,8 @@
-//! Locks and who waits for them: `data_locks` and `data_lock_waits` of performance_schema, `innodb_lock_waits` of sys, and what INNODB_TRX
-//! tells of waits.
+//! Row locks and their waiters: `data_locks` and `data_lock_waits` of performance_schema, `innodb_lock_waits` of sys,
+//! and the columns of INNODB_TRX about waits.
 //!
-//! A transaction's number is its session's, as in INNODB_TRX. There are no locks of tables: definitions wait by metadata locks. Locks of tables
-//! that the account does not see are left out.
+//! The number of a transaction is that of its session, as in INNODB_TRX. There are no table locks here: definitions
+//! wait for metadata locks. Locks of tables that the account may not see are left out.
 
 use super::build::{number, optional, text};
 use super::definitions::named;
@@ -22,7 +22,7 @@ const SCHEMA: &str = "performance_schema";
 /// `statement_truncate_len` of sys.sys_config.
 const STATEMENT_CHARS: usize = 64;
 
-/// The locks, and the indexes that they are in.
+/// The locks, with their tables and indexes.
 struct Locks<'a> {
     report: LockReport,
     indexes: HashMap<u32, (&'a TableDef, &'a IndexDef)>,
@@ -38,7 +38,7 @@ impl<'a> Locks<'a> {
         self.indexes.get(&line.tree).copied()
     }
 
-    /// Each wait: the line that waits, the one in its way, and where.
+    /// Each wait: the waiting line, the blocking line, and the index.
     fn waits(&self) -> impl Iterator<Item = (&LockLine, &LockLine, (&'a TableDef, &'a IndexDef))> {
         let lines = &self.report.lines;
         let waits = self.report.waits.iter().map(|(waits, held)| (&lines[*waits], &lines[*held]));
@@ -46,7 +46,7 @@ impl<'a> Locks<'a> {
     }
 }
 
-/// Which session waits: the name of the lock, and for how long it has.
+/// The waiting sessions, each with the id of the lock and the time it has waited.
 pub struct Waits(HashMap<u32, (String, Duration)>);
 
 impl Waits {
@@ -65,7 +65,7 @@ pub fn micros(duration: Duration) -> i64 {
     duration.as_micros() as i64
 }
 
-/// A name of the lock that is the same whenever it is told.
+/// A stable identifier of a lock.
 fn id(line: &LockLine) -> String {
     let mut hasher = DefaultHasher::new();
     line.key.hash(&mut hasher);
@@ -84,7 +84,7 @@ fn letter(mode: LockMode) -> char {
     }
 }
 
-/// LOCK_MODE: a range is what InnoDB calls next-key locks.
+/// LOCK_MODE: a range is shown as InnoDB's next-key lock.
 fn mode(line: &LockLine) -> String {
     let after = match line.locked {
         Locked::Row => ",REC_NOT_GAP",
@@ -98,7 +98,7 @@ fn index_name(index: &IndexDef) -> &str {
     if index.kind == IndexKind::HiddenRowId { "GEN_CLUST_INDEX" } else { &index.name }
 }
 
-/// LOCK_DATA: the values of a key, those that can be read back from it; of a range both ends.
+/// LOCK_DATA: the values of a key, as far as they can be decoded; for a range both ends.
 fn data((def, index): (&TableDef, &IndexDef), line: &LockLine) -> String {
     let codec = KeyCodec::new(def, index);
     match &line.locked {
@@ -114,7 +114,7 @@ fn data((def, index): (&TableDef, &IndexDef), line: &LockLine) -> String {
 fn values(codec: &KeyCodec, key: &[u8]) -> String {
     let mut out = String::new();
     for (number, part) in codec.parts().iter().enumerate() {
-        // The end of a range may be shorter than a key, or no key at all.
+        // The end of a range may be shorter than a key, or no valid key.
         let Ok(at) = codec.offset(key, number) else { break };
         if at >= key.len() {
             break;
@@ -191,7 +191,7 @@ pub fn data_lock_waits(source: &Source<'_>) -> Vec<Row> {
     locks.waits().map(row).collect()
 }
 
-/// `sys.innodb_lock_waits`: statements are cut.
+/// `sys.innodb_lock_waits`, with shortened statements.
 pub fn lock_waits(source: &Source<'_>) -> Vec<Row> {
     wait_rows(source, "innodb_lock_waits", shortened)
 }
@@ -201,7 +201,7 @@ pub fn lock_waits_raw(source: &Source<'_>) -> Vec<Row> {
     wait_rows(source, "x$innodb_lock_waits", str::to_owned)
 }
 
-/// As `sys.format_statement`.
+/// Shortens a statement as `sys.format_statement` does.
 pub fn shortened(statement: &str) -> String {
     let one_line = statement.replace('\n', " ");
     let count = one_line.chars().count();

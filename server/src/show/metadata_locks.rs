@@ -1,9 +1,9 @@
-//! `metadata_locks` of performance_schema and `schema_table_lock_waits` of sys: who uses tables, whose definition waits for that, and who
-//! waits for a definition.
+//! `metadata_locks` of performance_schema and `schema_table_lock_waits` of sys: which sessions use tables, which
+//! definitions wait for these, and which sessions wait for a definition.
 //!
-//! Told are the tables that open transactions use (`session::held`), what definitions and CHECK TABLE and its kin hold or wait for
-//! (`table::mdl::Claim`), LOCK INSTANCE FOR BACKUP, FLUSH TABLES WITH READ LOCK and the definitions that wait for them, and the names of
-//! GET_LOCK. There are no locks of databases or of programs.
+//! The rows are: the tables that open transactions use (`session::held`); locks that definitions, CHECK TABLE and the
+//! like hold or wait for (`table::mdl::Claim`); LOCK INSTANCE FOR BACKUP, FLUSH TABLES WITH READ LOCK and the
+//! definitions that wait for these; and the names of GET_LOCK. There are no locks of databases or programs.
 
 use super::build::{number, optional, text};
 use super::definitions::named;
@@ -17,7 +17,7 @@ use table::mdl::{Claim, Claimed};
 use types::Value;
 use types::schema::TableId;
 
-/// What needs `Gathered::uses`.
+/// The tables that need `Gathered::uses`.
 pub const TABLES: [&str; 3] = ["metadata_locks", "schema_table_lock_waits", "x$schema_table_lock_waits"];
 
 /// One lock of a table.
@@ -30,7 +30,7 @@ struct Line<'a> {
     held: bool,
 }
 
-/// The locks of the tables that the account sees.
+/// The locks of the tables that the account may see.
 fn lines<'a>(source: &Source<'a>) -> Vec<Line<'a>> {
     let Some(gathered) = source.gathered else { return Vec::new() };
     let seen: HashMap<TableId, (&str, &str)> =
@@ -100,7 +100,7 @@ pub fn rows(source: &Source<'_>) -> Vec<Row> {
     lines(source).into_iter().map(row).chain(whole).chain(user_locks.into_iter().map(user_lock)).collect()
 }
 
-/// What a claim on the lock of all definitions is in MySQL: locks by type, kind and duration.
+/// MySQL's locks (type, kind, duration) for a claim on the lock of all definitions.
 fn whole_server(what: Claimed) -> &'static [[&'static str; 3]] {
     match what {
         Claimed::ReadLock => &[["BACKUP LOCK", "SHARED", "EXPLICIT"]],
@@ -120,7 +120,7 @@ fn whole_line([object, kind, duration]: [&'static str; 3], claim: &Claim) -> Row
     named("performance_schema", "metadata_locks", cells)
 }
 
-/// `sys.schema_table_lock_waits`: statements are cut.
+/// `sys.schema_table_lock_waits`, with shortened statements.
 pub fn waits(source: &Source<'_>) -> Vec<Row> {
     wait_rows(source, "schema_table_lock_waits", shortened)
 }
@@ -130,7 +130,8 @@ pub fn waits_raw(source: &Source<'_>) -> Vec<Row> {
     wait_rows(source, "x$schema_table_lock_waits", str::to_owned)
 }
 
-/// Each lock of a table that is waited for, beside each that is held there, as MySQL joins them: also those of who waits.
+/// Each awaited lock of a table beside each lock held on it. As in MySQL's join, this includes locks that the waiting
+/// session holds.
 fn wait_rows(source: &Source<'_>, table: &str, shown: fn(&str) -> String) -> Vec<Row> {
     let Some(gathered) = source.gathered else { return Vec::new() };
     let lines = lines(source);

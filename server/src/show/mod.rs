@@ -46,7 +46,7 @@ use crate::session::{ResultSet, State};
 use conditions::Condition;
 use sql::ast::{Show, ShowFilter};
 
-/// Whose tables are found in any case.
+/// Is it information_schema, whose table names are not case-sensitive?
 fn of_information_schema(state: &State, database: Option<&str>) -> bool {
     database.or(state.vars.database.as_deref()).is_some_and(|name| name.eq_ignore_ascii_case("information_schema"))
 }

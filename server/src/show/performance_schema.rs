@@ -23,7 +23,7 @@ pub const MAKERS: &[(&str, Maker)] = &[
     ("users", users), ("variables_info", variables_info),
 ];
 
-/// A session's thread, as performance_schema counts them.
+/// The id of a session's thread in performance_schema.
 pub fn thread_id(connection: u32) -> u64 {
     u64::from(connection)
 }
@@ -53,7 +53,7 @@ fn session_status(source: &Source<'_>) -> Vec<Row> {
     gathered.session_status.iter().cloned().map(pair("session_status")).collect()
 }
 
-/// Where values come from: of the program itself, or persisted. What SET has changed since the start is not told.
+/// The source of each variable: compiled in, or persisted. Changes by SET since the start are not shown.
 fn variables_info(source: &Source<'_>) -> Vec<Row> {
     let persisted = &source.worker.shared.persisted;
     let (entries, path) = (persisted.at_start(), persisted.path().display().to_string());
@@ -131,7 +131,7 @@ fn threads(source: &Source<'_>) -> Vec<Row> {
     lines(source).iter().map(row).collect()
 }
 
-/// What definitions are at, under the names that InnoDB's ALTER TABLE has: the rows that were read, or that changed meanwhile.
+/// The stages of definitions, under the names of InnoDB's ALTER TABLE: rows read, or changed rows to catch up with.
 fn stages(source: &Source<'_>) -> Vec<Row> {
     let row = |line: &ProcessLine| {
         let (name, done, all) = match line.stage? {
@@ -154,7 +154,7 @@ fn stages(source: &Source<'_>) -> Vec<Row> {
     lines(source).iter().filter_map(row).collect()
 }
 
-/// The transactions of several statements that are open.
+/// The open multi-statement transactions.
 fn transactions(source: &Source<'_>) -> Vec<Row> {
     if !source.worker.shared.instruments.shows(instruments::TRANSACTION) {
         return Vec::new();
@@ -180,7 +180,7 @@ pub fn host_of(line: &ProcessLine) -> &str {
     line.host.rsplit_once(':').map_or(&line.host, |(host, _)| host)
 }
 
-/// How many sessions share what `key` gives.
+/// The number of sessions per value of `key`.
 fn counted<K: Ord>(source: &Source<'_>, key: impl Fn(&ProcessLine) -> K) -> BTreeMap<K, u64> {
     let mut counts = BTreeMap::new();
     for line in lines(source) {

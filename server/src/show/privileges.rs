@@ -1,7 +1,7 @@
 //! The tables of information_schema about privileges and roles.
 //!
-//! Who may read the `mysql` database sees the privileges of all accounts, everybody else those of its own. The tables of roles are about
-//! the session's account, and the roles that are active.
+//! An account that may read the `mysql` database sees the privileges of all accounts, every other account its own. The
+//! tables of roles are about the session's account and its active roles.
 
 use super::build::{optional, text};
 use super::grant_tables::set;
@@ -35,7 +35,7 @@ fn told(source: &Source<'_>) -> Vec<Arc<Account>> {
     snapshot.by_name.values().filter(|account| sees(&account.name)).cloned().collect()
 }
 
-/// A row for each privilege: `before`, its name, and whether it may be given on.
+/// Adds a row per privilege: `before`, the privilege's name, and whether it can be granted on.
 fn each(rows: &mut Vec<Row>, before: &[Value<'static>], granted: Privileges) {
     let names: Vec<&str> = granted.names().collect();
     let names = if names.is_empty() { vec!["USAGE"] } else { names };
@@ -72,7 +72,7 @@ fn tables(source: &Source<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
     for account in told(source) {
         for grant in &account.tables {
-            // What is granted for columns alone is told by COLUMN_PRIVILEGES.
+            // COLUMN_PRIVILEGES shows privileges that are granted on columns only.
             if grant.columns.is_empty() || grant.privileges.names().next().is_some() {
                 let before = [grantee(&account), text(CATALOG), text(&grant.database), text(&grant.table)];
                 each(&mut rows, &before, grant.privileges);
@@ -113,14 +113,14 @@ fn attributes(source: &Source<'_>) -> Vec<Row> {
     accounts.iter().map(row).collect()
 }
 
-/// A role that the session's account has, by way of which grantee.
+/// A role that the session's account has, and the grantee that it comes from.
 struct Edge {
     grantee: Name,
     role: Name,
     admin: bool,
 }
 
-/// The roles of an account and theirs, each way to one once.
+/// The roles of an account and, recursively, of its roles; each edge once.
 fn edges(accounts: &Accounts, name: &Name, mandatory: &[Name]) -> Vec<Edge> {
     let mut found: Vec<Edge> = Vec::new();
     let mut seen: Vec<Name> = Vec::new();
@@ -173,7 +173,7 @@ fn enabled_roles(source: &Source<'_>) -> Vec<Row> {
     access.roles.iter().map(row).collect()
 }
 
-/// The active roles, and those that they have.
+/// The active roles, and the roles granted to them.
 fn active(access: &Access, accounts: &Accounts) -> Vec<Arc<Account>> {
     let mut names: Vec<Name> = access.roles.clone();
     for role in &access.roles {
@@ -186,13 +186,13 @@ fn active(access: &Access, accounts: &Accounts) -> Vec<Arc<Account>> {
     names.iter().filter_map(|name| accounts.get(name).cloned()).collect()
 }
 
-/// The rows that each active role has, behind grantor and grantee.
+/// The rows of each active role, after grantor and grantee.
 fn of_roles(source: &Source<'_>, rows: impl Fn(&Account) -> Vec<Row>) -> Vec<Row> {
     let Some(access) = source.access else { return Vec::new() };
     let accounts = source.worker.shared.accounts.snapshot();
     let mut all = Vec::new();
     for role in active(access, &accounts) {
-        // Who granted it is not kept.
+        // The grantor is not kept.
         let before = [Value::Null, Value::Null, text(&role.name.user), text(&role.name.host), text(CATALOG)];
         all.extend(rows(&role).into_iter().map(|row| [&before[..], &row].concat()));
     }

@@ -1,17 +1,17 @@
-//! SHOW CREATE under ANSI_QUOTES and ANSI: names stand in `"`, and the options of a table are left out under ANSI.
+//! SHOW CREATE under ANSI_QUOTES and ANSI: names are in `"`, and ANSI omits the options of a table.
 //!
-//! The statements are made with backticks; a name is what stands between two of them outside of texts. Expressions of columns, keys and
-//! checks keep their backticks, as in MySQL, which shows them as they were kept.
+//! The statements are built with backticks; a name is the text between two of them outside of strings. Expressions of
+//! columns, keys and checks keep their backticks, as in MySQL, which shows their stored text.
 
-/// What stands before the parenthesis of an expression.
+/// The text before the parenthesis of an expression.
 const BEFORE_EXPRESSIONS: [&str; 4] = ["AS ", "CHECK ", "DEFAULT ", "("];
 
-/// How the session's `sql_mode` wants statements of SHOW CREATE.
+/// The quotes that the session's `sql_mode` requires in statements of SHOW CREATE.
 #[derive(Clone, Copy, Debug)]
 pub struct Quotes {
     /// ANSI_QUOTES
     pub double: bool,
-    /// ANSI itself, not only what it stands for.
+    /// ANSI itself, which also sets other modes.
     pub ansi: bool,
 }
 
@@ -20,7 +20,7 @@ impl Quotes {
         if self.double { requoted(&statement, true) } else { statement }
     }
 
-    /// CREATE VIEW, in whose query all names are names.
+    /// CREATE VIEW, whose query contains names with backticks only.
     pub fn view(self, statement: String) -> String {
         if self.double { requoted(&statement, false) } else { statement }
     }
@@ -41,7 +41,7 @@ fn without_options(statement: String) -> String {
 fn requoted(statement: &str, keeps_expressions: bool) -> String {
     let mut out = String::with_capacity(statement.len());
     let mut rest = statement;
-    // How many parentheses of an expression are open.
+    // The number of open parentheses of an expression.
     let mut depth = 0;
     while let Some(c) = rest.chars().next() {
         let length = match c {
@@ -70,7 +70,7 @@ fn requoted(statement: &str, keeps_expressions: bool) -> String {
     out
 }
 
-/// How long a text or name in quotes is, with its quotes; a doubled quote is one of its own, and so is an escaped one.
+/// The length of a quoted string or name with its quotes; doubled and escaped quotes are part of it.
 fn quoted_length(text: &str, quote: char, escapes: bool) -> usize {
     let mut chars = text.char_indices().skip(1).peekable();
     while let Some((at, c)) = chars.next() {

@@ -1,4 +1,4 @@
-//! The databases of the server in a schema snapshot, and the rows of their tables.
+//! The server's own databases in a schema snapshot, and the rows of their tables.
 
 use super::definitions::{self, virtual_database};
 use super::virtual_tables::{Maker, Row, Source};
@@ -9,32 +9,32 @@ use types::convert::{StoreContext, Warnings};
 use types::schema::{Schema, TableDef};
 use types::{ColumnType, TypeKind, Value};
 
-/// Databases that are not for changing.
+/// Is it a database that cannot be changed?
 pub fn is_virtual_database(name: &str) -> bool {
     virtual_database(name).is_some()
 }
 
-/// The published schema with the databases of the server in it.
+/// The published schema with the server's databases added.
 pub fn with_virtual_databases(schema: &Schema) -> Schema {
     let mut databases = schema.databases.clone();
     databases.extend(definitions::databases().iter().map(|database| (database.name.clone(), Arc::clone(database))));
     Schema { version: schema.version, databases }
 }
 
-/// What a plan reads besides stored tables.
+/// The virtual data that a plan reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VirtualReads {
-    /// A table of the server.
+    /// Some table of the server.
     pub any: bool,
-    /// One whose rows have to be collected from all workers first.
+    /// A table whose rows must be collected from all workers first.
     pub gathered: bool,
-    /// Among these are statistics by digest.
+    /// One of these has statistics by digest.
     pub digests: bool,
-    /// Among these are metadata locks.
+    /// One of these has metadata locks.
     pub metadata: bool,
 }
 
-/// Looks through a plan's scans.
+/// Finds the virtual tables in a plan's scans.
 pub fn virtual_reads(plan: &Plan) -> VirtualReads {
     let mut reads = VirtualReads::default();
     let checks = plan.view_checks().flat_map(|check| check.parts.roots());
@@ -55,7 +55,7 @@ pub fn virtual_reads(plan: &Plan) -> VirtualReads {
     reads
 }
 
-/// Do the rows come from all workers, or from the session?
+/// Are the table's rows collected from all workers, or are they about the session?
 fn is_gathered(table: &TableDef) -> bool {
     match &*table.database {
         "information_schema" => matches!(&*table.name, "PROCESSLIST" | "INNODB_TRX"),
@@ -72,7 +72,7 @@ fn is_of_metadata(table: &TableDef) -> bool {
     metadata_locks::TABLES.contains(&&*table.name)
 }
 
-/// Who makes the rows of a table; a table without is empty.
+/// The function that makes the rows of a table; a table without one is empty.
 fn maker(table: &TableDef) -> Option<Maker> {
     makers(&table.database).find(|(name, _)| *name == table.name).map(|(_, maker)| *maker)
 }
@@ -88,7 +88,7 @@ fn makers(database: &str) -> impl Iterator<Item = &'static (&'static str, Maker)
     own.iter().chain(others)
 }
 
-/// The rows of a table of the server as of now, each value as its column's type stores it. `None`: there is no such table.
+/// The current rows of a table of the server, with values of the columns' stored types. `None`: there is no such table.
 pub fn virtual_rows(source: &Source<'_>, table: &TableDef) -> Option<Vec<Row>> {
     let mut rows = maker(table).map_or_else(Vec::new, |maker| maker(source));
     for row in &mut rows {
@@ -100,7 +100,7 @@ pub fn virtual_rows(source: &Source<'_>, table: &TableDef) -> Option<Vec<Row>> {
     Some(rows)
 }
 
-/// Makers give texts, numbers and dates; a value becomes what its column holds.
+/// Converts a value that a maker returned (string, number or date) to the column's type.
 fn fit(value: &mut Value<'static>, ty: &ColumnType) {
     let from = match value {
         Value::Null => return,

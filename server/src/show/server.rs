@@ -1,4 +1,4 @@
-//! SHOW of what concerns the server: variables, counters, sessions, diagnostics, fixed lists.
+//! SHOW of the server: variables, counters, sessions, diagnostics, fixed lists.
 
 use super::build::{Columns, number, optional, result, text, texts};
 use super::schema::VirtualReads;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use types::Value;
 
-/// What is collected from all workers for one statement.
+/// The data collected from all workers for one statement.
 #[derive(Debug, Default)]
 pub struct Gathered {
     pub processes: Vec<ProcessLine>,
@@ -29,22 +29,22 @@ pub struct Gathered {
     pub session_status: Vec<(&'static str, String)>,
     /// SHOW SESSION VARIABLES
     pub variables: Vec<(&'static str, String)>,
-    /// What statements cost, by digest; where a table shows it.
+    /// Statistics by digest, if a table shows them.
     pub digests: Vec<Summary>,
-    /// What sessions hold of metadata locks for their statements; where a table shows it.
+    /// The metadata locks of sessions' statements, if a table shows them.
     pub uses: Vec<UseLine>,
-    /// The session that asks.
+    /// The session that runs the statement.
     pub session: u32,
 }
 
 impl Gathered {
-    /// Without PROCESS, an account sees its own sessions alone.
+    /// Without PROCESS, an account sees only its own sessions.
     pub fn seen_by(mut self, access: &Access) -> Self {
         retain_seen(&mut self.processes, access);
         self
     }
 
-    /// For the tables that show what workers and sessions have.
+    /// Collects the data for the virtual tables that a plan reads.
     pub async fn collect(state: &State, reads: VirtualReads) -> Self {
         let shared = &state.worker.shared;
         let processes = process_lines(&state.worker).await;
@@ -69,10 +69,10 @@ fn retain_seen(processes: &mut Vec<ProcessLine>, access: &Access) {
     }
 }
 
-/// A worker that takes longer to answer is in the middle of a computation that does not let others run.
+/// A worker that takes longer to answer is in a computation that does not let others run.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Every session.
+/// The process list of all sessions.
 async fn process_lines(worker: &Worker) -> Vec<ProcessLine> {
     let ask = |worker: &Rc<Worker>| {
         let now = worker.core.now();
@@ -87,7 +87,7 @@ async fn process_lines(worker: &Worker) -> Vec<ProcessLine> {
     processes
 }
 
-/// Adds the sessions that no worker has told of.
+/// Adds the sessions whose workers have not answered.
 fn add_silent(processes: &mut Vec<ProcessLine>, sessions: Vec<(u32, String)>) {
     let told: HashSet<u32> = processes.iter().map(|line| line.id).collect();
     let silent = sessions.into_iter().filter(|(id, _)| !told.contains(id));
@@ -157,7 +157,7 @@ fn variable_values(state: &State, global: bool) -> Vec<(&'static str, String)> {
             Scope::Global => id.show(globals.get(id)),
             _ if global => id.show(globals.get(id)),
             _ => match state.session_value(id) {
-                // Computed ones are numbers; the rest prints as stored.
+                // Computed values are numbers; others are printed as stored.
                 Value::UInt(value) if definition.scope == Scope::Session => value.to_string(),
                 Value::Double(value) if definition.scope == Scope::Session => format!("{value:.6}"),
                 _ => id.show(state.variables.get(id)),
@@ -242,7 +242,7 @@ pub async fn engine_status(state: &State, engine: &str, what: &str) -> Result<Re
     Ok(made)
 }
 
-/// SHOW ENGINE PERFORMANCE_SCHEMA STATUS: the memory of what is measured, which is the statistics of statements.
+/// SHOW ENGINE PERFORMANCE_SCHEMA STATUS: the memory of instruments, which is that of the statement statistics.
 async fn instrument_memory(state: &State) -> Vec<Vec<Value<'static>>> {
     let sizes = gather(&state.worker.shared, digest_memory).await;
     let (count, bytes) = sizes.into_iter().fold((0, 0), |(count, bytes), (more, size)| (count + more, bytes + size));
@@ -260,7 +260,7 @@ fn digest_memory(worker: &Rc<Worker>) -> (u64, u64) {
     worker.digests.memory()
 }
 
-/// SHOW ENGINE INNODB STATUS, in sections as InnoDB has them.
+/// SHOW ENGINE INNODB STATUS, in InnoDB's sections.
 fn engine_report(sessions: &[ProcessLine], engine: &txn::EngineStatus, title: String) -> String {
     let mut report = title;
     let mut section = |title: &str, lines: &[String]| {

@@ -1,7 +1,7 @@
-//! SHOW STATUS, and the tables of performance_schema that show the same.
+//! SHOW STATUS, and the tables of performance_schema with the same rows.
 //!
-//! A name of MySQL's is shown where what it counts is counted here, or where it counts what Heddle does not have: then it is zero, which is
-//! true, and monitors that ask for it find it.
+//! A variable of MySQL is shown if Heddle counts the same thing. It is also shown, as zero, if it counts something that
+//! Heddle does not have: zero is correct, and monitors that ask for it find it.
 
 use super::build::{Columns, result, text};
 use crate::counters;
@@ -15,9 +15,9 @@ use types::temporal::TimeZone;
 /// Bytes of a page.
 const PAGE_BYTES: u64 = 16384;
 
-/// What counts something that is not there: statements, the binary log and replication, MyISAM's key cache, INSERT DELAYED, the log of
-/// two-phase commits, instruments, reading ahead, waits for a log buffer (which grows), locks of tables above the engine, a cache of
-/// tables (all are open), renegotiation of TLS.
+/// Variables that count something that does not exist here: statements, the binary log and replication, MyISAM's key
+/// cache, INSERT DELAYED, the log of two-phase commits, instruments, read-ahead, waits for a log buffer (which grows),
+/// table locks above the engine, a table cache (all tables are open), TLS renegotiation.
 #[rustfmt::skip]
 const ABSENT: &[&str] = &[
     "Binlog_cache_disk_use", "Binlog_cache_use", "Binlog_stmt_cache_disk_use", "Binlog_stmt_cache_use", "Com_alter_instance",
@@ -49,7 +49,7 @@ const ABSENT: &[&str] = &[
     "Table_open_cache_triggers_overflows", "Tc_log_max_pages_used", "Tc_log_page_size", "Tc_log_page_waits", "Threads_cached",
 ];
 
-/// SHOW STATUS: `global`, or of the session where something is counted by session.
+/// SHOW STATUS: `global`, or the session's value of variables that are counted by session.
 pub async fn status(state: &State, global: bool) -> ResultSet {
     let mut made = result(Columns::default().text("Variable_name", 64).nullable_text("Value", 1024));
     made.rows = values(state, global).await.into_iter().map(|(name, value)| vec![text(name), text(value)]).collect();
@@ -62,7 +62,7 @@ pub async fn values(state: &State, global: bool) -> Vec<(&'static str, String)> 
     let mut values = counters::sums(shared).await;
     if !global {
         let own = &state.info.counters;
-        // Of all sessions at once, as in MySQL.
+        // Global values also in SHOW SESSION STATUS, as in MySQL.
         let whole = [
             "Aborted_clients",
             "Aborted_connects",
@@ -91,7 +91,7 @@ pub async fn values(state: &State, global: bool) -> Vec<(&'static str, String)> 
     shown
 }
 
-/// What a worker has now.
+/// The current values of a worker.
 fn of_worker(worker: &Rc<Worker>) -> [(&'static str, u64); 5] {
     let sessions = worker.sessions.borrow();
     let running = sessions.values().filter(|session| session.command.get() != "Sleep").count();
@@ -105,7 +105,7 @@ fn of_worker(worker: &Rc<Worker>) -> [(&'static str, u64); 5] {
     ]
 }
 
-/// What the server and its engine have.
+/// The values of the server and its engine.
 fn add_server(state: &State, values: &mut BTreeMap<&'static str, u64>) {
     let shared = &state.worker.shared;
     let uptime = shared.started.elapsed().as_secs();
@@ -150,7 +150,7 @@ fn add_server(state: &State, values: &mut BTreeMap<&'static str, u64>) {
         ("Opened_files", files.opened),
         ("Innodb_data_read", engine.pages_read * PAGE_BYTES),
         ("Innodb_data_reads", engine.pages_read),
-        // Each page twice: to the doublewrite area, then home.
+        // Each page is written twice: to the doublewrite area, then home.
         ("Innodb_data_written", 2 * engine.pages_written * PAGE_BYTES + engine.log_bytes),
         ("Innodb_dblwr_pages_written", engine.pages_written),
         ("Innodb_log_writes", engine.log_flushes),
@@ -210,11 +210,11 @@ fn add_texts(state: &State, shown: &mut Vec<(&'static str, String)>) {
     add_tls(state, shown);
 }
 
-/// How TLS is offered, and what the session uses of it.
+/// The server's TLS settings, and the session's TLS parameters.
 fn add_tls(state: &State, shown: &mut Vec<(&'static str, String)>) {
-    // Of OpenSSL: a certificate is asked for, once.
+    // OpenSSL's value: the client certificate is requested once.
     const ASKS: u32 = 5;
-    // Of OpenSSL: no limit is set.
+    // OpenSSL's value: no limit.
     const DEPTH: u64 = u64::MAX;
     let (tls, offer) = (state.tls.as_ref(), state.worker.shared.tls_offer.as_ref());
     let verify = offer.map_or(0, |offer| if offer.asks_for_certificates { ASKS } else { 0 });
@@ -245,7 +245,7 @@ fn add_tls(state: &State, shown: &mut Vec<(&'static str, String)>) {
     ]);
 }
 
-/// How far a change of the buffer pool's size is, in MySQL's words; MySQL's code for it; how many of a hundred parts are done.
+/// The progress of resizing the buffer pool: MySQL's message, its code, and a percentage.
 fn resize_status(state: txn::ResizeState) -> (String, &'static str, usize) {
     match state {
         txn::ResizeState::None => (String::new(), "0", 0),

@@ -1,4 +1,5 @@
-//! The views of `sys` that can be answered from the catalog and the sessions. The rest is empty: nothing is measured for it.
+//! The views of `sys` that can be answered from the catalog and the sessions. The others are empty, because nothing is
+//! measured for them.
 
 use super::build::{number, optional, text};
 use super::definitions::named;
@@ -62,7 +63,7 @@ fn sessions_raw(source: &Source<'_>) -> Vec<Row> {
     process_rows(source, "x$session")
 }
 
-/// Every thread here is a session's.
+/// The rows of sessions; every thread belongs to one.
 fn process_rows(source: &Source<'_>, table: &str) -> Vec<Row> {
     let Some(gathered) = source.gathered else { return Vec::new() };
     let row = |line: &ProcessLine| {
@@ -152,7 +153,7 @@ fn names(def: &TableDef, index: &IndexDef) -> String {
     names.join(",")
 }
 
-/// Does `index` find nothing that `other` does not find as well? Of two that are alike, the one further behind is redundant.
+/// Is every lookup in `index` also possible in `other`? Of two equal indexes the later one is redundant.
 fn is_redundant(index: &IndexDef, other: &IndexDef) -> bool {
     let columns = |index: &IndexDef| -> Vec<_> { index.columns.iter().map(|part| (part.column, part.prefix)).collect() };
     let (own, others) = (columns(index), columns(other));

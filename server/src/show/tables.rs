@@ -105,7 +105,7 @@ pub fn columns(state: &State, table: &ObjectName<'_>, full: bool) -> Result<Resu
     Ok(made)
 }
 
-/// What the account may do with a column, as SHOW FULL COLUMNS has it; `None`: not know of it.
+/// The account's privileges on a column, as in SHOW FULL COLUMNS; `None`: it may not see the column.
 pub fn column_privileges(access: &Access, def: &TableDef, column: &str) -> Option<String> {
     let own = access.column(&def.database, &def.name, column);
     let all = access.table(&def.database, &def.name).0.with(own).and(Privileges::COLUMN);
@@ -256,8 +256,8 @@ pub fn status(state: &mut State, name: Option<&str>) -> Result<ResultSet> {
     Ok(made)
 }
 
-/// TABLE_ROWS, AVG_ROW_LENGTH, DATA_LENGTH, MAX_DATA_LENGTH, INDEX_LENGTH and DATA_FREE, of one of `parts` equal parts of a table. All tables are in one file,
-/// whose free pages are nobody's.
+/// TABLE_ROWS, AVG_ROW_LENGTH, DATA_LENGTH, MAX_DATA_LENGTH, INDEX_LENGTH and DATA_FREE of one of `parts` equal parts
+/// of a table. All tables share one file, so its free pages belong to no table.
 pub fn sizes(open: Option<&table::Table>, parts: u64) -> [Value<'static>; 6] {
     let Some(table) = open else { return [0u64; 6].map(number) };
     let (rows, size) = (table.estimated_rows() / parts, table.size());
@@ -268,22 +268,22 @@ pub fn sizes(open: Option<&table::Table>, parts: u64) -> [Value<'static>; 6] {
 
 /// CREATE_OPTIONS
 pub(super) fn create_options(def: &TableDef) -> &'static str {
-    // MySQL looks at the expression, which KEY() does not have.
+    // MySQL checks for an expression, which KEY() does not have.
     let has_expression = def.partitioning.as_deref().and_then(types::partition::show::expression).is_some();
     if has_expression { "partitioned" } else { "" }
 }
 
-/// The next AUTO_INCREMENT number of a table, once it has given one out.
+/// The next AUTO_INCREMENT number of a table, if one was handed out before.
 pub fn next_number(open: Option<&table::Table>) -> Option<u64> {
     open.and_then(|table| table.next_auto_increment()).filter(|next| *next > 1)
 }
 
-/// When a table was made, in the server's zone.
+/// When a table was created, in the server's time zone.
 pub fn created(def: &TableDef) -> Value<'static> {
     datetime(def.created_us)
 }
 
-/// A moment in the time zone of the session, without fraction: what SHOW tells.
+/// A time in the session's time zone, without fraction, as SHOW prints it.
 pub fn local(state: &State, utc_us: i64) -> Value<'static> {
     match state.vars.time_zone.to_civil(utc_us) {
         Some(civil) => Value::DateTime(DateTime { micros: 0, ..civil }),
@@ -291,7 +291,7 @@ pub fn local(state: &State, utc_us: i64) -> Value<'static> {
     }
 }
 
-/// A moment as a civil time in UTC, without fraction: what is stored in a TIMESTAMP.
+/// A time as a civil time in UTC, without fraction, as a TIMESTAMP stores it.
 pub fn datetime(utc_us: i64) -> Value<'static> {
     match types::temporal::TimeZone::Utc.to_civil(utc_us) {
         Some(civil) => Value::DateTime(DateTime { micros: 0, ..civil }),

@@ -1,7 +1,7 @@
-//! What is told about views: SHOW CREATE VIEW, and their columns as they are now.
+//! SHOW CREATE VIEW, and the current columns of views.
 //!
-//! The columns in the catalog are those of the definition; what a view reads may have changed since, so its query is bound anew. One
-//! whose tables are gone is told of all the same, with what the catalog has.
+//! The catalog has the columns as of the definition. The tables of a view may have changed since, so its query is bound
+//! again. A view whose tables are gone is shown with the columns in the catalog.
 
 use super::build::{Columns, result, text};
 use crate::ddl::{Keeper, column_of_query};
@@ -16,7 +16,7 @@ use types::schema::{CheckOption, Schema, TableDef};
 use types::show_create::quoted_name;
 use types::{CollationId, ColumnType, Value};
 
-/// Nothing but a schema: a view's query depends on nothing else.
+/// A binding context with only a schema: a view's query depends on nothing else.
 struct SchemaOnly<'s>(&'s Schema);
 
 impl BindContext for SchemaOnly<'_> {
@@ -41,7 +41,7 @@ impl BindContext for SchemaOnly<'_> {
         0
     }
 
-    /// The text of a view needs no mode to be read; which columns may be NULL is told as of strict mode.
+    /// The text of a view parses in every mode; nullability is that of strict mode.
     fn sql_mode(&self) -> SqlMode {
         SqlMode { strict: true, ..SqlMode::NONE }
     }
@@ -55,10 +55,10 @@ impl BindContext for SchemaOnly<'_> {
     }
 }
 
-/// A definition with the columns that it has now, where it is a view.
+/// A view's definition with its current columns; a table's definition unchanged.
 ///
 /// # Errors
-/// 1356: what the view reads is gone.
+/// 1356: a table or column that the view reads is gone.
 pub fn present<'d>(def: &'d Arc<TableDef>, schema: &Schema) -> Result<Cow<'d, TableDef>> {
     if def.view.is_none() {
         return Ok(Cow::Borrowed(def));
@@ -68,7 +68,7 @@ pub fn present<'d>(def: &'d Arc<TableDef>, schema: &Schema) -> Result<Cow<'d, Ta
     Ok(Cow::Owned(TableDef { columns, ..TableDef::clone(def) }))
 }
 
-/// What keeps a view from being read.
+/// The error that reading the view raises.
 pub fn problem(def: &Arc<TableDef>, schema: &Schema) -> Option<Error> {
     present(def, schema).err()
 }

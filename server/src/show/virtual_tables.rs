@@ -1,7 +1,7 @@
-//! The tables of information_schema: where their rows come from.
+//! The sources of the rows of information_schema.
 //!
-//! A table of something that does not exist here (tablespaces) is present and empty, because tools join with it. A
-//! statement that names a schema or a table makes rows of that alone ([`Wanted`]).
+//! A table about something that Heddle does not have (tablespaces) is present and empty, because tools join with it. If
+//! a statement restricts the schema or the table by name, rows are made for these only ([`Wanted`]).
 
 use super::build::{is_text, number, optional, text};
 use super::innodb;
@@ -18,19 +18,19 @@ use types::{ColumnType, LobSize, TypeKind, Value, show_create};
 
 pub type Row = Vec<Value<'static>>;
 
-/// Where rows come from.
+/// The inputs from which rows are made.
 pub struct Source<'a> {
     pub worker: &'a Worker,
-    /// Without what the account may not see.
+    /// Without the objects that the account may not see.
     pub schema: &'a Schema,
-    /// Collected where a table needs it (`schema::VirtualReads`).
+    /// Collected if a table needs it (`schema::VirtualReads`).
     pub gathered: Option<&'a Gathered>,
-    /// `None`: of somebody who sees all.
+    /// `None`: for a reader that sees everything.
     pub access: Option<&'a Access>,
     pub wanted: Wanted<'a>,
 }
 
-/// What the conditions of the statement ask for; rows of other tables need not be made.
+/// The schema and table that the statement's predicates select; rows of others are not needed.
 #[derive(Clone, Copy, Default)]
 pub struct Wanted<'a> {
     pub schema: Option<&'a str>,
@@ -38,11 +38,11 @@ pub struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    /// From columns of a table that have to be equal to texts.
+    /// From predicates that compare columns of a table with strings for equality.
     pub fn new(table: &TableDef, equal: &'a [(usize, Vec<u8>)]) -> Self {
         let mut wanted = Self::default();
         for (column, text) in equal {
-            // Names end with no space, and without regard to them a text may be compared.
+            // Names do not end with spaces, and a collation with padding ignores them in the string.
             let Ok(text) = std::str::from_utf8(text).map(|text| text.trim_end_matches(' ')) else { continue };
             match &*table.columns[*column].name {
                 "TABLE_SCHEMA" | "CONSTRAINT_SCHEMA" | "SCHEMA_NAME" | "database_name" => wanted.schema = Some(text),
@@ -55,18 +55,18 @@ impl<'a> Wanted<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// The databases that the statement asks for.
+    /// The databases that the statement selects.
     fn databases(&self) -> impl Iterator<Item = &'a Arc<DatabaseDef>> + use<'a> {
         let wanted = self.wanted.schema;
         self.schema.databases.values().filter(move |database| wanted.is_none_or(|wanted| wanted == database.name))
     }
 
-    /// The tables that the statement asks for.
+    /// The tables that the statement selects.
     pub fn tables(&self) -> impl Iterator<Item = &'a TableDef> + use<'a> {
         self.definitions().map(|table| &**table)
     }
 
-    /// As [`Self::tables`], as they are shared.
+    /// Like [`Self::tables`], as shared pointers.
     fn definitions(&self) -> impl Iterator<Item = &'a Arc<TableDef>> + use<'a> {
         let wanted = self.wanted.table;
         self.databases()
@@ -78,7 +78,7 @@ impl<'a> Source<'a> {
         self.access.is_none_or(|access| access.sees_column(&def.database, &def.name, &column.name))
     }
 
-    /// As [`Self::tables`], without those of the server and without views.
+    /// Like [`Self::tables`], without the server's tables and without views.
     pub fn stored_tables(&self) -> impl Iterator<Item = &'a TableDef> + use<'a> {
         self.tables().filter(|table| !table.is_virtual && table.view.is_none())
     }
@@ -87,7 +87,7 @@ impl<'a> Source<'a> {
 /// Makes the rows of a table.
 pub type Maker = fn(&Source<'_>) -> Vec<Row>;
 
-/// The tables of information_schema that have rows.
+/// The tables of information_schema with rows.
 #[rustfmt::skip]
 pub const MAKERS: &[(&str, Maker)] = &[
     ("CHARACTER_SETS", character_sets), ("CHECK_CONSTRAINTS", check_constraints), ("COLLATIONS", collations),
@@ -103,7 +103,7 @@ pub const MAKERS: &[(&str, Maker)] = &[
     ("VIEWS", views), ("VIEW_TABLE_USAGE", view_table_usage),
 ];
 
-/// The tables of `mysql` that have rows.
+/// The tables of `mysql` with rows.
 pub const MYSQL_MAKERS: &[(&str, Maker)] = &[
     ("innodb_index_stats", innodb::stored_index_statistics),
     ("innodb_table_stats", innodb::stored_table_statistics),
@@ -113,7 +113,7 @@ pub const MYSQL_MAKERS: &[(&str, Maker)] = &[
 
 const CATALOG: &str = "def";
 
-/// The zones that `time_zone` and CONVERT_TZ know, by number.
+/// The time zones that `time_zone` and CONVERT_TZ accept, by number.
 fn time_zones(_: &Source<'_>) -> Vec<Row> {
     (1..=TimeZone::names().len()).map(|id| vec![number(id as u64), text("N")]).collect()
 }
@@ -235,7 +235,7 @@ fn tables(source: &Source<'_>) -> Vec<Row> {
 
 fn columns(source: &Source<'_>) -> Vec<Row> {
     let rows = |def: &Arc<TableDef>| {
-        // The columns of a view whose tables are gone are not told.
+        // A view whose tables are gone has no rows here.
         let Ok(def) = super::views::present(def, source.schema) else { return Vec::new() };
         let row = |(ordinal, (position, column))| column_row(source, &def, (ordinal + 1, position), column);
         def.named_columns().enumerate().filter_map(row).collect()
@@ -280,7 +280,7 @@ fn view_table_usage(source: &Source<'_>) -> Vec<Row> {
     all_views(source).flat_map(rows).collect()
 }
 
-/// DATA_TYPE up to COLLATION_NAME, and the type as it is written.
+/// DATA_TYPE to COLLATION_NAME, and the type as written.
 pub fn type_columns(ty: &ColumnType) -> [Value<'static>; 9] {
     let numbers = numeric_parts(ty);
     let (characters, octets) = lengths(ty);
@@ -358,7 +358,7 @@ fn lengths(ty: &ColumnType) -> (Option<u64>, Option<u64>) {
         }
         TypeKind::Binary { length } | TypeKind::VarBinary { length } => (Some((*length).into()), Some((*length).into())),
         TypeKind::Text(size) | TypeKind::Blob(size) => {
-            // Of characters that have at least so many bytes.
+            // The minimum number of bytes per character.
             let least = if types::charset::Charset::of(ty.collation).is_wide() { 2 } else { 1 };
             (Some(lob(*size) / least), Some(lob(*size)))
         }
@@ -501,7 +501,7 @@ fn key_column_usage(source: &Source<'_>) -> Vec<Row> {
                     text(&def.name),
                     text(&def.columns[*column].name),
                     number(position + 1),
-                    // A foreign key references the columns of the unique key in their order.
+                    // A foreign key references the columns of the unique key in order.
                     number(position + 1),
                     text(&key.parent_database),
                     text(&key.parent_table),
@@ -513,7 +513,7 @@ fn key_column_usage(source: &Source<'_>) -> Vec<Row> {
     rows
 }
 
-/// A line for each partition, and for each table that has none. Rows are counted for the table as a whole: each partition has its share.
+/// One line per partition, and per table without partitions. Rows are counted for the whole table and divided equally.
 fn partitions(source: &Source<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
     for def in source.tables() {
@@ -579,7 +579,7 @@ fn column_extensions(source: &Source<'_>) -> Vec<Row> {
     columns.filter(|(def, column)| source.sees_column(def, column)).map(row).collect()
 }
 
-/// Of indexes, as MySQL has it.
+/// The extensions of indexes, as in MySQL.
 fn constraint_extensions(source: &Source<'_>) -> Vec<Row> {
     let indexes = source.stored_tables().flat_map(|def| def.indexes.iter().map(move |index| (def, index)));
     let row = |(def, index): (&TableDef, &types::schema::IndexDef)| {
@@ -588,7 +588,7 @@ fn constraint_extensions(source: &Source<'_>) -> Vec<Row> {
     indexes.filter(|(_, index)| index.kind != IndexKind::HiddenRowId).map(row).collect()
 }
 
-/// The histograms that were asked for. Their buckets are kept by sort keys, so they have no values to show.
+/// The histograms created by UPDATE HISTOGRAM. Buckets contain sort keys, so their values cannot be shown.
 fn column_statistics(source: &Source<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
     for def in source.stored_tables() {
