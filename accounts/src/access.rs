@@ -1,6 +1,7 @@
-//! What a session may do: the privileges of its account and of its active roles, put together.
+//! The effective privileges of a session: those of its account and of its active roles, combined.
 //!
-//! Database grants are patterns; of each grantee the most specific that matches counts, as in MySQL. A look-up allocates nothing.
+//! Database grants are patterns. For each grantee the most specific matching pattern counts, as in MySQL. A lookup does
+//! not allocate.
 
 use super::model::{Account, Name, RoutineGrant};
 use super::privilege::Privileges;
@@ -13,10 +14,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use types::schema::{DatabaseDef, RoutineDef, Schema};
 
-/// What some sessions of a worker may do, as of one epoch.
+/// The privileges of some sessions of a worker, as of one epoch.
 #[derive(Debug)]
 pub struct Access {
-    /// Names this set among all of the worker; no two have the same, and none is zero.
+    /// Identifies this set among all of the worker; unique and never zero.
     pub stamp: u64,
     pub epoch: u64,
     /// The account.
@@ -37,7 +38,7 @@ pub struct Access {
     tables: HashMap<String, HashMap<String, OfTable>>,
     /// By database.
     routines: HashMap<String, Vec<RoutineGrant>>,
-    /// The schema as far as the account may see it, of the version looked at last.
+    /// The part of the schema that the account may see, for the schema version used last.
     visible: RefCell<Option<(u64, Arc<Schema>)>>,
 }
 
@@ -48,7 +49,7 @@ struct OfTable {
     columns: HashMap<String, Privileges>,
 }
 
-/// Who a session is.
+/// The identity of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Identity {
     pub name: Name,
@@ -60,7 +61,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// A definer, in whose name a view or a routine does what it does.
+    /// The identity of the definer of a view or routine, under which its body runs.
     pub fn definer(name: &Name, roles: Vec<Name>) -> Self {
         let (user, host) = (name.user.clone(), name.host.clone());
         Self { name: name.clone(), user, host, using_password: true, roles, expired: false }
@@ -72,7 +73,7 @@ impl Identity {
 pub struct Accesses {
     epoch: u64,
     known: HashMap<Identity, Rc<Access>>,
-    /// Of definers; `None`: there is no such account.
+    /// Definers; `None`: the account does not exist.
     definers: HashMap<Name, Option<Rc<Access>>>,
     last_stamp: u64,
 }
@@ -94,7 +95,7 @@ impl Accesses {
         access
     }
 
-    /// What was known at another epoch is forgotten.
+    /// Drops everything from another epoch.
     fn turn(&mut self, epoch: u64) {
         if self.epoch != epoch {
             self.known.clear();
@@ -103,7 +104,7 @@ impl Accesses {
         }
     }
 
-    /// The rights of a definer as of the epoch, where they are known; `Some(None)`: there is no such account.
+    /// The privileges of a definer in this epoch, if they are cached; `Some(None)`: the account does not exist.
     pub fn definer(&self, epoch: u64, name: &Name) -> Option<Option<Rc<Access>>> {
         if self.epoch == epoch { self.definers.get(name).cloned() } else { None }
     }
@@ -187,7 +188,7 @@ impl Access {
         }
     }
 
-    /// For every table of the database: what is granted globally and for it.
+    /// The privileges on every table of the database: the global ones and those on the database.
     pub fn database(&self, database: &str) -> Privileges {
         let mut all = self.global;
         for grants in &self.databases {
@@ -197,13 +198,13 @@ impl Access {
         all
     }
 
-    /// What is granted globally and for exactly this pattern.
+    /// The global privileges and those on exactly this pattern.
     pub fn exact_database(&self, pattern: &str) -> Privileges {
         let exact = self.databases.iter().flatten().filter(|(known, _)| known == pattern);
         exact.fold(self.global, |all, (_, more)| all.with(*more))
     }
 
-    /// Of a table, with what its database gives: for all of it, and for all or some column of it.
+    /// The privileges on a table, including its database's: on the whole table, and on all or some of its columns.
     pub fn table(&self, database: &str, table: &str) -> (Privileges, Privileges) {
         let above = self.database(database);
         match self.tables.get(database).and_then(|tables| tables.get(table)) {
@@ -212,7 +213,7 @@ impl Access {
         }
     }
 
-    /// Of a column alone; what the table gives is not in it.
+    /// The privileges on a column alone, without the table's.
     pub fn column(&self, database: &str, table: &str, column: &str) -> Privileges {
         let Some(of) = self.tables.get(database).and_then(|tables| tables.get(table)) else { return Privileges::NONE };
         if let Some(found) = of.columns.get(column) {
@@ -226,7 +227,7 @@ impl Access {
         self.global.has(privileges)
     }
 
-    /// A dynamic privilege; SUPER stands for the administrative ones.
+    /// A dynamic privilege; SUPER implies the administrative ones.
     pub fn has_dynamic(&self, name: &str) -> bool {
         self.dynamic.contains_key(name)
     }
@@ -254,7 +255,8 @@ impl Access {
         }
     }
 
-    /// Manages accounts: CREATE USER, or for what would be done by hand in MySQL this privilege on the tables of `mysql`.
+    /// May it manage accounts? CREATE USER, or the privilege on the tables of `mysql` with which one could do so by
+    /// hand in MySQL.
     pub fn manages_accounts(&self, by_hand: Privileges) -> bool {
         self.has(Privileges::CREATE_USER) || self.database("mysql").has(by_hand)
     }
@@ -264,7 +266,7 @@ impl Access {
         self.has(Privileges::SUPER) || self.has_dynamic("CONNECTION_ADMIN")
     }
 
-    /// May the account know that the database is there?
+    /// May the account learn that the database exists?
     pub fn sees_database(&self, database: &str) -> bool {
         is_open_database(database)
             || self.has(Privileges::SHOW_DATABASES)
@@ -281,7 +283,7 @@ impl Access {
             || self.routines.contains_key(database)
     }
 
-    /// May the account know that the table is there?
+    /// May the account learn that the table exists?
     pub fn sees_table(&self, database: &str, table: &str) -> bool {
         is_open_database(database) || self.table(database, table).1.has_any(Privileges::TABLE)
     }
@@ -292,7 +294,7 @@ impl Access {
         is_open_database(database) || self.database(database).has(Privileges::SELECT) || has_own()
     }
 
-    /// May the account know that the column is there?
+    /// May the account learn that the column exists?
     pub fn sees_column(&self, database: &str, table: &str, column: &str) -> bool {
         is_open_database(database)
             || self.table(database, table).0.has_any(Privileges::COLUMN)
@@ -304,20 +306,20 @@ impl Access {
         is_open_database(database) || self.table(database, view).0.has(Privileges::SELECT.with(Privileges::SHOW_VIEW))
     }
 
-    /// Of a routine, with what its database gives.
+    /// The privileges on a routine, including its database's.
     pub fn routine(&self, database: &str, name: &str, function: bool) -> Privileges {
         let above = self.database(database);
         let own = self.routines.get(database).into_iter().flatten().filter(|grant| grant.is_of(name, function));
         own.fold(above, |all, grant| all.with(grant.privileges))
     }
 
-    /// May the account know that the procedure is there?
+    /// May the account learn that the routine exists?
     pub fn sees_routine(&self, def: &RoutineDef) -> bool {
         let some = Privileges::EXECUTE.with(Privileges::CREATE_ROUTINE).with(Privileges::ALTER_ROUTINE);
         self.routine(&def.database, &def.name, def.is_function()).has_any(some) || self.shows_routine(def)
     }
 
-    /// May the account see what the procedure does?
+    /// May the account see the body of the routine?
     pub fn shows_routine(&self, def: &RoutineDef) -> bool {
         self.has(Privileges::SELECT) || self.has_dynamic("SHOW_ROUTINE") || def.definer == self.name.plain()
     }
@@ -327,7 +329,7 @@ impl Access {
         self.reads_all && self.has(Privileges::SHOW_DATABASES)
     }
 
-    /// The schema without what the account may not see.
+    /// The schema without the objects that the account may not see.
     pub fn visible(&self, schema: &Arc<Schema>) -> Arc<Schema> {
         if self.sees_all() {
             return Arc::clone(schema);
@@ -405,7 +407,7 @@ impl Access {
     }
 }
 
-/// Databases whose names and tables everybody sees; what may be read there is another matter.
+/// Databases whose table names everybody sees; reading them may still need privileges.
 fn is_open_database(database: &str) -> bool {
     database.eq_ignore_ascii_case("information_schema") || database.eq_ignore_ascii_case("performance_schema")
 }

@@ -1,11 +1,11 @@
-//! Which clients an account's host stands for: a name, an address, a pattern with `%` and `_`, or a network.
+//! Which clients match the host part of an account: a name, an address, a pattern with `%` and `_`, or a network.
 //!
-//! Of several accounts of a user the most specific host is taken: names and addresses, then networks by the length of their mask, then
-//! patterns by what stands before the first wildcard, then `%`.
+//! If several accounts of a user match, the most specific host wins: names and addresses, then networks by the length
+//! of their mask, then patterns by the part before the first wildcard, then `%`.
 
 use std::net::IpAddr;
 
-/// How specific a host is; the least comes first.
+/// How specific a host is; the most specific is the least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rank(u8, u16);
 
@@ -21,7 +21,7 @@ pub fn rank(host: &str) -> Rank {
     }
 }
 
-/// Does the host of an account stand for a client of this name and address?
+/// Does the host of an account match a client of this name and address?
 pub fn matches(host: &str, name: &str, address: Option<IpAddr>) -> bool {
     if let Some((network, bits)) = network(host) {
         return address.is_some_and(|address| is_within(address, network, bits));

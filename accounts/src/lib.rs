@@ -1,17 +1,20 @@
-//! Accounts, roles and privileges: what is stored, who a client is, and what a session may do.
+//! Accounts, roles and privileges: the stored accounts, the authentication of clients, and the effective privileges of
+//! sessions.
 //!
-//! All accounts are one immutable snapshot ([`Accounts`]) behind one pointer; a statement that changes them makes the next one on a thread
-//! for definitions, writes the changed records in one transaction, and publishes it with the next *epoch*. A session holds an [`Access`]:
-//! everything its account and its active roles may do, put together once per epoch and shared by the sessions of a worker that have the
-//! same account and roles. A statement compares its epoch with the published one (a load of a line that only such changes write) and then
-//! looks at nothing but the session's own memory.
+//! All accounts are one immutable snapshot ([`Accounts`]) behind one pointer. A statement that changes accounts builds
+//! the next snapshot on a thread for definitions, writes the changed records in one transaction, and publishes the
+//! snapshot with the next *epoch*. A session holds an [`Access`]: the privileges of its account and active roles,
+//! combined once per epoch and shared by the sessions of a worker with the same account and roles. A statement compares
+//! its epoch with the published one (a load of a cache line that only such changes write), and then reads only the
+//! session's own memory.
 //!
-//! - `privilege`: the bits; `model`: what is stored; `host`: which clients an account is for; `password`: how passwords are stored.
-//! - `logins`: what is remembered of logins; `login_jobs`: the thread for slow work on passwords.
+//! - `privilege`: the bits; `model`: the stored data; `host`: matching of clients; `password`: the stored form of
+//!   passwords.
+//! - `logins`: state about past and present logins; `login_jobs`: the thread for slow work on passwords.
 //! - `restore`: rows of the tables of `mysql` in a dump.
-//! - `access`: what a session may do.
+//! - `access`: the effective privileges of a session.
 //!
-//! The statements about accounts, and what each statement needs, are in `server/src/account`.
+//! The statements about accounts, and the privileges that each statement needs, are in `server/src/account`.
 //!
 //! A1: an epoch is published after its records are durable, and under the writers' mutex.
 
@@ -37,10 +40,10 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Everything that is refused here is told to a client as it is.
+/// Every error here is sent to the client unchanged.
 pub type Result<T> = std::result::Result<T, Condition>;
 
-/// What a statement about accounts has to warn of.
+/// The warnings of a statement about accounts.
 pub type Notes = Vec<Condition>;
 
 /// All accounts and roles as of one epoch.
@@ -129,7 +132,7 @@ impl Accounts {
         Err(Condition::DaAuthIdWithSystemUserPrivInMandatoryRoles { account: name.ticked().into() })
     }
 
-    /// The roles that an account may make active: its own, and of the mandatory ones those that are there.
+    /// The roles that an account may activate: its own, and the mandatory ones that exist.
     pub fn granted_roles(&self, account: &Account, mandatory: &[Name]) -> Vec<Name> {
         let mut granted: Vec<Name> = account.roles.iter().map(|grant| grant.role.clone()).collect();
         for role in mandatory {
@@ -150,14 +153,14 @@ impl Accounts {
     }
 }
 
-/// The published accounts, and what is known of logins.
+/// The published accounts, and the state of logins.
 pub struct AccountStore {
     epoch: sync::CachePadded<AtomicU64>,
     published: ArcSwap<Accounts>,
-    /// Whether the catalog has them: what a new one begins with is written by the first change. A1
+    /// Whether the catalog has the accounts. The first change writes the accounts that a new server begins with. A1
     writer: Mutex<bool>,
     pub logins: Logins,
-    /// What a dump has granted to accounts that are not there yet. Taken under the writers' mutex, or alone.
+    /// Grants of a dump to accounts that do not exist yet. Locked under the writers' mutex, or alone.
     pub staged: Mutex<restore::Staged>,
 }
 
@@ -207,7 +210,7 @@ impl AccountStore {
     /// One load of a line that only changes of accounts write.
     #[inline]
     pub fn epoch(&self) -> u64 {
-        // Acquire: pairs with the Release in `change`; whoever sees the epoch finds at least those accounts.
+        // Acquire: pairs with the Release in `change`; a reader of the epoch finds at least these accounts.
         self.epoch.load(Ordering::Acquire)
     }
 
@@ -215,7 +218,7 @@ impl AccountStore {
         self.published.load_full()
     }
 
-    /// Changes accounts: all of what `change` does, or nothing where it fails. Blocks.
+    /// Changes accounts: all changes of `change`, or none if it fails. Blocks.
     ///
     /// # Errors
     /// Those of `change`, and of the catalog.
@@ -245,7 +248,7 @@ impl AccountStore {
         Ok(done)
     }
 
-    /// What an account may do depends on variables too: after such a change everybody puts it together again.
+    /// Publishes a new epoch after a change of variables that affect privileges, so that all sessions recompute theirs.
     pub fn renew(&self) {
         let _writer = self.writer.lock();
         let present = self.snapshot();

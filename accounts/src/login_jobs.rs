@@ -1,11 +1,12 @@
-//! The thread for passwords: it does what is slow about a login, so that no worker waits for it.
+//! The thread that does the slow work of logins, so that no worker waits for it.
 //!
-//! Whoever can connect can ask for such work, so its amount is bounded:
+//! Every client that can connect can cause such work, so its amount is bounded:
 //!
-//! J1: each client host has a queue of its own, and the hosts take turns: however much one asks for, another waits for one piece of it.
-//! J2: work is done only while somebody waits for it; what a client that has left asked for is thrown away.
-//! J3: a host's queue is bounded; beyond that its clients are turned away.
-//! J4: no piece of work takes longer than to hash one password of `PASSWORD_BYTES_MAX` with the rounds that its account names.
+//! J1: each client host has its own queue, and the hosts take turns. Whatever one host requests, another one waits for
+//!     at most one of its jobs.
+//! J2: a job runs only while its client waits. The jobs of a client that has disconnected are dropped.
+//! J3: the queue of a host is bounded; further clients of the host are refused.
+//! J4: no job takes longer than hashing one password of `PASSWORD_BYTES_MAX` with the number of rounds of its account.
 
 use parking_lot::{Condvar, Mutex};
 use reactor::{OneShot, Reply, one_shot};
@@ -21,7 +22,7 @@ struct Job {
     run: Box<dyn FnOnce() + Send>,
 }
 
-/// What is to be done, by host; the first one's turn is next.
+/// The queued jobs, by host; the first host is served next.
 #[derive(Default)]
 struct Queue {
     hosts: VecDeque<(String, VecDeque<Job>)>,
@@ -73,7 +74,7 @@ struct Shared {
 pub struct LoginJobs(Arc<Shared>);
 
 impl LoginJobs {
-    /// Does something slow for a client of the host. The wait ends with `None` where the host asks for too much, or the work panicked.
+    /// Runs slow work for a client of the host. `None`: the host has too many jobs, or the work panicked.
     pub fn run<T: Send + 'static>(&self, host: &str, work: impl FnOnce() -> T + Send + 'static) -> OneShot<T> {
         let (reply, wait) = one_shot();
         let reply: Arc<Mutex<Option<Reply<T>>>> = Arc::new(Mutex::new(Some(reply)));

@@ -1,8 +1,8 @@
-//! What is remembered of logins: fast hashes of passwords that were proved, failures, connections in use.
+//! State about logins: fast hashes of verified passwords, failed logins, connections in use.
 //!
-//! L1: everything here is locked for a look-up at a time, at the start or the end of a connection only; but for accounts with
-//!     MAX_QUERIES_PER_HOUR or MAX_UPDATES_PER_HOUR, whose statements are counted.
-//! L2: a fast hash is good for the stored password that it was seen with, so a changed password makes it useless.
+//! L1: the lock here is held for one lookup, at the start or the end of a connection. The exception are accounts with
+//!     MAX_QUERIES_PER_HOUR or MAX_UPDATES_PER_HOUR, whose statements are counted here.
+//! L2: a fast hash belongs to the stored password that it was verified with, so a changed password invalidates it.
 
 use super::Accounts;
 use super::login_jobs::LoginJobs;
@@ -42,7 +42,7 @@ struct Failures {
     last: Instant,
 }
 
-/// What an account uses.
+/// The counted resources of an account.
 #[derive(Debug)]
 struct Usage {
     open: u32,
@@ -67,7 +67,7 @@ pub struct Logins {
     key: OnceLock<Option<Arc<Key>>>,
 }
 
-/// The key pair that passwords are encrypted with where the channel is open.
+/// The key pair with which clients encrypt passwords on an insecure channel.
 pub struct Key {
     private: OaepPrivateDecryptingKey,
     /// SubjectPublicKeyInfo in PEM.
@@ -83,12 +83,12 @@ impl Key {
         Some(Self { private: OaepPrivateDecryptingKey::new(private).ok()?, public })
     }
 
-    /// The length of what it encrypts.
+    /// The length of an encrypted message in bytes.
     pub fn bytes(&self) -> usize {
         self.private.key_size_bytes()
     }
 
-    /// The password without its last zero byte; `None` where it is none that was encrypted for this key and nonce.
+    /// The password without its final zero byte; `None` if it was not encrypted for this key and nonce.
     pub fn decrypt(&self, sent: &[u8], nonce: &[u8]) -> Option<Vec<u8>> {
         let mut room = vec![0; self.private.min_output_size()];
         let plain = self.private.decrypt(&OAEP_SHA1_MGF1SHA1, sent, &mut room, None).ok()?;
@@ -122,7 +122,7 @@ impl Logins {
         }
     }
 
-    /// The key pair; made when it is first asked for, which is slow. `None`: it could not be made.
+    /// The key pair. The first call generates it, which is slow. `None`: that failed.
     pub fn key(&self) -> Option<Arc<Key>> {
         self.key.get_or_init(|| Key::new().map(Arc::new)).clone()
     }
@@ -134,11 +134,11 @@ impl Logins {
         known.filter(|fast| account.passwords().any(|stored| stored == fast.stored)).map(|fast| fast.hash).collect()
     }
 
-    /// Is this one of the account's passwords? Then a scramble is enough from now on. Slow, and as slow where there is no password, which
-    /// `decoy` stands for then: one that nobody has.
+    /// Is this one of the account's passwords? If so, a scramble is enough from now on. Slow; equally slow for an
+    /// account without a password, where it compares with `decoy`, which no password matches.
     pub fn prove(&self, account: &Account, decoy: &str, password: &[u8]) -> bool {
         let hash = protocol::auth::sha2_hash(password);
-        // Others with the same password may have proved it while this one waited.
+        // Other clients with the same password may have proved it meanwhile.
         if self.fast(account).iter().any(|known| protocol::auth::same(known, &hash)) {
             return true;
         }
@@ -149,7 +149,8 @@ impl Logins {
         true
     }
 
-    /// The plugin that a name seems to have which is none of an account: always the same one, and each as often as accounts have it.
+    /// The plugin that an unknown name seems to have: always the same for a name, and distributed as among the
+    /// accounts.
     pub fn decoy(&self, accounts: &Accounts, user: &str) -> Plugin {
         let native = accounts.by_name.values().filter(|account| account.plugin == Plugin::Native).count() as u64;
         let share = u64::MAX / (accounts.by_name.len() as u64).max(1) * native;
@@ -215,7 +216,7 @@ impl Logins {
         self.broken.lock().remove(host);
     }
 
-    /// ACCOUNT UNLOCK and a changed account begin anew.
+    /// Resets the state of an account, after ACCOUNT UNLOCK or a change of the account.
     pub fn forget(&self, name: &Name) {
         self.accounts.lock().remove(name);
         if let Some(present) = self.usage.lock().get_mut(name) {
@@ -259,7 +260,7 @@ impl Logins {
         self.hosts.lock().clear();
     }
 
-    /// Takes a connection of the account: 1203 and 1226 where it has too many.
+    /// Counts a connection of the account: 1203 and 1226 if it has too many.
     pub fn take_seat(&self, account: &Account, user_connections_max: u64) -> Result<Seat> {
         let limits = account.limits;
         let mut usage = self.usage.lock();
@@ -297,7 +298,7 @@ impl Usage {
         Self { open: 0, since: Instant::now(), connections: 0, queries: 0, updates: 0 }
     }
 
-    /// Begins a new hour where one is over.
+    /// Begins a new hour if the old one has passed.
     fn turn(&mut self) {
         if self.since.elapsed() >= HOUR {
             *self = Self { open: self.open, ..Self::new() };
@@ -305,7 +306,7 @@ impl Usage {
     }
 }
 
-/// A connection of an account, given back when dropped.
+/// A counted connection of an account; uncounted when dropped.
 pub struct Seat {
     name: Name,
     limits: Limits,
@@ -318,7 +319,7 @@ impl Seat {
         self.limits.queries > 0 || self.limits.updates > 0
     }
 
-    /// Counts a statement: 1226 where the hour's are used up.
+    /// Counts a statement: 1226 if the limit of this hour is reached.
     pub fn count(&self, writes: bool) -> Result<()> {
         let mut usage = self.usage.lock();
         let Some(present) = usage.get_mut(&self.name) else { return Ok(()) };

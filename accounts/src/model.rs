@@ -1,4 +1,4 @@
-//! What is stored of an account or role: one JSON document of the catalog each.
+//! The stored form of an account or role: one JSON document in the catalog.
 
 use super::password::Plugin;
 use super::privilege::Privileges;
@@ -107,7 +107,7 @@ pub struct TableGrant {
 }
 
 impl TableGrant {
-    /// What some column has.
+    /// The privileges on at least one column.
     pub fn of_columns(&self) -> Privileges {
         self.columns.values().fold(Privileges::NONE, |all, more| all.with(*more))
     }
@@ -128,7 +128,8 @@ impl RoutineGrant {
     }
 }
 
-/// GRANT PROXY: may act as another account, where a plugin says so. That of nobody stands for everybody.
+/// GRANT PROXY: may act as another account, if a plugin says so. The proxy of the anonymous account applies to
+/// everybody.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProxyGrant {
     pub proxied: Name,
@@ -141,9 +142,9 @@ pub struct ProxyGrant {
 pub struct Account {
     pub name: Name,
     pub plugin: Plugin,
-    /// What the plugin stores of the password; empty: there is none.
+    /// The plugin's stored form of the password; empty: no password.
     pub stored: String,
-    /// The same of the password before, which is accepted too (RETAIN CURRENT PASSWORD); empty: there is none.
+    /// The stored form of the previous password, which is accepted too (RETAIN CURRENT PASSWORD); empty: none.
     pub second: String,
     pub locked: bool,
     pub expired: bool,
@@ -197,7 +198,7 @@ impl Account {
         Self { name, locked: true, expired: true, ..Self::default() }
     }
 
-    /// What is stored of the passwords that are accepted, the present one first.
+    /// The stored forms of the accepted passwords, the current one first.
     pub fn passwords(&self) -> impl Iterator<Item = &str> {
         let second = Some(self.second.as_str()).filter(|second| !second.is_empty());
         std::iter::once(self.stored.as_str()).chain(second)

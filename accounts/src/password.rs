@@ -1,11 +1,11 @@
-//! How passwords are stored: MySQL's texts, and what they prove.
+//! The stored form of passwords, which is MySQL's, and the verification of proofs.
 //!
 //! ```text
 //! caching_sha2_password   $A$ + rounds in thousands, three hex digits + $ + 20 bytes of salt + 43 characters: SHA-256 crypt
 //! mysql_native_password   * + 40 hex digits of SHA1(SHA1(password))
 //! ```
-//! An empty password is an empty text. The slow hash can be proved by the password alone; after that has been seen once, its fast hash is
-//! remembered (`accounts::logins`), and the client's scramble is enough.
+//! An empty password is stored as an empty text. Only the password itself can be verified against the slow hash. After
+//! the first verification its fast hash is remembered (`accounts::logins`), and then the client's scramble is enough.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -18,12 +18,12 @@ pub enum Plugin {
     Native,
 }
 
-/// A longer password is none: what is slow about it grows with its length.
+/// A longer password is never accepted, because the cost of hashing grows with the length.
 pub const PASSWORD_BYTES_MAX: usize = 256;
 const SALT_BYTES: usize = 20;
 const DIGEST_CHARS: usize = 43;
 const PREFIX: &str = "$A$005$";
-/// Of rounds, where they are counted in hex digits.
+/// The unit of the rounds that are stored in hex digits.
 const THOUSAND: u32 = 1000;
 
 impl Plugin {
@@ -98,7 +98,7 @@ pub fn random_password(length: usize) -> String {
     (0..length).map(|_| char::from(CHARACTERS[rand::random_range(0..CHARACTERS.len())])).collect()
 }
 
-/// The hash behind a text of `mysql_native_password`.
+/// The hash in a stored text of `mysql_native_password`.
 pub fn native_hash(stored: &str) -> Option<protocol::auth::NativeHash> {
     let hex = stored.strip_prefix('*').filter(|hex| hex.len() == 40 && hex.is_ascii())?;
     let mut hash = [0; 20];
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn the_crypt_is_the_specifications() {
-        // What glibc's crypt makes of it.
+        // The result of glibc's crypt.
         assert_eq!(crypt(b"Hello world!", b"saltstring", 5000), "5B8vYYiY.CVt1RlTTf8KbXBH3hsxY/GNooZaBBGWEc5");
     }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub struct Privileges(pub u64);
 
-/// A privilege, and where it may be granted but globally: `d`atabase, `t`able, `c`olumn, `r`outine.
+/// A privilege, and the levels other than global at which it may be granted: `d`atabase, `t`able, `c`olumn, `r`outine.
 struct Definition {
     name: &'static str,
     levels: &'static str,
@@ -68,10 +68,10 @@ impl Privileges {
     pub const TABLE: Privileges = at_level(b't');
     pub const COLUMN: Privileges = at_level(b'c');
     pub const ROUTINE: Privileges = at_level(b'r');
-    /// What reading and changing rows needs.
+    /// The privileges to read and change rows.
     pub const ROWS: Privileges = Privileges(0b1111);
 
-    /// By its name in capitals; `SCHEMAS` names stand for `SHOW DATABASES`.
+    /// Finds a privilege by its name in capitals.
     pub fn named(name: &str) -> Option<Privileges> {
         DEFINITIONS.iter().position(|definition| definition.name == name).map(|bit| Privileges(1 << bit))
     }
@@ -137,7 +137,7 @@ const fn at_level(level: u8) -> Privileges {
     Privileges(bits)
 }
 
-/// SHOW PRIVILEGES: name, where it counts, what it is for. Dynamic ones follow.
+/// SHOW PRIVILEGES: name, context, comment. Dynamic privileges follow.
 pub const DESCRIBED: &[(&str, &str, &str)] = &[
     ("Alter", "Tables", "To alter the table"),
     ("Alter routine", "Functions,Procedures", "To alter or drop stored functions/procedures"),

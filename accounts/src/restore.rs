@@ -1,12 +1,14 @@
-//! Rows of the tables of `mysql` about accounts, as a dump inserts them: they become accounts and grants.
+//! Restores accounts and grants from the rows that a dump inserts into the tables of `mysql`.
 //!
-//! `mysqldump --all-databases` writes these tables like any other: DROP TABLE, CREATE TABLE, INSERT. Here they are views of the accounts,
-//! so the rows are translated. What is granted stands in other tables than the accounts, which come before `user` in a dump: such rows
-//! wait here ([`Staged`]) for the account's row in `user`. FLUSH PRIVILEGES gives those that still wait to accounts that are there.
+//! `mysqldump --all-databases` writes these tables like any other: DROP TABLE, CREATE TABLE, INSERT. Here they are
+//! views of the accounts, so the rows are translated. Some grant tables come before `user` in a dump: their rows wait
+//! here ([`Staged`]) for the account's row in `user`. FLUSH PRIVILEGES applies rows that still wait to existing
+//! accounts.
 //!
-//! R1: an account is made or replaced in one change, with all that waits for it: nobody sees it with less than it is to have.
-//! R2: grants of an account that was there before stay, but where the dump drops their table.
-//! R3: what waits is bounded ([`STAGED_MAX`]).
+//! R1: an account is created or replaced in one change, with all its waiting rows: nobody sees it with fewer privileges
+//!     than the dump gives.
+//! R2: an existing account keeps its grants, except those in tables that the dump drops.
+//! R3: the number of waiting rows is bounded ([`STAGED_MAX`]).
 
 use super::Accounts;
 use super::Notes;
@@ -91,7 +93,7 @@ impl GrantRow {
         Condition::WarnDataTruncated { column: column.into(), row: self.number.into() }
     }
 
-    /// 'Y' or 'N'; what is missing is 'N'.
+    /// 'Y' or 'N'; a missing value is 'N'.
     fn flag(&self, column: &str) -> Result<bool> {
         match self.get(column) {
             None => Ok(false),
@@ -162,13 +164,13 @@ const FLAGS: [&str; 31] = [
     "create_tablespace_priv", "create_role_priv", "drop_role_priv",
 ];
 
-/// What waits for an account: the fields of grants are filled, no others.
+/// The waiting grants of an account: only the fields of grants are set.
 type Grants = Account;
 
-/// What waits for accounts, for the whole server.
+/// The waiting grants of the whole server.
 #[derive(Default)]
 pub struct Staged {
-    /// Tables that a dump has dropped: what was granted before goes (R2).
+    /// Tables that a dump has dropped: earlier grants in them are removed (R2).
     dropped: BTreeSet<GrantTable>,
     /// The columns in the order of the dump's CREATE TABLE.
     columns: BTreeMap<GrantTable, Vec<String>>,
@@ -182,7 +184,7 @@ impl Staged {
         self.dropped.insert(table);
     }
 
-    /// CREATE TABLE behind it.
+    /// Notes the CREATE TABLE that follows it.
     pub fn create_table(&mut self, table: GrantTable, columns: Vec<String>) {
         if self.dropped.contains(&table) {
             self.columns.insert(table, columns);
@@ -212,7 +214,7 @@ impl Staged {
         Ok(())
     }
 
-    /// Makes or replaces the accounts of rows of `user`. Answers what was left out, and why.
+    /// Creates or replaces the accounts of rows of `user`. Returns what was left out, and why.
     pub fn make(&mut self, accounts: &mut Accounts, rows: &[GrantRow], replaces: bool, zone: &TimeZone) -> Result<Notes> {
         let mut notes = Vec::new();
         let mut made = Vec::new();
@@ -245,7 +247,7 @@ impl Staged {
         Ok(notes)
     }
 
-    /// The rows of `user` have become accounts: what waited for them is theirs.
+    /// Removes waiting grants after the accounts of `user` were created.
     pub fn forget<'n>(&mut self, names: impl IntoIterator<Item = &'n Name>) {
         for name in names {
             self.grants.remove(name);
@@ -253,7 +255,7 @@ impl Staged {
         self.rows = self.grants.values().map(weight).sum();
     }
 
-    /// FLUSH PRIVILEGES: gives what waits to the accounts that are there, and names those that are not.
+    /// FLUSH PRIVILEGES: applies waiting grants to existing accounts, and names the missing accounts.
     pub fn flush(&self, accounts: &mut Accounts) -> Notes {
         let mut notes = Vec::new();
         for (name, waiting) in &self.grants {
@@ -347,10 +349,10 @@ fn read(table: GrantTable, row: &GrantRow, zone: &TimeZone) -> Result<Grants> {
     Ok(grants)
 }
 
-/// A row of `user`, without what stands in other tables.
+/// The account of a row of `user`, without data of other tables.
 fn user(row: &GrantRow, plugin: Plugin, zone: &TimeZone) -> Result<Account> {
     let stored = row.text("authentication_string");
-    // What MySQL puts into its own accounts can be no password of anybody.
+    // MySQL gives this text to its own locked accounts; no password matches it.
     let is_none = stored.contains("THISISACOMBINATIONOFINVALIDSALTANDPASSWORD");
     if !is_none && !plugin.accepts(&stored) {
         return Err(Condition::PasswordFormat);
@@ -419,7 +421,7 @@ fn attributes(account: &mut Account, json: &str) -> Option<()> {
     Some(())
 }
 
-/// Adds what is granted to `more` to an account.
+/// Adds the grants of `more` to an account.
 fn merge(account: &mut Account, more: Account) {
     if account.name == Name::default() {
         account.name = more.name;

@@ -1,7 +1,7 @@
-//! What each statement but those on rows needs, looked at before it does anything. Statements on rows say what they need while they are
-//! bound (`needs`).
+//! The privileges that each statement needs, checked before it does anything. Statements on rows check theirs while
+//! they are bound (`needs`).
 //!
-//! The match over statements has no arm for all others, on purpose: a new statement must say what it needs.
+//! The match over statements has no catch-all arm, on purpose: a new statement must state its privileges.
 
 use super::needs::is_free;
 use crate::error::{Error, Result};
@@ -20,7 +20,7 @@ use sql::plan::Action;
 use types::schema::TableDef;
 
 impl State {
-    /// Refuses what the account may not.
+    /// Refuses a statement for which the account lacks a privilege.
     pub fn check_statement(&self, statement: &Statement<'_>) -> Result<()> {
         let access = &*self.access;
         if access.expired && !may_follow_expiry(statement) {
@@ -128,9 +128,9 @@ impl State {
                 Err(access.access_denied().into())
             }
             Statement::ExplainConnection { .. } => process(access),
-            // Judged where they know what they are about.
+            // Checked later, when the affected objects are known.
             Statement::Account(_) | Statement::Kill { .. } | Statement::Call(_) | Statement::ResetPersist { .. } => Ok(()),
-            // Judged while they are bound.
+            // Checked while they are bound.
             Statement::Query(_)
             | Statement::Insert(_)
             | Statement::Update(_)
@@ -160,7 +160,7 @@ impl State {
         name.database.or(self.vars.database.as_deref()).ok_or(Error::NoDatabase)
     }
 
-    /// 1142 with what is missing.
+    /// 1142 if a privilege is missing.
     pub fn of_table(&self, name: &ObjectName<'_>, wanted: Privileges) -> Result<()> {
         let database = self.database_of(name)?;
         if is_free(database, name.name, Action::Insert) {
@@ -173,7 +173,7 @@ impl State {
         }
     }
 
-    /// As [`Self::of_table`], where a temporary table of the session stands before the one that others see.
+    /// Like [`Self::of_table`], if a temporary table of the session hides the other one.
     fn of_table_or_own(&self, name: &ObjectName<'_>, wanted: Privileges) -> Result<()> {
         match self.temporary_table(self.database_of(name)?, name.name) {
             Some(_) => Ok(()),
@@ -181,12 +181,12 @@ impl State {
         }
     }
 
-    /// Who has triggers on a table, 1142.
+    /// Checks the TRIGGER privilege on a table, 1142.
     pub fn check_triggers_of(&self, table: &TableDef) -> Result<()> {
         self.of_table(&ObjectName { database: Some(&table.database), name: &table.name }, Privileges::TRIGGER)
     }
 
-    /// 1370, whether the routine is there or not.
+    /// 1370, whether or not the routine exists.
     pub fn check_routine(&self, database: &str, name: &str, function: bool, wanted: Privileges) -> Result<()> {
         let command = if wanted == Privileges::EXECUTE { "execute" } else { "alter routine" };
         match self.access.routine(database, name, function).has(wanted) {
@@ -208,7 +208,8 @@ impl State {
         }
     }
 
-    /// SHOW COLUMNS and its kin: SELECT, or any privilege of the table's own. Who may use the database hears that a table is not there.
+    /// SHOW COLUMNS and the like: SELECT, or any privilege on the table. An account that may use the database learns
+    /// that a table is missing.
     pub fn sees_table(&self, name: &ObjectName<'_>) -> Result<()> {
         let database = self.database_of(name)?;
         let is_missing = || self.access.enters_database(database) && self.schema().table(database, name.name).is_none();
@@ -231,7 +232,7 @@ impl State {
         }
     }
 
-    /// What a definer with SYSTEM_USER has made is changed by its kind alone.
+    /// An object whose definer has SYSTEM_USER can only be changed by an account that has it too.
     fn guard_definer(&self, definer: &Name) -> Result<()> {
         let is_guarded = || self.worker.definer(definer).is_some_and(|definer| definer.has_dynamic("SYSTEM_USER"));
         match !self.access.has_dynamic("SYSTEM_USER") && is_guarded() {
@@ -267,7 +268,7 @@ impl State {
         check_flush(&self.access, "")
     }
 
-    /// 1044, whether the database is there or not.
+    /// 1044, whether or not the database exists.
     pub fn check_use(&self, name: &str) -> Result<()> {
         if self.access.enters_database(name) { Ok(()) } else { Err(self.access.database_denied(name).into()) }
     }
@@ -308,7 +309,7 @@ impl State {
         for action in alter.actions {
             match action {
                 AlterAction::Partition(PartitionAction::Drop(_)) => wanted = wanted.with(Privileges::DROP),
-                // By itself it is no more than TRUNCATE TABLE.
+                // Alone it is the same as TRUNCATE TABLE.
                 AlterAction::Partition(PartitionAction::Truncate(_)) => {
                     let is_alone = alter.actions.len() == 1 && alter.options == TableOptions::default();
                     wanted = if is_alone { Privileges::DROP } else { wanted.with(Privileges::DROP) };
@@ -396,9 +397,9 @@ impl State {
                     false => Err(special("SUPER, REPLICATION CLIENT").into()),
                 }
             }
-            // Judged where they know whom they are about.
+            // Checked later, when the account is known.
             Show::CreateUser(_) | Show::Grants { .. } => Ok(()),
-            // Free for everybody, or shows what the account may see alone.
+            // Free for everybody, or restricted to what the account may see.
             Show::Databases(_)
             | Show::Variables { .. }
             | Show::Status { .. }
@@ -430,7 +431,7 @@ fn process(access: &Access) -> Result<()> {
     if access.has(Privileges::PROCESS) { Ok(()) } else { Err(special("PROCESS").into()) }
 }
 
-/// What is allowed before a new password is set.
+/// Is the statement allowed before an expired password is changed?
 fn may_follow_expiry(statement: &Statement<'_>) -> bool {
     use sql::ast::AccountStatement as A;
     matches!(statement, Statement::Account(A::AlterUser { .. } | A::SetPassword(_)))
@@ -506,7 +507,7 @@ fn check_set(access: &Access, item: &SetItem<'_>) -> Result<()> {
         VariableScope::Global | VariableScope::Persist | VariableScope::PersistOnly => {
             let id = crate::variables::find(name);
             if id.is_none() && !name.is_empty() {
-                // Told as unknown by SET itself.
+                // SET itself reports it as unknown.
                 return Ok(());
             }
             access.needs_admin("SYSTEM_VARIABLES_ADMIN", "SUPER or SYSTEM_VARIABLES_ADMIN")?;

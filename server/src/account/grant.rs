@@ -1,6 +1,6 @@
 //! GRANT and REVOKE of privileges and roles.
 //!
-//! Who grants must have what is granted, at that level or above, with GRANT OPTION.
+//! The grantor must have the granted privileges, at that level or above, with GRANT OPTION.
 
 use super::statement::{Choice, change, guard, keep_mandatory, manage, named, not_granted};
 use crate::error::{Error, Result};
@@ -14,7 +14,7 @@ use sql::ast::{AccountName, AccountStatement, GrantLevel, ObjectName, PrivilegeS
 use std::sync::Arc;
 use types::schema::TableDef;
 
-/// Where privileges are granted.
+/// The level of a grant.
 #[derive(Clone, Debug)]
 enum Level {
     Global,
@@ -23,7 +23,7 @@ enum Level {
     Routine { database: String, name: String, function: bool },
 }
 
-/// What is granted or revoked.
+/// The granted or revoked privileges.
 #[derive(Clone, Debug, Default)]
 struct Set {
     /// At the level itself.
@@ -40,7 +40,7 @@ impl Set {
     }
 }
 
-/// Runs a statement that gives or takes privileges or roles; what to warn of.
+/// Runs a statement that grants or revokes privileges or roles; returns its warnings.
 pub async fn run(state: &mut State, statement: &AccountStatement<'_>, access: &Access) -> Result<Notes> {
     let list = |names: &[AccountName<'_>]| names.iter().map(|name| named(access, name)).collect::<Vec<Name>>();
     match *statement {
@@ -117,7 +117,7 @@ pub async fn run(state: &mut State, statement: &AccountStatement<'_>, access: &A
     }
 }
 
-/// Whom something is taken from, and what is no error there.
+/// The accounts of a REVOKE, and the errors that it ignores.
 struct Revokees {
     names: Vec<Name>,
     if_exists: bool,
@@ -131,7 +131,7 @@ impl Revokees {
         Ok(Self { names, if_exists: from.if_exists, ignore_unknown: from.ignore_unknown })
     }
 
-    /// Takes from each; what is there to warn of.
+    /// Revokes from each account; returns the warnings.
     fn each(&self, accounts: &mut Accounts, take: impl Fn(&mut Accounts, &Name) -> Result<()>) -> Result<Notes> {
         let mut notes = Notes::new();
         for name in &self.names {
@@ -150,7 +150,7 @@ impl Revokees {
         Ok(notes)
     }
 
-    /// Takes roles from each; what is there to warn of.
+    /// Revokes roles from each account; returns the warnings.
     fn each_role(&self, accounts: &mut Accounts, roles: &[Name]) -> Result<Notes> {
         let mut notes = Notes::new();
         for name in &self.names {
@@ -178,7 +178,7 @@ impl Revokees {
     }
 }
 
-/// There is no such grant.
+/// Does the condition say that there is no such grant?
 fn is_no_grant(condition: &Condition) -> bool {
     use Condition as C;
     matches!(condition, C::NonexistingGrant { .. } | C::NonexistingTableGrant { .. } | C::NonexistingProcGrant { .. })
@@ -200,7 +200,7 @@ fn registered<'a>(privileges: &[PrivilegeSpec<'a>], level: &Level) -> (Vec<Privi
     (known, unknown.into_iter().map(note).collect())
 }
 
-/// GRANT ... AS: 3835, 3836. Who is named, with which roles, decides about PARTIAL REVOKES alone, so about nothing here.
+/// GRANT ... AS: 3835, 3836. The named account and roles only matter for partial revokes, which do not exist here.
 fn check_grantor(state: &State, grantor: &Name, roles: &Choice, level: &Level) -> Result<()> {
     if !matches!(level, Level::Global) {
         return Err(Error::from(Condition::UnsupportedUseOfGrantAs));
@@ -217,7 +217,7 @@ fn check_grantor(state: &State, grantor: &Name, roles: &Choice, level: &Level) -
     if is_valid { Ok(()) } else { Err(Error::from(Condition::UnknownAuthIdForGrantAs)) }
 }
 
-/// 3523 where the account is not there.
+/// 3523 if the account does not exist.
 fn known(state: &State, name: &Name) -> Result<()> {
     match state.worker.shared.accounts.snapshot().get(name) {
         Some(_) => Ok(()),
@@ -247,7 +247,7 @@ fn level_of(state: &State, level: &GrantLevel<'_>) -> Result<Level> {
     })
 }
 
-/// What a level knows.
+/// The privileges that exist at a level.
 fn known_at(level: &Level) -> Privileges {
     match level {
         Level::Global => Privileges::GLOBAL,
@@ -315,7 +315,7 @@ fn set_of(privileges: &[PrivilegeSpec<'_>], level: &Level) -> Result<Set> {
     Ok(set)
 }
 
-/// Refuses what the account has not, or may not give on.
+/// Refuses privileges that the account lacks, or has without GRANT OPTION.
 fn may_grant(access: &Access, level: &Level, set: &Set) -> Result<()> {
     let needed = set.everything().with(Privileges::GRANT);
     match level {
@@ -323,7 +323,7 @@ fn may_grant(access: &Access, level: &Level, set: &Set) -> Result<()> {
             if (!set.whole.is_empty() || set.dynamic.is_empty()) && !access.has(needed) {
                 return Err(access.access_denied().into());
             }
-            // Who may write to the tables of `mysql` could do so by hand in MySQL.
+            // In MySQL, an account that may write the tables of `mysql` could do this by hand.
             let by_hand = access.database("mysql").has(Privileges::UPDATE);
             match set.dynamic.iter().find(|name| !by_hand && !access.may_grant_dynamic(name)) {
                 Some(_) if set.all => Err(access.access_denied().into()),
@@ -353,7 +353,7 @@ fn may_grant(access: &Access, level: &Level, set: &Set) -> Result<()> {
     }
 }
 
-/// What the account has of all databases that a pattern stands for: a pattern that is wider than its own grants gives nothing.
+/// The account's privileges on all databases that a pattern matches: a pattern wider than its own grants gives none.
 fn pattern_privileges(access: &Access, pattern: &str) -> Privileges {
     match pattern.contains(['%', '_']) {
         false => access.database(&pattern.replace('\\', "")),
@@ -361,7 +361,7 @@ fn pattern_privileges(access: &Access, pattern: &str) -> Privileges {
     }
 }
 
-/// The table must be there, and its columns; ALL stands for what the level knows. 1146, 1054, 1305
+/// Checks that the table and its columns exist, and expands ALL to the privileges of the level. 1146, 1054, 1305
 fn complete(state: &State, level: &Level, set: &mut Set, granting: bool) -> Result<()> {
     match level {
         Level::Table { database, table } => {
@@ -438,7 +438,7 @@ fn grant(accounts: &mut Accounts, name: &Name, level: &Level, set: &Set) -> Resu
     Ok(())
 }
 
-/// Who makes a routine may run, change and drop it (`automatic_sp_privileges`).
+/// The creator of a routine may run, change and drop it (`automatic_sp_privileges`).
 pub async fn grant_to_maker(state: &mut State, database: &str, name: &str, function: bool) -> Result<()> {
     let given = Privileges::EXECUTE.with(Privileges::ALTER_ROUTINE);
     if !is_automatic(state) || state.access.routine(database, name, function).has(given) {
@@ -456,7 +456,7 @@ pub async fn grant_to_maker(state: &mut State, database: &str, name: &str, funct
     .await
 }
 
-/// What was granted on a routine that is gone goes with it (`automatic_sp_privileges`).
+/// Removes the grants on a dropped routine (`automatic_sp_privileges`).
 pub async fn forget_routine(state: &mut State, database: &str, name: &str, function: bool) -> Result<()> {
     let (database, name) = (database.to_owned(), name.to_owned());
     let is = move |grant: &RoutineGrant| grant.database == database && grant.is_of(&name, function);
@@ -523,7 +523,7 @@ fn revoke(accounts: &mut Accounts, name: &Name, level: &Level, set: &Set) -> Res
             let found = account.tables.iter_mut().find(|grant| grant.database == *database && grant.table == *table);
             let present = found.ok_or_else(|| no_grant(name, of_table))?;
             present.privileges = present.privileges.without(if set.all { Privileges::TABLE } else { set.whole });
-            // What is taken of the table is taken of its columns too.
+            // Revoking from the table revokes from its columns too.
             present.columns.values_mut().for_each(|bits| *bits = bits.without(set.whole));
             for (column, less) in &set.columns {
                 let found = present.columns.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(column));
@@ -562,7 +562,7 @@ fn revoke_all(accounts: &mut Accounts, name: &Name) -> Result<()> {
     Ok(())
 }
 
-/// 1698: who gives or takes the right to act as an account is that account, or may act as it and give that on.
+/// 1698: granting or revoking PROXY on an account needs to be that account, or to have PROXY on it with GRANT OPTION.
 fn may_grant_proxy(state: &State, access: &Access, proxied: &Name) -> Result<()> {
     let accounts = state.worker.shared.accounts.snapshot();
     let is_of = |grant: &ProxyGrant| grant.grant_option && (grant.proxied == Name::default() || grant.proxied == *proxied);
@@ -597,7 +597,7 @@ fn revoke_proxy(accounts: &mut Accounts, name: &Name, proxied: &Name) -> Result<
     Ok(())
 }
 
-/// ROLE_ADMIN, or every role WITH ADMIN OPTION. Whether a role has SYSTEM_USER is asked apart.
+/// ROLE_ADMIN, or every role WITH ADMIN OPTION. Whether a role has SYSTEM_USER is checked separately.
 pub fn may_grant_roles(state: &State, access: &Access, roles: &[Name]) -> Result<()> {
     if access.has_dynamic("ROLE_ADMIN") || access.has(Privileges::SUPER) {
         return Ok(());
@@ -611,7 +611,7 @@ pub fn may_grant_roles(state: &State, access: &Access, roles: &[Name]) -> Result
     Err(special("WITH ADMIN, ROLE_ADMIN, SUPER").into())
 }
 
-/// 3897: what everybody has is never a system account.
+/// 3897: a mandatory role must not have SYSTEM_USER.
 fn refuse_mandatory(state: &State, to: &[Name]) -> Result<()> {
     let mandatory = state.worker.mandatory_roles();
     let Some(name) = to.iter().find(|name| mandatory.contains(name)) else { return Ok(()) };
@@ -643,7 +643,7 @@ fn grant_roles(accounts: &mut Accounts, roles: &[Name], to: &[Name], admin: bool
     Ok(())
 }
 
-/// 3530, where SHOW GRANTS ... USING names a role that the account has not.
+/// 3530 if SHOW GRANTS ... USING names a role that was not granted to the account.
 pub fn check_using(accounts: &Accounts, name: &Name, roles: &[Name]) -> Result<()> {
     let has = |role: &Name| accounts.get(name).is_some_and(|account| account.has_role(role).is_some());
     match roles.iter().find(|role| !has(role)) {

@@ -1,8 +1,10 @@
-//! The statements about accounts, roles and privileges, and what each statement needs. What accounts are is the crate `accounts`.
+//! The statements about accounts, roles and privileges, and the privileges that each statement needs. The crate
+//! `accounts` has the model.
 //!
-//! - `check`: what each statement needs; `needs`: what a plan needs; `statement`, `grant`: the statements; `show`: SHOW GRANTS and its kin.
+//! - `check`: the privileges of each statement; `needs`: those of a plan; `statement`, `grant`: the statements; `show`:
+//!   SHOW GRANTS and the like.
 //!
-//! A2: what is refused is refused before anything is read or written.
+//! A2: a statement that is refused has read and written nothing.
 
 mod check;
 mod grant;

@@ -1,11 +1,11 @@
-//! What a plan needs of tables, noted while it is bound and looked at by each session that runs it.
+//! The privileges on tables that a plan needs: noted while it is bound, and checked by each session that runs it.
 //!
-//! What a view reads is needed by its definer, or by whoever runs the statement (SQL SECURITY INVOKER); where either lacks it, the
-//! outermost view is said to be invalid.
+//! A view is read with the privileges of its definer, or of the invoker (SQL SECURITY INVOKER). If these are missing,
+//! the error says that the outermost view is invalid.
 //!
-//! N1: `Rights` are a place in the list of views that were entered, counted from one.
-//! N2: whose rights were enough is remembered by the stamp of who runs the plan. A change of accounts gives everybody another stamp, so it
-//!     also stands for the rights of definers as they were then.
+//! N1: `Rights` is an index, counted from one, in the list of the views that were entered.
+//! N2: the result of a check is remembered under the stamp of the session that runs the plan. A change of accounts
+//!     gives every session another stamp, so a remembered result also holds for the definers.
 
 use crate::error::Error;
 use crate::worker::Worker;
@@ -19,14 +19,14 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use types::schema::TableDef;
 
-/// What is needed of one table for one action.
+/// The privileges that one action needs on one table.
 #[derive(Clone, Debug)]
 struct Need {
     database: Box<str>,
     table: Box<str>,
     action: Action,
     rights: Rights,
-    /// Some of it, whatever the columns: said of the table where it is refused.
+    /// Some privilege on the table, whatever the columns; a refusal names the table.
     any: bool,
     /// All of it, not some of its columns.
     whole: bool,
@@ -45,13 +45,13 @@ struct Called {
 /// A view whose query is read.
 #[derive(Clone, Debug)]
 struct Entered {
-    /// Whose rights count in it; `None`: of whoever runs the statement.
+    /// The account whose privileges apply in it; `None`: the account that runs the statement.
     definer: Option<Name>,
-    /// The outermost view, which is named where something is missing.
+    /// The outermost view, which an error names.
     outermost: Box<str>,
 }
 
-/// What a plan needs, and whose rights were enough last.
+/// The needs of a plan, and the last result of checking them.
 #[derive(Debug, Default)]
 pub struct Needs {
     list: Box<[Need]>,
@@ -66,7 +66,8 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// Refuses what the account may not. It allocates nothing unless it refuses, or looks at definers for the first time.
+    /// Refuses a plan for which the account lacks a privilege. It allocates only if it refuses, or checks definers for
+    /// the first time.
     #[inline]
     pub fn check(&self, access: &Rc<Access>, worker: &Worker) -> Result<(), Error> {
         let may_all = access.reads_all && self.functions.is_empty() && access.global.has(self.global) && !self.has_definers;
@@ -103,10 +104,10 @@ impl Needs {
 }
 
 impl Entered {
-    /// Whose rights count in the view.
+    /// The privileges that apply in the view.
     ///
     /// # Errors
-    /// 1449 where there is no such account; 1045 for those who may not know of accounts.
+    /// 1449 if the account does not exist; 1045 for a user who may not learn about accounts.
     fn access(&self, access: &Rc<Access>, worker: &Worker) -> sql::Result<Rc<Access>> {
         let Some(definer) = &self.definer else { return Ok(Rc::clone(access)) };
         worker.definer(definer).ok_or_else(|| {
@@ -154,7 +155,7 @@ impl<'a> Gathering<'a> {
         }
     }
 
-    /// What was noted; `more` is needed of the account as a whole.
+    /// The noted needs; the account as a whole needs `more` as well.
     pub fn take(&self, more: Privileges) -> Needs {
         let entered: Box<[Entered]> = self.entered.take().into_iter().map(|(entered, _)| entered).collect();
         Needs {
@@ -167,7 +168,7 @@ impl<'a> Gathering<'a> {
         }
     }
 
-    /// The query of a view is bound from here on, within another where `outer` says so.
+    /// The query of a view is bound from here on, inside the view of `outer` if that says so.
     pub fn enter_view(&self, def: &TableDef, outer: Rights) -> sql::Result<Rights> {
         let mut all = self.entered.borrow_mut();
         let around = outer.0.checked_sub(1).map(|place| &all[place as usize].0);
@@ -195,7 +196,7 @@ impl<'a> Gathering<'a> {
         }
     }
 
-    /// What is refused within a view is said of the view.
+    /// Turns a refusal inside a view into an error about the view.
     fn told(&self, rights: Rights, outcome: Result<(), Denied>) -> sql::Result<()> {
         outcome.map_err(|denied| match rights.0.checked_sub(1) {
             Some(place) => self.entered.borrow()[place as usize].0.invalid(),
@@ -203,7 +204,7 @@ impl<'a> Gathering<'a> {
         })
     }
 
-    /// Notes several needs of a table, and refuses what is missing in one message.
+    /// Notes several needs of a table, and refuses all missing privileges in one message.
     pub fn add_together(&self, rights: Rights, table: &TableDef, actions: &[Action]) -> sql::Result<()> {
         let access = self.access(rights);
         if !access.reads_all && !is_free(&table.database, &table.name, actions[0]) {
@@ -218,14 +219,14 @@ impl<'a> Gathering<'a> {
         actions.iter().try_for_each(|action| self.add(rights, table, *action, Part::Any))
     }
 
-    /// Notes a need, and refuses it where it is missing.
+    /// Notes a need, and refuses it if the privilege is missing.
     pub fn add(&self, rights: Rights, table: &TableDef, action: Action, part: Part<'_>) -> sql::Result<()> {
         self.told(rights, self.note(rights, table, action, part))
     }
 
     fn note(&self, rights: Rights, table: &TableDef, action: Action, part: Part<'_>) -> Result<(), Denied> {
         if is_free(&table.database, &table.name, action) {
-            // What the engine tells of itself is of all accounts.
+            // InnoDB's tables about itself concern all accounts.
             if table.name.starts_with("INNODB_") && table.database.eq_ignore_ascii_case("information_schema") {
                 self.global.set(self.global.get().with(Privileges::PROCESS));
             }
@@ -275,7 +276,7 @@ impl<'a> Gathering<'a> {
         }
     }
 
-    /// Notes the call of a stored function, and refuses it where it may not be called.
+    /// Notes the call of a stored function, and refuses it if the privilege is missing.
     pub fn add_function(&self, rights: Rights, database: &str, name: &str) -> sql::Result<()> {
         let outcome = self.access(rights).calls_function(database, name);
         outcome.map_err(|denied| match rights.0.checked_sub(1) {
@@ -330,7 +331,7 @@ pub fn is_free(database: &str, table: &str, action: Action) -> bool {
     if database.eq_ignore_ascii_case("information_schema") || database.is_empty() {
         return true;
     }
-    // What MySQL's performance_schema shows to everybody.
+    // The tables of performance_schema that MySQL shows to everybody.
     const OPEN: &[&str] = &[
         "global_status",
         "global_variables",

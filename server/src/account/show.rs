@@ -47,7 +47,7 @@ pub fn grants(state: &State, user: Option<&AccountName<'_>>, using: &[AccountNam
     Ok(made)
 }
 
-/// What a role gives, as if it were the account's own.
+/// Adds the privileges of a role to the shown account.
 fn merge(shown: &mut Account, role: &Account) {
     shown.global = shown.global.with(role.global);
     for (name, option) in &role.dynamic {
@@ -80,7 +80,7 @@ fn option(granted: bool) -> &'static str {
     if granted { " WITH GRANT OPTION" } else { "" }
 }
 
-/// The names, ALL PRIVILEGES where it is all that the level knows, USAGE where there is none.
+/// The names; ALL PRIVILEGES if all of the level are set, USAGE if none is.
 fn names(privileges: Privileges, all: Option<Privileges>) -> String {
     let bare = privileges.without(Privileges::GRANT);
     if all.is_some_and(|all| bare == all.without(Privileges::GRANT)) {

@@ -1,7 +1,8 @@
-//! CREATE USER, ALTER USER, DROP USER, RENAME USER, SET PASSWORD, roles' own statements.
+//! CREATE USER, ALTER USER, DROP USER, RENAME USER, SET PASSWORD, and the statements about roles.
 //!
-//! Syntax becomes owned data; a job on a thread for definitions hashes passwords, changes a copy of all accounts, and publishes it
-//! (`AccountStore::change`). A statement names all accounts that it fails for, and changes none then.
+//! Syntax becomes owned data. A job on a thread for definitions hashes passwords, changes a copy of all accounts, and
+//! publishes it (`AccountStore::change`). A statement that fails for some accounts names all of these, and changes
+//! none.
 
 use super::grant;
 use crate::error::{Error, Result};
@@ -18,7 +19,7 @@ use sql::ast::{AccountName, AccountOption, AccountStatement, Authentication, Exp
 use std::sync::Arc;
 use types::schema::{DatabaseDef, Schema, TableDef};
 
-/// Runs a statement about accounts; the caller answers OK, or the passwords that were made.
+/// Runs a statement about accounts. The caller answers OK, or the generated passwords.
 pub async fn run(state: &mut State, statement: &AccountStatement<'_>) -> Result<Option<ResultSet>> {
     let access = std::rc::Rc::clone(&state.access);
     let own = |name: &AccountName<'_>| named(&access, name);
@@ -154,10 +155,10 @@ pub async fn run(state: &mut State, statement: &AccountStatement<'_>) -> Result<
     Ok(None)
 }
 
-/// A password that was made for an account.
+/// An account and the password generated for it.
 type Made = (Name, String);
 
-/// Notes what was done, and shows the passwords that were made.
+/// Notes the warnings, and returns the generated passwords as a result set.
 fn told(state: &State, notes: Notes, mut made: Vec<Made>) -> Option<ResultSet> {
     made.retain(|(name, _)| !notes.iter().any(|note| *note == exists(name) || *note == missing(name)));
     note(state, notes);
@@ -193,7 +194,7 @@ pub fn manage(access: &Access, by_hand: Privileges) -> Result<()> {
     if access.manages_accounts(by_hand) { Ok(()) } else { Err(special("CREATE USER").into()) }
 }
 
-/// 1227 where an account with SYSTEM_USER is among them that this one may not change.
+/// 1227 if one of the accounts has SYSTEM_USER and this account may not change it.
 pub fn guard<'n>(state: &State, access: &Access, names: impl IntoIterator<Item = &'n Name>) -> Result<()> {
     access.guard(&state.worker.shared.accounts.snapshot(), names).map_err(Error::from)
 }
@@ -230,7 +231,7 @@ fn missing(name: &Name) -> Condition {
     Condition::UserDoesNotExist { account: name.quoted().into() }
 }
 
-/// 1396, where some failed.
+/// 1396 if some accounts failed.
 fn fail(operation: &str, failed: &[Name], why: &str) -> Result<()> {
     if failed.is_empty() {
         return Ok(());
@@ -239,7 +240,7 @@ fn fail(operation: &str, failed: &[Name], why: &str) -> Result<()> {
     Err(Error::from(Condition::CannotUser { operation: operation.into(), users: list.join(",").into() }))
 }
 
-/// What becomes of a password.
+/// The new value of a password.
 enum Secret {
     Plugin(Plugin),
     Password { plugin: Option<Plugin>, password: Vec<u8> },
@@ -256,7 +257,7 @@ struct Spec {
     retains: bool,
 }
 
-/// The accounts as the statement has them, and the passwords that are made for them.
+/// The accounts of the statement, and the passwords generated for them.
 fn specs(state: &State, users: &[UserSpec<'_>]) -> Result<(Vec<Spec>, Vec<Made>)> {
     let mut made = Vec::new();
     let find = |plugin: &str| {
@@ -301,7 +302,7 @@ fn refuse_long(specs: &[Spec], operation: &str) -> Result<()> {
     fail(operation, &long, "")
 }
 
-/// What is said of all accounts of a statement.
+/// The clauses that apply to all accounts of a statement.
 #[derive(Default)]
 struct Options {
     requirement: Option<Requirement>,
@@ -390,9 +391,9 @@ impl Options {
     }
 }
 
-/// What a new password must keep to.
+/// The rules for a new password.
 struct Policy {
-    /// Who sets it administers accounts, so the present password is not asked for.
+    /// The account that sets it administers accounts, so the current password is not required.
     administers: bool,
     own: Name,
     require_current: bool,
@@ -445,7 +446,7 @@ impl Policy {
 }
 
 impl Policy {
-    /// A password is in the history where there is one when it is set, as in MySQL.
+    /// Adds the password to the history if the account has one at that time, as in MySQL.
     fn record(&self, account: &mut Account) {
         let history = account.history.map_or(self.history, u64::from);
         let days = account.reuse_days.map_or(self.reuse_days, u64::from);
@@ -493,7 +494,7 @@ fn set_secret(account: &mut Account, secret: &Secret, retains: bool) -> Result<(
     Ok(())
 }
 
-/// RETAIN CURRENT PASSWORD: 3878, 3894, 3895 where there cannot be two.
+/// RETAIN CURRENT PASSWORD: 3878, 3894, 3895 if there cannot be two passwords.
 fn retain(account: &mut Account, has_other_plugin: bool, present: String) -> Result<()> {
     let whose = account.name.quoted();
     let condition = match () {
@@ -508,7 +509,7 @@ fn retain(account: &mut Account, has_other_plugin: bool, present: String) -> Res
     Err(condition.into())
 }
 
-/// What CREATE USER makes.
+/// The options of CREATE USER.
 struct New {
     specs: Vec<Spec>,
     options: Options,
@@ -582,8 +583,8 @@ pub fn keep_mandatory<'n>(state: &State, names: impl IntoIterator<Item = &'n Nam
     Err(Error::from(Condition::MandatoryRole { role: name.ticked().into() }))
 }
 
-/// 4006: whoever has made views and programs neither goes, nor comes anew: those would change their owner. ALLOW_NONEXISTENT_DEFINER is
-/// only warned of it (4005).
+/// 4006: a definer of views or programs can neither be dropped nor be created again, because that would change the
+/// owner of these. With ALLOW_NONEXISTENT_DEFINER it is only a warning (4005).
 fn keep_definers<'n>(state: &State, access: &Access, operation: &str, names: impl IntoIterator<Item = &'n Name>) -> Result<()> {
     let schema = state.schema();
     for name in names {
@@ -719,7 +720,7 @@ fn set_default_roles(accounts: &mut Accounts, users: &[Name], choice: &Choice, m
             Choice::None | Choice::Default | Choice::AllExcept(_) => Vec::new(),
         };
         let Some(account) = known else {
-            // As in MySQL: who is not there has no default roles.
+            // As in MySQL: an account that does not exist has no default roles.
             if matches!(choice, Choice::None) {
                 continue;
             }
@@ -730,7 +731,7 @@ fn set_default_roles(accounts: &mut Accounts, users: &[Name], choice: &Choice, m
     Ok(())
 }
 
-/// What SET ROLE makes active.
+/// The roles that SET ROLE activates.
 fn active_roles(state: &State, choice: &Choice) -> Result<Vec<Name>> {
     let accounts = state.worker.shared.accounts.snapshot();
     let name = &state.access.name;
