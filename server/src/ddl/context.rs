@@ -1,4 +1,4 @@
-//! What the binding of definitions takes from a session.
+//! The session as seen by the binder of definitions.
 
 use crate::session::{Binder, State};
 use conditions::Condition;

@@ -1,10 +1,10 @@
-//! Columns that a query gives: those of CREATE TABLE ... SELECT, and of views.
+//! The columns that a query gives to CREATE TABLE ... SELECT and to views.
 
 use sql::plan::OutputColumn;
 use types::schema::{ColumnDef, ColumnDefault, Schema};
 use types::{ColumnType, TypeKind};
 
-/// What is made of a query. In strict mode a table's dates have no zero date by default.
+/// The object made from a query. In strict mode the dates of a table do not get the zero date as default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keeper {
     View,
@@ -12,8 +12,9 @@ pub enum Keeper {
     StrictTable,
 }
 
-/// The column that a table or view has for a column of a query. One that is a stored table's keeps what rows get by default, and its
-/// comment; every other one that is not NULL gets MySQL's empty value. So does one that is not read from the table itself (`direct`).
+/// The column of a table or view for a result column of its query. A stored column keeps its default for new rows, and
+/// its comment. Every other column that is NOT NULL gets MySQL's empty value, and so does one that is not read from the
+/// table directly (`direct`).
 pub fn column_of_query(column: &OutputColumn, schema: &Schema, direct: bool, keeper: Keeper) -> ColumnDef {
     let mut made = ColumnDef::new(column.name.clone(), sql::kept_column(column, keeper != Keeper::View), column.nullable);
     let table = schema.table(&column.database, &column.table).filter(|table| !table.is_virtual);
@@ -51,7 +52,7 @@ fn is_moment(ty: &ColumnType) -> bool {
     matches!(ty.kind, TypeKind::Date | TypeKind::DateTime { .. } | TypeKind::Timestamp { .. })
 }
 
-/// What a column has by default that comes from an expression which is never NULL; `None`: nothing.
+/// The default of a column made from an expression that is never NULL; `None`: no default.
 fn empty_value(ty: &ColumnType) -> Option<String> {
     let zeros = |digits: u8| if digits == 0 { String::new() } else { format!(".{}", "0".repeat(digits.into())) };
     match ty.kind {

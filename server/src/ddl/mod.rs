@@ -35,7 +35,7 @@ use table::mdl::Claimed;
 use types::convert::Severity;
 use types::schema::{IndexDef, TableDef, TableId};
 
-/// What a definition answers.
+/// The result of a definition.
 #[derive(Debug, Default)]
 pub struct Done {
     pub affected: u64,
@@ -151,7 +151,7 @@ fn no_rows() -> Done {
     Done { affected: 0, info: "Records: 0  Duplicates: 0  Warnings: 0".to_owned() }
 }
 
-/// What ALTER TABLE answers, with the warnings about values that did not quite fit their new columns.
+/// The result of ALTER TABLE, with the warnings about values that did not fit their new columns exactly.
 fn told(state: &mut State, altered: Altered) -> Done {
     let Altered { rows, warnings, warning_count } = altered;
     for ConversionWarning { severity, problem, column, row } in warnings {
@@ -199,7 +199,7 @@ async fn alter_job<T: Send + 'static>(
         lock,
         progress: Arc::clone(&progress),
     };
-    // Who comes first, the thread that begins or the session that gives up, sets it.
+    // Set by the first of two: the thread that begins the job, or the session that gives up.
     let begun = Arc::new(AtomicBool::new(false));
     let begins = Arc::clone(&begun);
     let work = move |database: &table::Database, worker: &txn::Worker| {
@@ -209,7 +209,7 @@ async fn alter_job<T: Send + 'static>(
         let _ends = Ends(Arc::clone(&options.progress));
         work(database, worker, &options)
     };
-    // Others may be waiting for what this session has locked, with all threads but that one.
+    // All other threads may be waiting for locks of this session.
     let mut wait = if state.transaction.locks().named.is_some() { threads.run_short(work) } else { threads.run(work) };
     let info = &state.info;
     *info.definition.borrow_mut() = Some(progress);
@@ -237,10 +237,10 @@ async fn alter_job<T: Send + 'static>(
     }
 }
 
-/// What ANALYZE TABLE does.
+/// The action of ANALYZE TABLE.
 pub enum Analysis {
     Statistics,
-    /// Histograms of columns, with so many buckets.
+    /// Creates histograms of columns with this number of buckets.
     Make(Vec<usize>, u32),
     Drop(Vec<usize>),
 }
@@ -250,12 +250,12 @@ pub async fn analyze(state: &mut State, id: TableId, what: Analysis) -> Result<V
     look(state, id, move |database, worker, table| analyzed(database, worker, table, &what)).await
 }
 
-/// CHECK TABLE: what is wrong with a table, as sentences.
+/// CHECK TABLE: the problems of a table, as sentences.
 pub async fn check(state: &mut State, id: TableId) -> Result<Vec<String>> {
     look(state, id, |_, worker, table| table.problems(worker)).await
 }
 
-/// CHECKSUM TABLE: a number that tables with the same rows have in common.
+/// CHECKSUM TABLE: a number that is equal for tables with the same rows.
 pub async fn checksum(state: &mut State, id: TableId) -> Result<u64> {
     look(state, id, |_, worker, table| table.checksum(worker)).await
 }
@@ -317,7 +317,7 @@ fn expressions(state: &State) -> exec::DefinitionExpressions {
     }
 }
 
-/// Database and name of a table, the current database where none is written.
+/// Database and name of a table; the current database if none is written.
 pub(crate) fn qualify(state: &State, name: &ObjectName<'_>) -> Result<(String, String)> {
     let database = match name.database {
         Some(database) => database.to_owned(),
@@ -326,7 +326,7 @@ pub(crate) fn qualify(state: &State, name: &ObjectName<'_>) -> Result<(String, S
     Ok((database, name.name.to_owned()))
 }
 
-/// information_schema and its kin are not for changing.
+/// information_schema and the other databases of the server cannot be changed.
 pub(crate) fn refuse_virtual(state: &State, database: &str) -> Result<()> {
     if crate::show::is_virtual_database(database) {
         let user = state.info.user.borrow().clone();
@@ -336,7 +336,7 @@ pub(crate) fn refuse_virtual(state: &State, database: &str) -> Result<()> {
     Ok(())
 }
 
-/// A database whose tables would be encrypted could have none.
+/// Refuses encryption, because no table could be encrypted.
 fn check_encryption(options: &DatabaseOptions<'_>) -> Result<()> {
     match options.encryption {
         None => Ok(()),
@@ -447,9 +447,9 @@ async fn create_table(state: &mut State, create: &CreateTable<'_>) -> Result<Don
     }
 }
 
-/// 1831: a new index of the same kind over the same columns as one before it. `before` is the table as it was.
+/// 1831: a new index of the same kind over the same columns as an earlier one. `before` is the old table.
 fn tell_equal_indexes(state: &mut State, table: &ObjectName<'_>, before: Option<&TableDef>) {
-    // A table that was renamed, or is gone again, is not looked at.
+    // A table that was renamed or dropped is skipped.
     let Ok(def) = state.find_table(table) else { return };
     let is_new = |index: &IndexDef| before.is_none_or(|before| !before.indexes.iter().any(|old| old.name == index.name));
     let is_same = |a: &IndexDef, b: &IndexDef| a.columns == b.columns && a.kind == b.kind;
@@ -466,12 +466,13 @@ pub(crate) fn not_base_table(def: &TableDef) -> Error {
     Error::Table(table::Error::NotBaseTable { database: def.database.clone(), table: def.name.clone() })
 }
 
-/// CREATE TABLE ... SELECT: the columns that are defined and not in the query come first, then the query's, as defined or as it has them.
+/// CREATE TABLE ... SELECT: first the defined columns that the query lacks, then the query's columns, as defined or
+/// with the query's types.
 fn add_query_columns(state: &State, query: &Query<'_>, new: &mut NewTable) -> Result<()> {
     let planned = state.plan(&without_parameters(Statement::Query(query)))?;
     let schema = state.schema();
     let plan = planned.entry.prepared.plan();
-    // What is read through a view has no defaults, as in MySQL.
+    // As in MySQL, columns read through a view have no defaults.
     let is_direct = |database: &str, table: &str| {
         plan.named().flatten().any(|n| n.through.is_none() && n.table.database == database && n.table.name == table)
     };
@@ -491,7 +492,7 @@ fn add_query_columns(state: &State, query: &Query<'_>, new: &mut NewTable) -> Re
     Ok(())
 }
 
-/// Inserts the rows of CREATE TABLE ... SELECT; when that fails the table goes away again.
+/// Inserts the rows of CREATE TABLE ... SELECT; on an error the table is dropped.
 async fn fill(state: &mut State, create: &CreateTable<'_>, query: &Query<'_>, database: &str) -> Result<Done> {
     let filled = insert_rows(state, create, (database, create.name.name), query, false).await;
     if filled.is_err() {
@@ -557,7 +558,7 @@ async fn drop_tables(state: &mut State, names: &[ObjectName<'_>], if_exists: boo
     Ok(Done::default())
 }
 
-/// 1051, or notes where IF EXISTS was written.
+/// 1051, or notes if IF EXISTS was written.
 fn tell_missing(state: &mut State, missing: Vec<(String, String)>, if_exists: bool) -> Result<()> {
     if !missing.is_empty() && !if_exists {
         // MySQL names all that are missing, in one message.
@@ -570,7 +571,7 @@ fn tell_missing(state: &mut State, missing: Vec<(String, String)>, if_exists: bo
     Ok(())
 }
 
-/// An error that IF EXISTS or IF NOT EXISTS made harmless.
+/// Adds a note for an error that IF EXISTS or IF NOT EXISTS suppresses.
 fn note(state: &mut State, error: &Error) {
     state.note(Level::Note, error.to_warning());
 }

@@ -7,7 +7,7 @@ use conditions::Condition;
 use sql::ast::ObjectName;
 use types::partition::PartitionError;
 
-/// ALTER TABLE ... EXCHANGE PARTITION. Rows are looked at also WITHOUT VALIDATION: a partition has no place for others.
+/// ALTER TABLE ... EXCHANGE PARTITION. Rows are checked also WITHOUT VALIDATION: a partition has no place for others.
 pub async fn exchange(state: &mut State, table: &ObjectName<'_>, name: &str, other: &ObjectName<'_>) -> Result<()> {
     let (whole_name, other_name) = (qualify(state, table)?, qualify(state, other)?);
     if whole_name == other_name {

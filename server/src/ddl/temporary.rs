@@ -12,7 +12,8 @@ use types::CollationId;
 use types::partition::PartitionError;
 use types::schema::TableDef;
 
-/// The name of a table while the rows of its SELECT come: that may read a table whose name it takes. No name is that long.
+/// The name of a table while it is filled from its SELECT, which may read a table of the final name. No user's name is
+/// that long.
 const FILLED: &str = "the temporary table that CREATE TEMPORARY TABLE ... SELECT is about to fill";
 
 /// CREATE TEMPORARY TABLE
@@ -66,7 +67,8 @@ pub async fn truncate(state: &mut State, def: &Arc<TableDef>, database: &str, na
     Ok(Done::default())
 }
 
-/// ALTER TABLE, CREATE INDEX, DROP INDEX: another table with the rows in its place. What was open has been committed.
+/// ALTER TABLE, CREATE INDEX, DROP INDEX: replaces the table by a new one with its rows. The caller has committed the
+/// open transaction.
 pub async fn alter(
     state: &mut State,
     def: &Arc<TableDef>,

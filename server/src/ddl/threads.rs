@@ -1,12 +1,12 @@
 //! The threads that run definitions: CREATE, DROP, ALTER, index builds. They may block, so they are not workers.
 //!
-//! Jobs wait in one queue. A second thread starts when a job finds all threads busy, up to [`WORKING_MAX`]. Those that wait for other
-//! sessions' transactions are not counted, up to [`THREADS_MAX`] with them, so that ALTERs that wait for a long transaction do not stop
-//! everybody's CREATE. The first thread also does the catalog's housekeeping.
+//! Jobs wait in one queue. Another thread starts if a job finds all threads busy, up to [`WORKING_MAX`]. Threads that
+//! wait for other sessions' transactions are not counted as busy, up to [`THREADS_MAX`] threads in all, so that ALTERs
+//! which wait for a long transaction do not stop every CREATE. The first thread also does the catalog's housekeeping.
 //!
-//! Jobs that are short and must not be late, those of events, have a queue of their own, which all threads look at first. When all are
-//! busy, one more thread starts, which takes such jobs only. So do definitions of a session that has locked tables, for which all other
-//! threads may be waiting.
+//! Short and urgent jobs (those of events) have a queue of their own, which all threads serve first. If all are busy,
+//! one more thread starts that serves only this queue. It also takes definitions of a session that has locked tables,
+//! because all other threads may wait for that session.
 
 use crate::StartError;
 use parking_lot::{Condvar, Mutex};
@@ -19,7 +19,7 @@ use std::time::Duration;
 
 /// Threads that work.
 const WORKING_MAX: usize = 4;
-/// Those that wait for others besides.
+/// The maximum including threads that wait for others.
 const THREADS_MAX: usize = 15;
 const HOUSEKEEPING_PERIOD: Duration = Duration::from_secs(1);
 
@@ -56,7 +56,7 @@ impl Pool {
         }
     }
 
-    /// One more thread, where there may be one and the engine still has a worker for it. Without, the job waits for the others.
+    /// Starts another thread, if the limit allows it and the engine has a worker left. Otherwise the job waits.
     fn grow(self: &Arc<Self>, queue: &mut Queue) {
         let count = queue.threads.len();
         let is_short = count >= THREADS_MAX || count - queue.waiting.min(count) >= WORKING_MAX;
@@ -96,7 +96,7 @@ impl DdlThreads {
         self.submit(job, |queue| &mut queue.jobs)
     }
 
-    /// As [`Self::run`], of a job that does not wait for those of [`Self::run`].
+    /// Like [`Self::run`], for a job that does not queue behind those of [`Self::run`].
     pub fn run_short<T: Send + 'static>(
         &self,
         job: impl FnOnce(&table::Database, &txn::Worker) -> T + Send + 'static,
@@ -123,7 +123,7 @@ impl DdlThreads {
         wait
     }
 
-    /// Tells the pool that a job begins to wait for other sessions, or goes on.
+    /// Tells the pool that a job begins to wait for other sessions, or continues.
     pub fn notice(&self) -> impl Fn(bool) + Send + Sync + 'static {
         let pool = Arc::clone(&self.0);
         move |waits| {
@@ -137,7 +137,7 @@ impl DdlThreads {
         }
     }
 
-    /// Runs what is queued, writes the catalog's counters, ends the threads.
+    /// Runs the queued jobs, writes the catalog's counters, ends the threads.
     pub fn finish(&self) {
         let threads = {
             let mut queue = self.0.queue.lock();
@@ -156,7 +156,7 @@ impl DdlThreads {
     }
 }
 
-/// What a thread is there for.
+/// The jobs that a thread serves.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Does {
     All,

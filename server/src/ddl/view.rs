@@ -1,6 +1,6 @@
 //! CREATE VIEW, ALTER VIEW, DROP VIEW.
 //!
-//! The session judges the query and prints it (`sql::define_view`); the definition itself is `table`'s.
+//! The session binds and prints the query (`sql::define_view`); `table` stores the definition.
 
 use super::from_query::{Keeper, column_of_query};
 use super::{Done, job, note, qualify, refuse_virtual};
@@ -26,7 +26,7 @@ pub async fn create_view(state: &mut State, create: &CreateView<'_>) -> Result<D
         ViewForm::OrReplace => ViewChange::Replace,
         ViewForm::Alter => ViewChange::Alter,
     };
-    // Said before the query is looked at.
+    // Checked before the query.
     match schema.table(&database, &name) {
         Some(_) if create.form == ViewForm::IfNotExists => {
             note(state, &Error::Table(table::Error::TableExists { table: name }));
@@ -84,7 +84,7 @@ fn client_charset(state: &State) -> String {
     }
 }
 
-/// DROP VIEW: all or none; with IF EXISTS, what is missing or no view is a note.
+/// DROP VIEW: all or none; with IF EXISTS, a missing object or one that is no view is a note.
 pub async fn drop_views(state: &mut State, names: &[ObjectName<'_>], if_exists: bool) -> Result<Done> {
     let schema = state.schema();
     let mut present = Vec::with_capacity(names.len());

@@ -65,7 +65,7 @@ pub async fn alter(state: &mut State, alter: &AlterEvent<'_>) -> Result<Done> {
     }
     let before = &present.program;
     let body = alter.body.unwrap_or(&before.body);
-    // Whoever changes an event is its definer from then on, and its text is taken for one in that session's character set.
+    // The session that alters an event becomes its definer, and its character set applies to the text.
     let mut program = routine::program(state, database.clone(), before.name.clone(), alter.definer, body)?;
     (program.comment, program.created_us) = (before.comment.clone(), before.created_us);
     if alter.body.is_none() {
@@ -88,7 +88,7 @@ pub async fn alter(state: &mut State, alter: &AlterEvent<'_>) -> Result<Done> {
     Ok(Done::default())
 }
 
-/// What ALTER EVENT makes of an event. `None`: as it is.
+/// The changes of ALTER EVENT. `None`: unchanged.
 struct Change {
     program: Arc<RoutineDef>,
     schedule: Option<Schedule>,
@@ -142,7 +142,7 @@ fn describe(program: &mut RoutineDef, clauses: &EventClauses<'_>) {
     }
 }
 
-/// The status of an event whose schedule is new: one whose last time has passed is disabled.
+/// The status of an event with a new schedule: it is disabled if its last time has passed.
 fn status_of(state: &State, is_past: bool, written: Option<EventStatus>) -> Option<EventStatus> {
     if !is_past || written.is_some_and(|status| status != EventStatus::Enabled) {
         return written;

@@ -1,4 +1,4 @@
-//! One execution of an event: a session of the definer's without a client.
+//! One execution of an event: a session of the definer, without a client.
 
 use super::scheduler::{Running, conclude};
 use crate::error::{Error, Result};
@@ -67,7 +67,7 @@ async fn run(worker: &Rc<Worker>, event: &EventDef) {
 /// A session with the event's own settings.
 fn session(worker: &Rc<Worker>, info: &Rc<SessionInfo>, definer: &Name, access: &Access, event: &EventDef) -> State {
     let login = LoggedIn {
-        // What the body selects is thrown away.
+        // Result sets of the body are discarded.
         capabilities: Capabilities::MULTI_RESULTS,
         identity: Identity::definer(definer, access.roles.clone()),
         database: None,

@@ -1,12 +1,14 @@
-//! Events: their statements, the scheduler that runs them when they are due, and what is told of them.
+//! Events: their statements, the scheduler that runs them, and their rows in SHOW and information_schema.
 //!
 //! ```text
 //! CREATE, ALTER, DROP EVENT -> `define`: the schedule's expressions are computed (`schedule`), the rest is kept in the catalog
 //! scheduler -> `scheduler`: a task of the first worker that sleeps until the next event is due, or something changes
 //! execution -> `execute`: a session without a client, on any worker; the body runs as a procedure does
 //! ```
-//! S1: an event that is due once, or for the last time, is noted durably before it runs, so that no crash makes it run twice.
-//! S2: while the scheduler is off, or waits, it costs nothing: no thread is its own, and no timer runs where nothing is due.
+//! S1: an event that is due once, or for the last time, is noted durably before it runs, so that no crash makes it run
+//!     twice.
+//! S2: while the scheduler is off or sleeps it costs nothing: it has no thread, and a timer only if an event is due
+//!     some time.
 
 mod define;
 mod execute;

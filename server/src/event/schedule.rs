@@ -1,4 +1,4 @@
-//! ON SCHEDULE: expressions become an interval and times, when the event is made.
+//! ON SCHEDULE: computes the interval and the times when the event is created or altered.
 
 use crate::error::{Error, Result};
 use crate::routine;

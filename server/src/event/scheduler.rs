@@ -1,8 +1,8 @@
-//! The scheduler: a task of the first worker. It looks at the events when something has changed, starts those that are due, and sleeps until
-//! the next one is.
+//! The scheduler: a task of the first worker. It reads the events after a change, starts those that are due, and sleeps
+//! until the next one is due.
 //!
-//! Q1: the queue has an entry for each enabled event that is due some time. One that was started for the last time has none, and is not taken
-//!     in again while it runs.
+//! Q1: the queue has an entry for each enabled event that is due some time. An event that was started for the last time
+//!     has none, and is not queued again while it runs.
 
 use super::execute::execute;
 use super::zone_of;
@@ -20,10 +20,10 @@ use std::time::{Duration, Instant};
 use types::event::{EventDef, EventStatus};
 use types::temporal::MICROS_PER_SECOND;
 
-/// The longest sleep where something is due: the machine's clock may be set.
+/// The longest sleep while an event is due later: the machine's clock may be set.
 const SLEEP_MAX: Duration = Duration::from_secs(60);
 
-/// What all threads know of the scheduler.
+/// The state of the scheduler that all threads share.
 #[derive(Default)]
 pub struct Events {
     changed: AtomicBool,
@@ -36,7 +36,7 @@ pub struct Events {
 impl Events {
     /// Events, or the variable, have changed.
     pub fn wake(&self) {
-        // Release: pairs with the Acquire in `take_change`; whoever sees it sees the change.
+        // Release: pairs with the Acquire in `take_change`; a reader of the flag sees the change.
         self.changed.store(true, Ordering::Release);
         if let Some(waker) = &*self.waker.lock() {
             waker.wake_by_ref();
@@ -52,7 +52,7 @@ impl Events {
     }
 }
 
-/// An execution, in the list of those that run.
+/// A running execution, in the list of these.
 pub struct Running {
     shared: Arc<Shared>,
     pub event: Arc<EventDef>,
@@ -173,7 +173,7 @@ struct Entry {
 }
 
 impl Queue {
-    /// Looks at the events, where the schema is another; those that are over.
+    /// Reads the events if the schema has changed; returns those that have ended.
     fn look(&mut self, shared: &Shared, now: i64) -> Vec<Arc<EventDef>> {
         let schema = shared.database.schema();
         let mut over = Vec::new();
@@ -205,7 +205,7 @@ impl Queue {
         over
     }
 
-    /// Starts what is due, and says when it is due again.
+    /// Starts the events that are due, and queues their next times.
     fn start_due(&mut self, shared: &Arc<Shared>, now: i64) {
         self.entries.retain(|_, entry| {
             if entry.due > now {

@@ -1,4 +1,4 @@
-//! What SHOW and information_schema say of events.
+//! The rows of SHOW and information_schema about events.
 
 use super::zone_of;
 use crate::error::{Error, Result};
@@ -42,7 +42,7 @@ fn quoted_time(event: &EventDef, seconds: i64) -> String {
     format!("'{}'", String::from_utf8_lossy(&out))
 }
 
-/// The statement that makes the event.
+/// The CREATE EVENT statement of the event.
 fn statement(event: &EventDef) -> String {
     let program = &event.program;
     let mut out = format!("CREATE DEFINER={} EVENT {} ON SCHEDULE ", quoted_definer(program), quoted(program, &program.name));
@@ -85,7 +85,7 @@ pub fn show_create(state: &State, name: &ObjectName<'_>) -> Result<ResultSet> {
     Ok(made)
 }
 
-/// What a schedule is in columns: type, time, interval and its unit, begin and end.
+/// The columns of a schedule: type, time, interval and its unit, begin and end.
 struct Parts {
     kind: &'static str,
     at: Value<'static>,

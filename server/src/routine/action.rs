@@ -1,7 +1,8 @@
-//! Runs the statements of a program that are no plans; those with expressions that are pieces of its code are `sql::routine::Action`.
+//! Runs the statements of a program that have no plan. Those with expressions in the program's code are
+//! `sql::routine::Action`.
 //!
-//! Each does what its like does that a client sends (`session::statement`), and answers the same; which the session keeps to itself
-//! while a program runs.
+//! Each does the same as the client's statement of its kind (`session::statement`), with the same answer, which the
+//! session suppresses while a program runs.
 
 use super::Routine;
 use super::call::{Arguments, call_with};

@@ -1,4 +1,5 @@
-//! CALL: arguments become a frame, the routine runs with its own settings, OUT values go where they were asked for.
+//! CALL: arguments become a frame, the routine runs with its own settings, OUT values are assigned to the caller's
+//! variables.
 
 use super::{Frame, Routine, run};
 use crate::error::{Error, Result};
@@ -19,7 +20,7 @@ use std::sync::Arc;
 use types::schema::RoutineDef;
 use types::{ColumnType, TypeKind, Value};
 
-/// Calls within calls, of whatever procedures: what a thread's stack has room for.
+/// The maximum depth of nested calls: what the stack of a thread has room for.
 const DEPTH_MAX: u32 = 256;
 
 /// The values of `?` in a prepared CALL, and the user variables that EXECUTE ... USING gave them from.
@@ -29,16 +30,16 @@ pub struct Given<'a> {
     pub names: &'a [&'a str],
 }
 
-/// Where the value of a parameter goes after the call.
+/// The target of a parameter's value after the call.
 enum Out {
     Nowhere,
     User(String),
     Local(u32),
-    /// To the client, in a result set of its own.
+    /// The client, in a result set of its own.
     Client,
 }
 
-/// What a CALL gives.
+/// The result of a CALL.
 #[derive(Clone, Copy)]
 pub enum Arguments<'a> {
     /// As a client wrote it.
@@ -55,7 +56,7 @@ impl Arguments<'_> {
         }
     }
 
-    /// Where the value of a parameter goes; `None`: its argument cannot take one.
+    /// The target of a parameter's value; `None`: its argument is not assignable.
     fn out(self, state: &State, n: usize, mode: ParamMode) -> Option<Out> {
         if mode == ParamMode::In {
             return Some(Out::Nowhere);
@@ -93,7 +94,7 @@ pub async fn call(
     call_with(state, client, &call.name, Arguments::Written(call.args, given), format).await
 }
 
-/// As [`call`], whoever has the arguments.
+/// Like [`call`], for any source of the arguments.
 pub async fn call_with(
     state: &mut State,
     client: &mut Client,
@@ -132,7 +133,7 @@ pub async fn call_with(
     Ok(())
 }
 
-/// A procedure begins without sql_select_limit, and what it makes of it ends with the procedure.
+/// A procedure begins without sql_select_limit, and its own setting ends with it.
 fn set_select_limit(state: &mut State, limit: u64) {
     if state.vars.select_limit != limit {
         state.variables.set(IDS.sql_select_limit, Setting::UInt(limit));
@@ -140,7 +141,7 @@ fn set_select_limit(state: &mut State, limit: u64) {
     }
 }
 
-/// The procedure of a CALL with so many arguments.
+/// The procedure of a CALL with this number of arguments.
 fn find(state: &State, procedure: &ObjectName<'_>, got: usize) -> Result<Rc<Routine>> {
     let (database, _) = crate::ddl::qualify(state, procedure)?;
     state.access.refuse_expired()?;
@@ -163,7 +164,7 @@ fn find(state: &State, procedure: &ObjectName<'_>, got: usize) -> Result<Rc<Rout
     Ok(routine)
 }
 
-/// What PREPARE finds wrong with a CALL that has so many `?`.
+/// The errors that PREPARE reports for a CALL with this number of `?`.
 pub fn check_call(state: &State, call: &CallProcedure<'_>, params: u32) -> Result<()> {
     find(state, &call.name, call.args.len())?;
     for arg in call.args {
@@ -172,12 +173,12 @@ pub fn check_call(state: &State, call: &CallProcedure<'_>, params: u32) -> Resul
     Ok(())
 }
 
-/// What a frame begins with.
+/// The initial state of a frame.
 pub struct Entry {
     /// Of the first slots; the others are NULL.
     pub values: Vec<Value<'static>>,
     pub depth: u32,
-    /// What the arguments have warned of. The routine begins with it and leaves it in front of its own, as MySQL does.
+    /// The warnings of the arguments. The routine begins with them and keeps them before its own, as in MySQL.
     warned: Option<Warnings>,
 }
 
@@ -193,7 +194,7 @@ impl Entry {
     }
 }
 
-/// Runs a routine in a frame and with settings of its own; what has become of the frame.
+/// Runs a routine in a frame of its own, with its own settings; returns the frame.
 pub async fn run_framed(
     state: &mut State,
     client: &mut Client,
@@ -290,7 +291,7 @@ pub async fn alone(state: &mut State, client: &mut Client, text: &str, format: R
 /// How deep the call would be.
 pub fn check_depth(state: &State, routine: &Rc<Routine>) -> Result<u32> {
     let Some(caller) = &state.frame else { return Ok(0) };
-    // A statement around takes more of the stack.
+    // An enclosing statement uses more of the stack.
     let depth = caller.depth + 1 + 3 * u32::from(state.is_inside());
     let mut same = 0;
     let mut next = Some(caller);
@@ -328,7 +329,7 @@ fn local_out(state: &State, slot: u32) -> Option<Out> {
     (!is_fixed).then_some(Out::Local(slot))
 }
 
-/// Where an argument as written takes a value.
+/// The target of an argument as written.
 fn out_of(state: &State, arg: &Expr<'_>, given: Given<'_>) -> Option<Out> {
     match arg {
         Expr::UserVariable(name) => Some(Out::User((*name).to_owned())),
@@ -345,7 +346,7 @@ fn not_a_variable(number: usize, routine: String) -> Error {
     Error::from(Condition::SpNotVarArg { number: number.into(), routine: routine.into() })
 }
 
-/// The value of an argument of CALL, or of what SET assigns, in which the variables of the program that runs may stand.
+/// The value of an argument of CALL, or of a value of SET, which may contain variables of the running program.
 pub async fn argument(
     state: &mut State,
     arg: &Expr<'_>,
@@ -361,8 +362,8 @@ pub async fn argument(
     state.evaluate_over(arg, params, strictness).await
 }
 
-/// The value of an expression over the parameters of a prepared statement, or, where there are none, over the variables of the program that
-/// runs. `None`: it must be run as a query.
+/// The value of an expression over the parameters of a prepared statement or, without these, over the variables of the
+/// running program. `None`: it must be run as a query.
 pub fn computed(
     state: &mut State,
     expr: &Expr<'_>,
@@ -380,7 +381,7 @@ pub fn computed(
     Ok(value.map(|value| (value, expr.ty)))
 }
 
-/// The value of a parameter as it came, where the expression is nothing else.
+/// The value of a parameter unchanged, if the expression is just the parameter.
 fn as_given(expr: &Expr<'_>, params: &[Value<'_>]) -> Option<(Value<'static>, ColumnType)> {
     let Expr::Param(n) = expr else { return None };
     let value = params.get(*n as usize).map_or(Value::Null, crate::session::owned);
@@ -423,12 +424,12 @@ fn give_back(state: &mut State, client: &mut Client, frame: &Frame, outs: Vec<Ou
     Ok(())
 }
 
-/// Who the caller is, and its settings.
+/// The caller's identity and settings.
 struct Around {
-    /// Where the routine runs in another's name.
+    /// Set if the routine runs under another identity.
     caller: Option<Acting>,
     mode: u64,
-    /// Where the routine has others.
+    /// Set if the routine has other settings.
     others: Option<Others>,
 }
 

@@ -1,4 +1,4 @@
-//! From a routine's text to what can be run, and what an instruction needs: an expression or a plan, bound when it is first met.
+//! Compiles a routine's text into a program. The expression or plan of an instruction is bound at its first execution.
 
 use super::{Frame, Routine};
 use crate::error::{Error, Result};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use types::schema::{RoutineDef, TableDef, TriggerDef};
 use types::{ColumnType, TypeKind, Value};
 
-/// What a piece of code runs, where it has been bound.
+/// A bound piece of code.
 pub enum Work {
     /// Computed over the frame.
     Expression(Rc<Bound<sql::expr::Expr>>),
@@ -32,12 +32,12 @@ impl Routine {
         Self::compile_as(kind, def, None)
     }
 
-    /// Likewise, an event's.
+    /// Compiles an event's body.
     fn compile_event(def: &Arc<RoutineDef>) -> Result<Rc<Self>> {
         Self::compile_as(ProgramKind::Event, def, None)
     }
 
-    /// Likewise, a trigger's of the table.
+    /// Compiles a trigger of the table.
     pub fn compile_trigger(trigger: &TriggerDef, table: &Arc<TableDef>) -> Result<Rc<Self>> {
         let kind = ProgramKind::Trigger { event: trigger.event, before: trigger.before };
         Self::compile_as(kind, &trigger.program, Some(table))
@@ -78,7 +78,7 @@ impl Routine {
         Ok(Rc::new(Self { def, table, definer, program: kept, columns, types, returns, works, handles_warnings }))
     }
 
-    /// What MySQL finds wrong at CREATE besides: a function without RETURN, SET of a variable that there is not.
+    /// The further errors of CREATE: a function without RETURN, SET of an unknown variable.
     pub fn check(&self) -> Result<()> {
         if self.def.is_function() && !self.program().returns() {
             let name = format!("{}.{}", self.def.database, self.def.name);
@@ -88,17 +88,17 @@ impl Routine {
         unknown.map_or(Ok(()), |name| Err(crate::variables::Error::Unknown { name: name.to_string() }.into()))
     }
 
-    /// The compiled form of a procedure or function, the worker's where it has one.
+    /// The compiled form of a procedure or function, from the worker's cache if possible.
     pub fn of(state: &State, def: &Arc<RoutineDef>) -> Result<Rc<Self>> {
         Self::kept(state, def, None, || Self::compile(def))
     }
 
-    /// The same of an event's.
+    /// Likewise for an event.
     pub fn of_event(state: &State, def: &Arc<RoutineDef>) -> Result<Rc<Self>> {
         Self::kept(state, def, None, || Self::compile_event(def))
     }
 
-    /// The same of a trigger.
+    /// Likewise for a trigger.
     pub fn of_trigger(state: &State, trigger: &TriggerDef, table: &Arc<TableDef>) -> Result<Rc<Self>> {
         Self::kept(state, &trigger.program, Some(table), || Self::compile_trigger(trigger, table))
     }
@@ -118,7 +118,7 @@ impl Routine {
         Ok(routine)
     }
 
-    /// What a call of the function takes and gives.
+    /// The parameter and return types of the function.
     pub fn signature(&self) -> Result<StoredFunction> {
         let Some(returns) = self.returns.clone() else {
             return Err(Error::Internal("a procedure in an expression".to_owned()));
@@ -131,7 +131,7 @@ impl Routine {
         *self.works[id as usize].borrow_mut() = Some(work);
     }
 
-    /// The plan that is kept for a piece of code, where it still holds.
+    /// The kept plan of a piece of code, if it is still valid.
     fn kept_plan(&self, state: &State, id: u32) -> Option<Rc<PlanEntry>> {
         match &*self.works[id as usize].borrow() {
             Some(Work::Plan(plan)) => plan.present(state),

@@ -42,7 +42,7 @@ pub async fn create(state: &mut State, create: &CreateRoutine<'_>) -> Result<Don
     Ok(Done::default())
 }
 
-/// The definition of a program without parameters, made by the session now.
+/// The definition of a program without parameters, created by this session.
 pub fn program(state: &State, database: String, name: String, definer: Option<(&str, &str)>, body: &str) -> Result<RoutineDef> {
     let schema = state.schema();
     let Some(around) = schema.databases.get(&database) else { return Err(Error::UnknownDatabase(database)) };

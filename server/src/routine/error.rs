@@ -1,4 +1,4 @@
-//! MySQL's numbers and words for what is wrong with a routine.
+//! Errors about routines.
 
 use conditions::Condition;
 use sql::routine::RoutineError as E;

@@ -1,7 +1,9 @@
-//! Conditions: what statements raise, which handler is for them, SIGNAL, RESIGNAL and GET DIAGNOSTICS.
+//! Conditions: which handler handles a condition that a statement raises; SIGNAL, RESIGNAL and GET DIAGNOSTICS.
 //!
-//! H1: the innermost block with a handler that fits wins; within it an error number goes before an SQLSTATE, and that before a class.
-//! H2: while a handler's body runs, its block's own handlers are out of sight (the body is a child of the block's parent).
+//! H1: the innermost block with a matching handler wins. Within it, an error number precedes an SQLSTATE, and that
+//!     precedes a class.
+//! H2: while the body of a handler runs, the handlers of its own block are not active (the body is a child of the
+//!     block's parent).
 
 use super::Routine;
 use crate::error::{Description, Error, Result};
@@ -38,7 +40,7 @@ fn fit(raised: &Raised, condition: HandlerCondition) -> u8 {
     match condition {
         HandlerCondition::Number(number) if number == raised.number => 3,
         HandlerCondition::State(state) if state == raised.state => 2,
-        // What SELECT ... INTO without a row leaves is a warning and NOT FOUND.
+        // SELECT ... INTO without a row raises a condition that is both a warning and NOT FOUND.
         HandlerCondition::Warning if class == b"01" || raised.level == Level::Warning => 1,
         HandlerCondition::NotFound if class == b"02" => 1,
         HandlerCondition::Exception if raised.level == Level::Error && !matches!(class, b"00" | b"01" | b"02") => 1,
@@ -46,7 +48,7 @@ fn fit(raised: &Raised, condition: HandlerCondition) -> u8 {
     }
 }
 
-/// What GET DIAGNOSTICS says of a condition.
+/// The value of a condition's item in GET DIAGNOSTICS.
 fn item_of(raised: &Raised, item: SignalItem) -> Value<'static> {
     let class = &raised.state[..2];
     let text = match item {
@@ -70,21 +72,21 @@ fn item_of(raised: &Raised, item: SignalItem) -> Value<'static> {
     Value::Bytes(text.into_bytes().into())
 }
 
-/// A handler whose body runs.
+/// A handler whose body is running.
 pub struct Handling {
-    /// Whose it is.
+    /// The block that it belongs to.
     pub block: u32,
     pub raised: Raised,
     /// All that its statement has left, for GET STACKED DIAGNOSTICS.
     pub conditions: Vec<Raised>,
     /// How often the list of conditions had been cleared when it began.
     pub cleared: u32,
-    /// Where CONTINUE goes on.
+    /// Where a CONTINUE handler resumes.
     pub resume: usize,
 }
 
 impl Handling {
-    /// The body is done: what was handled is gone, what the body's last statement has left stays.
+    /// Ends the body: removes the handled conditions; those of the body's last statement stay.
     pub fn end(&self, state: &mut State) {
         let conditions = state.vars.warnings.get_mut();
         if conditions.cleared() == self.cleared {
@@ -108,7 +110,7 @@ pub fn find<'p>(program: &'p Program<'_>, block: u32, raised: &Raised) -> Option
     None
 }
 
-/// Is `block` in `around`, or the same?
+/// Is `block` equal to `around`, or nested in it?
 pub fn is_within(program: &Program<'_>, block: u32, around: u32) -> bool {
     let mut next = Some(block);
     while let Some(id) = next {
@@ -171,7 +173,8 @@ pub async fn signal(routine: &Rc<Routine>, state: &mut State, signal: &Signal<'_
     }
     state.clear_warnings();
     if let (true, Some(handled)) = (signal.resignal, handled) {
-        // It stands behind the conditions of the statement. Unless it is one of its own, it takes the place of the one that is handled.
+        // It follows the conditions of the statement. Unless RESIGNAL sets a state of its own, it replaces the handled
+        // condition.
         let is_handled = |condition: &Raised| signal.state.is_none() && *condition == handled.raised;
         let own = handled.conditions.iter().rposition(is_handled);
         let others = handled.conditions.iter().enumerate().filter(|(n, _)| Some(*n) != own);

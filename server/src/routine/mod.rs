@@ -1,18 +1,20 @@
-//! Stored procedures, functions and triggers: compiled once for each worker, run on the session's own task.
+//! Stored procedures, functions and triggers: compiled once per worker, run on the session's own task.
 //!
 //! ```text
-//! CREATE -> `define`: the text is read for errors and kept in the catalog
+//! CREATE -> `define`: the text is checked for errors and kept in the catalog
 //! CALL   -> `call`: arguments, the routine's own settings, a frame -> `run`: one instruction after the other -> OUT values, OK
 //! ```
 //! - A program (`sql::routine`) is a flat list of instructions. Variables are slots of the frame.
-//! - `compile`: what an instruction runs is bound when it is first met and kept with the program: a plan whose parameters are the slots,
-//!   or an expression over them. A plan is good for one schema version and one binding key, as in the plan cache.
-//! - `handler`: conditions, and who handles them.
-//! - `trigger`: triggers, whose variables are columns of the row they run for. Functions and triggers run inside of a statement
+//! - `compile`: an instruction is bound at its first execution, and the result is kept with the program: a plan whose
+//!   parameters are the slots, or an expression over them. As in the plan cache, a plan is valid for one schema version
+//!   and one binding key.
+//! - `handler`: conditions and their handlers.
+//! - `trigger`: triggers, whose variables are columns of their row. Functions and triggers run inside a statement
 //!   (`session::programs`).
 //!
-//! F1: while a routine runs, `State::frame` is its frame. Nothing answers OK to the client then, and each result set announces another.
-//! F2: the values are lent to a statement as its parameters, and are back in the frame before the next instruction.
+//! F1: while a routine runs, `State::frame` is its frame. No statement answers OK to the client then, and each result
+//!     set announces another.
+//! F2: a statement borrows the values of the frame as its parameters, and returns them before the next instruction.
 
 mod action;
 mod call;
@@ -51,7 +53,7 @@ pub struct Routine {
     pub def: Arc<RoutineDef>,
     /// Of a trigger.
     table: Option<Arc<TableDef>>,
-    /// In whose name it runs; `None`: in its caller's (SQL SECURITY INVOKER).
+    /// The definer under whose identity it runs; `None`: the caller's (SQL SECURITY INVOKER).
     definer: Option<Name>,
     program: KeptProgram,
     /// Of a trigger: the columns that its fields are.
@@ -60,7 +62,7 @@ pub struct Routine {
     returns: Option<ColumnType>,
     /// Of the slots. The operand of a CASE takes its type when it is bound.
     types: RefCell<Vec<ColumnType>>,
-    /// What the pieces of code run, by their numbers.
+    /// The bound pieces of code, by number.
     works: Vec<RefCell<Option<Work>>>,
     /// Some handler is for warnings or NOT FOUND, which statements without an error may raise.
     handles_warnings: bool,
@@ -72,16 +74,16 @@ impl Routine {
     }
 }
 
-/// The variables of a routine that runs, and what its cursors have read.
+/// The variables of a running routine, and the rows of its cursors.
 pub struct Frame {
     routine: Rc<Routine>,
     values: Vec<Value<'static>>,
     cursors: Vec<Option<OpenCursor>>,
-    /// What SELECT ... INTO has read for variables, the first of which may be set only when it is done.
+    /// The values that SELECT ... INTO has read; variables are set only after the query has finished.
     pub fetched: Vec<Value<'static>>,
-    /// What RETURN has given.
+    /// The value of RETURN.
     returned: Option<Value<'static>>,
-    /// Calls around this one.
+    /// The number of enclosing calls.
     depth: u32,
     /// The frame of the caller.
     caller: Option<Box<Frame>>,
@@ -93,7 +95,7 @@ impl Frame {
         self.routine.types.borrow()[slot].clone()
     }
 
-    /// What the innermost program is that runs in a statement.
+    /// The kind of the innermost program that runs inside a statement.
     pub fn inner_name(&self) -> Option<&'static str> {
         let own = self.routine.program().kind.inner_name();
         own.or_else(|| self.caller.as_ref().and_then(|caller| caller.inner_name()))
@@ -119,12 +121,12 @@ struct OpenCursor {
     types: Vec<ColumnType>,
 }
 
-/// What a call of a stored function takes and gives.
+/// The parameter and return types of a stored function.
 pub fn stored_function(state: &State, def: &Arc<RoutineDef>) -> Result<StoredFunction> {
     Routine::of(state, def)?.signature()
 }
 
-/// The same for whoever has no session.
+/// Likewise, without a session.
 pub fn signature(def: &Arc<RoutineDef>) -> Result<StoredFunction> {
     Routine::compile(def)?.signature()
 }

@@ -1,6 +1,7 @@
 //! Runs a program: one instruction after the other, each statement as the session runs its own.
 //!
-//! An error goes to the handler that fits, else to the caller. What no handler may hold up (KILL, a lost client) goes straight there.
+//! An error goes to a matching handler, or else to the caller. An error that no handler may catch (KILL, a lost client)
+//! goes to the caller directly.
 
 use super::handler::{self, Handling};
 use super::{Frame, OpenCursor, Routine, action};
@@ -14,7 +15,7 @@ use sql::routine::{Instr, Place, RoutineError, SlotType, StatementCode};
 use std::rc::Rc;
 use types::{ColumnType, LobSize, TypeKind, Value};
 
-/// Instructions until others get their turn, and the kill flag is looked at.
+/// The number of instructions between two yields and checks of the kill flag.
 const SLICE: u32 = 256;
 
 /// Runs the program of the frame that the session holds (F1).
@@ -31,7 +32,7 @@ pub async fn run(state: &mut State, client: &mut Client, routine: &Rc<Routine>, 
                 return Err(Error::Exec(exec::Error::Interrupted));
             }
         }
-        // An expression is a statement of its own as far as conditions go.
+        // For diagnostics, an expression counts as a statement.
         if matches!(instr, Instr::Set { .. } | Instr::Clear(_) | Instr::JumpUnless { .. }) {
             state.clear_warnings();
         }
@@ -94,7 +95,7 @@ pub async fn run(state: &mut State, client: &mut Client, routine: &Rc<Routine>, 
     Ok(())
 }
 
-/// Where CONTINUE goes on after an instruction that has failed.
+/// Where a CONTINUE handler continues after a failed instruction.
 fn after(instr: &Instr<'_>, at: usize) -> usize {
     match instr {
         Instr::JumpUnless { after, .. } | Instr::Set { after: Some(after), .. } => *after as usize,
@@ -102,10 +103,10 @@ fn after(instr: &Instr<'_>, at: usize) -> usize {
     }
 }
 
-/// What no handler may hold up.
+/// Errors that no handler may catch.
 fn is_final(state: &State, error: &Error) -> bool {
     match error {
-        // The whole transaction is rolled back, by the statement around.
+        // The enclosing statement rolls the whole transaction back.
         error if state.is_inside() && error.ends_transaction() => true,
         Error::Exec(exec::Error::Interrupted | exec::Error::ClientGone) | Error::Internal(_) | Error::ShuttingDown => true,
         Error::Protocol(error) => error.is_fatal(),
@@ -119,7 +120,7 @@ fn last_handled(state: &State, routine: &Routine, at: usize, instr: &Instr<'_>, 
     if !clears && state.warning_count() == before {
         return None;
     }
-    // What GET DIAGNOSTICS says of itself brings up the others again.
+    // An error of GET DIAGNOSTICS itself is added to the earlier conditions.
     let skip = if clears || matches!(instr, Instr::Diagnostics(_)) { 0 } else { before.into() };
     let block = routine.program().block_of[at];
     let handled = |raised: &Raised| handler::find(routine.program(), block, raised).is_some();
@@ -155,7 +156,7 @@ fn step_now(state: &mut State, routine: &Routine, at: usize, instr: &Instr<'_>) 
     }
 }
 
-/// Of what a variable is set to. The operand of a CASE is only compared.
+/// How strictly a value is converted to the variable. The operand of a CASE is only compared.
 fn strictness(routine: &Routine, slot: u32) -> Strictness {
     match routine.program().slots[slot as usize].ty {
         SlotType::Operand => Strictness::Arguments,
@@ -175,7 +176,7 @@ fn assign_or_forget(state: &mut State, routine: &Routine, slot: u32, value: Valu
     assign(state, slot, value, from).inspect_err(|_| forget(state, routine, slot))
 }
 
-/// SET of a variable, whose value is known. The operand of a CASE takes the type too.
+/// SET of a variable to a known value. The variable of a CASE operand takes the value's type too.
 fn set(state: &mut State, routine: &Routine, slot: u32, value: Value<'static>, ty: &ColumnType) -> Result<()> {
     if routine.program().slots[slot as usize].ty == SlotType::Operand {
         routine.types.borrow_mut()[slot as usize] = operand_type(ty.clone());
@@ -227,9 +228,9 @@ async fn step(
             frame(state).cursors[first..first + count].iter_mut().for_each(|cursor| *cursor = None);
         }
         Instr::Return(value) => {
-            // What statements have left is not the function's.
+            // The conditions of statements do not belong to the function.
             state.clear_warnings();
-            // A function whose RETURN has failed, and a handler goes on, gives NULL.
+            // If RETURN failed and a handler continues, the function returns NULL.
             frame(state).returned = Some(Value::Null);
             let (value, ty) = routine.value(state, value, Strictness::Everywhere).await?;
             let Some(to) = &routine.returns else {
@@ -259,7 +260,7 @@ async fn step(
     Ok(at + 1)
 }
 
-/// What the operand of a CASE is compared as: an ENUM is its text, also beside numbers.
+/// The type in which the operand of a CASE is compared: an ENUM is a string, even beside numbers.
 fn operand_type(ty: ColumnType) -> ColumnType {
     match ty.kind {
         TypeKind::Enum { .. } | TypeKind::Set { .. } => {
@@ -326,7 +327,7 @@ async fn lend(state: &mut State, client: &mut Client, entry: &Rc<PlanEntry>, to:
     outcome
 }
 
-/// What SELECT ... INTO has read goes to its variables, one after the other.
+/// Assigns the values that SELECT ... INTO has read to its variables, one after the other.
 fn store_fetched(state: &mut State, routine: &Routine, entry: &PlanEntry) -> Result<()> {
     let mut fetched = std::mem::take(&mut frame(state).fetched);
     let Some(ResultTarget::Variables(places)) = &entry.into else { return Ok(()) };
@@ -352,7 +353,7 @@ async fn open(state: &mut State, client: &mut Client, routine: &Rc<Routine>, cur
         state.clear_warnings();
         let mut rows = KeptRows::new(state.keep_rows());
         if lend(state, client, &entry, &mut Destination::Rows(&mut rows)).await? == Ran::Done {
-            // ROW_COUNT() goes on telling of the statement before.
+            // ROW_COUNT() still refers to the previous statement.
             state.vars.row_count = row_count;
             let types = entry.prepared.columns().iter().map(|column| column.ty.clone()).collect();
             frame(state).cursors[cursor] = Some(OpenCursor { rows, types });

@@ -1,4 +1,4 @@
-//! What SHOW and information_schema say of procedures and functions.
+//! The rows of SHOW and information_schema about procedures and functions.
 
 use super::Routine;
 use crate::error::{Error, Result};
@@ -25,7 +25,7 @@ pub fn quoted(def: &RoutineDef, name: &str) -> String {
     format!("{quote}{name}{quote}")
 }
 
-/// The statement that makes the routine.
+/// The CREATE statement of the routine.
 fn statement(def: &Arc<RoutineDef>) -> String {
     let mut out = format!("CREATE DEFINER={} {} {}({})", quoted_definer(def), def.kind(), quoted(def, &def.name), def.parameters);
     if let Some(returns) = returned(def) {
@@ -59,7 +59,7 @@ fn statement(def: &Arc<RoutineDef>) -> String {
     out
 }
 
-/// What a program was made with, as the last columns of most answers tell it.
+/// The character set and collations of a program's creation, the last columns of most result sets.
 pub fn charset_values(def: &RoutineDef) -> [Value<'static>; 3] {
     [text(&def.client_charset), text(def.connection_collation.name()), text(def.database_collation.name())]
 }
@@ -128,7 +128,7 @@ pub fn status(state: &State, functions: bool) -> Vec<Vec<Value<'static>>> {
     all(&schema).filter(|def| def.is_function() == functions).map(row).collect()
 }
 
-/// The rows of information_schema.ROUTINES. `access`: `None` for somebody who sees all.
+/// The rows of information_schema.ROUTINES. `access`: `None` for a reader that sees everything.
 pub fn routines(schema: &Schema, access: Option<&Access>) -> Vec<Vec<Value<'static>>> {
     let row = |def: &Arc<RoutineDef>| {
         let mut row = vec![text(&def.name), text("def"), text(&def.database), text(&def.name), text(def.kind())];

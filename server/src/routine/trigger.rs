@@ -1,7 +1,7 @@
-//! Triggers: their statements, how they are run for a row, and what is told of them.
+//! Triggers: their statements, their execution for a row, and their rows in SHOW and information_schema.
 //!
-//! A trigger's program has a variable for each column of OLD and NEW that it names. They are filled before it runs; those of NEW that a
-//! BEFORE trigger may set go back to the row.
+//! A trigger's program has a variable for each column of OLD and NEW that it names. They are set before it runs. A
+//! BEFORE trigger's assignments to NEW are copied back to the row.
 
 use super::call::{Entry, check_depth, run_framed};
 use super::show::{Charsets, quoted_definer};
@@ -104,7 +104,7 @@ pub async fn fire(state: &mut State, client: &mut Client, fired: Fired<'_>) -> R
             };
         }
         let mut frame = run_framed(state, client, &routine, Entry::new(values, depth), RowFormat::Text).await?;
-        // What its statements have left is not the statement's.
+        // The conditions of its statements do not belong to the outer statement.
         state.clear_warnings();
         for (field, column) in program.fields.iter().zip(&routine.columns).filter(|(field, _)| field.assigned) {
             set.retain(|(other, _)| other != column);
@@ -118,7 +118,7 @@ fn may_see(access: &Access, table: &TableDef) -> bool {
     access.table(&table.database, &table.name).0.has(Privileges::TRIGGER)
 }
 
-/// The triggers that the account may know of, each with its table and its place among those of its event and time.
+/// The triggers that the account may see, each with its table and its position among those of its event and time.
 fn all<'s>(schema: &'s Schema, access: Option<&'s Access>) -> impl Iterator<Item = (&'s TableDef, &'s TriggerDef, usize)> {
     let may = move |table: &TableDef| access.is_none_or(|access| may_see(access, table));
     let tables = schema.databases.values().flat_map(|database| database.tables.values());
@@ -130,7 +130,7 @@ fn all<'s>(schema: &'s Schema, access: Option<&'s Access>) -> impl Iterator<Item
     })
 }
 
-/// The statement that makes the trigger.
+/// The CREATE TRIGGER statement of the trigger.
 fn statement(table: &TableDef, trigger: &TriggerDef) -> String {
     let quoted = |name: &str| format!("`{}`", name.replace('`', "``"));
     let TriggerDef { event, program, .. } = trigger;
@@ -237,7 +237,7 @@ fn event_order(value: &Value<'_>) -> usize {
     [&b"INSERT"[..], b"UPDATE", b"DELETE"].iter().position(|event| *event == name).unwrap_or(3)
 }
 
-/// The rows of information_schema.TRIGGERS. `access`: `None` for somebody who sees all.
+/// The rows of information_schema.TRIGGERS. `access`: `None` for a reader that sees everything.
 pub fn trigger_rows(schema: &Schema, access: Option<&Access>) -> Vec<Vec<Value<'static>>> {
     let row = |(table, trigger, order): (&TableDef, &TriggerDef, usize)| {
         let program = &trigger.program;
