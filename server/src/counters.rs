@@ -1,7 +1,9 @@
-//! The counters behind SHOW STATUS: plain cells of each session, and of each worker for sessions that have ended and for what belongs to none.
+//! The counters behind SHOW STATUS: plain cells in each session, and in each worker for ended sessions and for events
+//! without a session.
 //!
-//! K1: a session's cells are its worker's to read and write; whoever wants the sum asks every worker.
-//! K2: what a session has counted moves to its worker when it ends, and with FLUSH STATUS: no event is in both, or in neither.
+//! K1: only its worker reads and writes the cells of a session; a sum is gathered from every worker by message.
+//! K2: the counts of a session move to its worker when it ends, and at FLUSH STATUS: each event is counted exactly
+//!     once.
 
 use crate::digests::Ways;
 use crate::shared::Shared;
@@ -41,7 +43,7 @@ exec::counter_cells! {
 
 macro_rules! commands {
     ($($command:ident => $name:literal,)*) => {
-        /// What a statement or command counts as.
+        /// The counter of a statement or command.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Command {
             $($command,)*
@@ -179,7 +181,7 @@ commands! {
     UpdateMulti => "Com_update_multi",
 }
 
-/// What one session, or all ended sessions of a worker, have done.
+/// The counts of one session, or of all ended sessions of a worker.
 #[derive(Debug)]
 pub struct Counters {
     pub events: Events,
@@ -224,7 +226,7 @@ impl Counters {
         }
     }
 
-    /// Adds what another one has.
+    /// Adds the counts of another one.
     fn add(&self, other: &Self) {
         self.events.add(&other.events);
         self.work.add(&other.work);
@@ -233,7 +235,7 @@ impl Counters {
         }
     }
 
-    /// Takes what another one has, which begins anew (K2).
+    /// Moves the counts of another one here, which restarts at zero (K2).
     pub fn take(&self, other: &Self) {
         self.add(other);
         other.events.clear();
@@ -251,7 +253,7 @@ impl Counters {
     }
 }
 
-/// What all sessions have done since the start, those that have ended too, by name.
+/// The sums over all sessions since the start, including ended ones, by name.
 pub async fn sums(shared: &Shared) -> BTreeMap<&'static str, u64> {
     let ask = |worker: &Rc<Worker>| {
         let all = Counters::default();

@@ -1,6 +1,6 @@
-//! Which condition of the catalogue each error is.
+//! Maps each error to its condition of the catalogue.
 //!
-//! Every crate below describes what went wrong as data. [`Error`] gathers those and the server's own; [`Error::condition`] names the
+//! Every crate describes errors as data. [`Error`] gathers these and the server's own; [`Error::condition`] names the
 //! row of the crate `conditions`, which has MySQL's number, SQLSTATE and message.
 
 mod partition;
@@ -15,7 +15,7 @@ use sql::{Clause, DefinitionError, Error as Sql, FileError, NameKind, RecursiveE
 use table::ddl::ForeignKeyError;
 use table::{Error as Table, NameOf};
 
-/// Anything that a client may be told.
+/// Any error that a client may get.
 #[derive(Debug)]
 pub enum Error {
     Sql(Sql),
@@ -101,7 +101,7 @@ pub enum Error {
     Condition(Box<Condition>),
 }
 
-/// What a client reads.
+/// The error as a client reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
     pub number: u16,
@@ -159,7 +159,8 @@ impl Error {
         }
     }
 
-    /// The row of the catalogue that it is. Of what SIGNAL raised only the message stays: [`Self::describe`] knows the rest.
+    /// Its row of the catalogue. For a condition raised by SIGNAL only the message is kept; [`Self::describe`] knows
+    /// the rest.
     #[cold]
     pub fn condition(&self) -> Condition {
         match self {
@@ -416,7 +417,7 @@ fn shown(name: &str) -> String {
     name.chars().take(100).collect()
 }
 
-/// Where 1055 stands.
+/// The clause that 1055 names.
 fn place_of(clause: Clause) -> &'static str {
     match clause {
         Clause::OrderBy => "ORDER BY clause",
@@ -590,7 +591,7 @@ fn exec_error(error: &Exec) -> Condition {
     }
 }
 
-/// What `table` was told by who judges and computes expressions (`table::ddl::Expressions`).
+/// An error of the implementation of `table::ddl::Expressions`.
 fn expression_error(error: &(dyn std::error::Error + Send + Sync + 'static)) -> Condition {
     if let Some(error) = error.downcast_ref::<Exec>() {
         return exec_error(error);

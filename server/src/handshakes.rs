@@ -1,13 +1,13 @@
-//! Clients that have connected and have not proved yet who they are, and who of them has to go when there is no room.
+//! Clients that are connected but not authenticated yet, and which of them must go when there is no room.
 //!
-//! Anybody can connect and say nothing until `connect_timeout`. So these clients take the place of nobody who has logged in: they do not
-//! count for `max_connections`, and where the server has all the clients that it can have, one that says nothing makes room.
+//! Anybody can connect and send nothing until `connect_timeout`. So such clients take nobody's place: they do not count
+//! for `max_connections`, and at the maximum of connections a silent one makes room for a new client.
 //!
-//! H1: who goes is the one that has waited longest of the host that has the most of them; a host from which somebody has logged in comes
-//!     last.
-//! H2: a handshake is not ended within `PATIENCE`, for a client of a host from which somebody has logged in within `PATIENCE_OF_KNOWN`: what is
-//!     just beginning is most often good. The new client waits so long.
-//! H3: no host has more than half of the places for long: beyond that its own oldest goes.
+//! H1: the client that goes has waited longest among those of the host with the most such clients. A host from which
+//!     somebody has logged in comes last.
+//! H2: a handshake is not ended within `PATIENCE` (`PATIENCE_OF_KNOWN` if somebody has logged in from its host),
+//!     because most young handshakes are legitimate. The new client waits that long.
+//! H3: no host holds more than half of the places for long: beyond that, its own oldest client goes.
 
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -31,11 +31,11 @@ pub struct Greeted {
 
 #[derive(Debug, Default)]
 struct Open {
-    /// Those of each host, oldest first.
+    /// The handshakes of each host, oldest first.
     hosts: HashMap<String, VecDeque<Greeted>>,
     /// Clients that have logged in and are there.
     logged_in: usize,
-    /// Where somebody has logged in from.
+    /// Hosts from which somebody has logged in.
     known: HashSet<String>,
 }
 
@@ -67,19 +67,20 @@ impl Handshakes {
         Handshake { all: Arc::clone(self), host: host.to_owned(), session }
     }
 
-    /// Is there a place for one more, with the one that there is for who comes to see why there are so many?
+    /// Is there room for one more client, including the extra place for an administrator?
     pub fn have_room(&self, connections_max: usize) -> bool {
         let open = self.0.lock();
         open.logged_in + open.hosts.values().map(VecDeque::len).sum::<usize>() <= connections_max
     }
 
-    /// How long a new client of the host may have to wait for one that makes room. `None`: all places are of clients that have logged in.
+    /// How long a new client of the host may have to wait for room. `None`: clients that have logged in hold all
+    /// places.
     pub fn patience(&self, host: &str, connections_max: usize) -> Option<Duration> {
         let open = self.0.lock();
         (open.logged_in <= connections_max).then(|| open.patience(host))
     }
 
-    /// Who makes room for a new client of the host, where somebody can. H1, H2
+    /// Selects the client that makes room for a new client of the host, if one may be ended. H1, H2
     pub fn make_room(&self, host: &str, now: Instant) -> Option<Greeted> {
         let mut open = self.0.lock();
         let is_known = |host: &str| open.known.contains(host);
@@ -93,7 +94,7 @@ impl Handshakes {
         open.remove(&host, |_| true)
     }
 
-    /// Who goes because the host has more handshakes than it may. H2, H3
+    /// Selects the client to end because the host has too many handshakes. H2, H3
     pub fn shorten(&self, host: &str, connections_max: usize, now: Instant) -> Option<Greeted> {
         let mut open = self.0.lock();
         let waiting = open.hosts.get(host)?;
@@ -144,7 +145,7 @@ impl Drop for Place {
 
 impl Drop for Handshake {
     fn drop(&mut self) {
-        // Where it had to go it is no longer there.
+        // If it was selected to be ended, it is no longer in the list.
         self.all.0.lock().remove(&self.host, |greeted| greeted.session == self.session);
     }
 }

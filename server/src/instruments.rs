@@ -1,7 +1,7 @@
-//! What performance_schema is told to look at: `setup_consumers` and `setup_instruments`, in the memory of the server.
+//! The settings of performance_schema: `setup_consumers` and `setup_instruments`, in the memory of the server.
 //!
-//! All consumers of MySQL can be switched; those that have something to show here obey: the statistics by digest, the stages of definitions, and
-//! the transactions that are open. Of instruments there are those of these stages and transactions.
+//! All of MySQL's consumers can be switched. Those with data here have an effect: the statistics by digest, the stages
+//! of definitions, and the open transactions. There are instruments for these stages and transactions only.
 
 use crate::show::{self, Row};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,7 +12,7 @@ const DATABASE: &str = "performance_schema";
 pub const CONSUMERS: &str = "setup_consumers";
 pub const INSTRUMENTS: &str = "setup_instruments";
 
-/// What is on from the start is what is shown from the start.
+/// Names, and whether they are enabled at the start: those with data are.
 const CONSUMER_NAMES: [(&str, bool); 16] = [
     ("events_stages_current", true),
     ("events_stages_history", false),
@@ -36,7 +36,7 @@ const TRANSACTIONS_CURRENT: usize = 7;
 const GLOBAL: usize = 13;
 const THREADS: usize = 14;
 const DIGESTS: usize = 15;
-/// Bits beside those of the consumers: what the slow query log and the general log ask for.
+/// Bits after those of the consumers, for the slow query log and the general log.
 const GENERAL_LOG: usize = 16;
 const SLOW_LOG: usize = 17;
 const UNINDEXED: usize = 18;
@@ -49,7 +49,7 @@ pub const TRANSACTION: &str = "transaction";
 const INSTRUMENT_NAMES: [(&str, &str); 4] =
     [(CATCHING_UP, "progress"), (READING_ROWS, "progress"), (WAITING_FOR_TABLE, ""), (TRANSACTION, "")];
 
-/// What is to be noted of a statement: one word, read when it begins.
+/// What to record about a statement: one word, read when it begins.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Watched(u32);
 
@@ -89,7 +89,7 @@ impl Watched {
 
 /// One bit for each name.
 pub struct Instruments {
-    /// And those of the logs.
+    /// Also the bits of the logs.
     consumers: AtomicU32,
     enabled: AtomicU32,
     timed: AtomicU32,
@@ -103,14 +103,14 @@ impl Default for Instruments {
     }
 }
 
-// Relaxed everywhere: a switch orders nothing; whoever does not see it yet goes on as before.
+// Relaxed everywhere: a switch orders nothing; a statement that does not see it yet continues as before.
 impl Instruments {
     fn consumes(&self, wanted: &[usize]) -> bool {
         let on = self.consumers.load(Ordering::Relaxed);
         wanted.iter().all(|bit| on & 1 << bit != 0)
     }
 
-    /// What is to be noted of statements.
+    /// What to record about statements.
     #[inline]
     pub fn watched(&self) -> Watched {
         Watched(self.consumers.load(Ordering::Relaxed))

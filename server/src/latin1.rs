@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use types::charset::{latin1_byte, latin1_char};
 
-/// The encoding of a client's text, where it is not UTF-8 or bytes as they are.
+/// The encoding of a client's text, if it is neither UTF-8 nor binary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Narrow {
     Latin1,
@@ -37,7 +37,7 @@ impl Narrow {
         }
     }
 
-    /// UTF-8 for the client; what it has no byte for becomes `?`, as in MySQL.
+    /// Converts UTF-8 for the client; a character without a byte becomes `?`, as in MySQL.
     pub fn encode(self, text: &[u8]) -> Cow<'_, [u8]> {
         if text.is_ascii() {
             return Cow::Borrowed(text);

@@ -1,11 +1,14 @@
 //! The server: listeners, workers, sessions, variables, SHOW, information_schema.
 //!
 //! - [`start`] binds the sockets and starts the threads; [`ServerHandle`] stops them.
-//! - `worker` runs sessions as futures, one thread per CPU; `connection` owns sockets and buffers.
-//! - `event` runs events when they are due.
-//! - `session` speaks the protocol and runs statements; `statement` finds plans; `ddl` runs definitions on threads that may block.
-//! - `variables`, `show`, `information_schema` answer what clients ask about the server itself.
-//! - `error` gives every crate's errors their MySQL number, SQLSTATE and message.
+//! - `worker` runs sessions as futures, one thread per CPU; the crate `reactor` has the event loop, sockets and
+//!   buffers.
+//! - `session` speaks the protocol and runs statements. Stored programs are in `routine`, events in `event`.
+//! - `account` runs the statements about accounts; the crate `accounts` has their model.
+//! - `ddl` runs definitions on threads that may block. `plan_cache` keeps plans.
+//! - `show` makes the rows of SHOW, information_schema, performance_schema and `sys`; `variables` has the system
+//!   variables.
+//! - `error` maps the errors of every crate to conditions of the catalogue.
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![forbid(unsafe_code)]
 
@@ -37,21 +40,22 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use worker::{Acceptor, Listeners, Message, Worker};
 
-/// What clients read as VERSION(): the dialect's version, then ours.
+/// The result of VERSION(): the dialect's version, then ours.
 pub const VERSION: &str = concat!("8.4.0-heddle-", env!("CARGO_PKG_VERSION"));
 
 /// How the server runs.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Where TCP clients connect; port 0 takes a free one ([`ServerHandle::tcp_address`] tells which). `None`: no TCP.
+    /// The address for TCP clients; port 0 takes a free one ([`ServerHandle::tcp_address`] returns it). `None`: no TCP.
     pub tcp: Option<SocketAddr>,
-    /// Where administrators connect, also when all workers are busy: with SERVICE_CONNECTION_ADMIN. `None`: nowhere but where all do.
+    /// The address for administrators (SERVICE_CONNECTION_ADMIN), usable while all workers are busy. `None`: none of
+    /// their own.
     pub admin: Option<SocketAddr>,
     /// The unix socket's path. `None`: no unix socket.
     pub socket: Option<PathBuf>,
     /// Shown as `@@datadir`; the engine has it open already.
     pub data_dir: PathBuf,
-    /// Where SELECT ... INTO OUTFILE may make files. `None`: nowhere.
+    /// The directory where SELECT ... INTO OUTFILE may create files. `None`: nowhere.
     pub secure_file_priv: Option<PathBuf>,
     /// Threads that run statements; as many as `txn::Config::workers` says.
     pub workers: usize,
@@ -64,7 +68,7 @@ pub struct Config {
     pub event_scheduler: EventScheduler,
     /// The slow query log and the general log, until SET GLOBAL says otherwise.
     pub logs: LogSettings,
-    /// Offer TLS, with the certificates of the data directory; they are made where they are missing.
+    /// Offers TLS with the certificates of the data directory; missing ones are generated.
     pub tls: bool,
     /// How many times an idle worker polls before it sleeps, at most; it adapts itself below that.
     pub idle_polls_max: u32,
@@ -99,7 +103,7 @@ pub struct LogSettings {
     /// `None`: in the data directory, by the name of the machine.
     pub slow_file: Option<PathBuf>,
     pub general_file: Option<PathBuf>,
-    /// What is slow; `None`: ten seconds.
+    /// The limit of the slow query log; `None`: ten seconds.
     pub long_query_seconds: Option<f64>,
     /// `log_output`: to files, or nowhere.
     pub to_files: bool,

@@ -21,7 +21,7 @@ use types::{CollationId, ColumnType, TypeKind};
 /// Plans kept by each worker.
 const PLANS_MAX: usize = 1024;
 
-/// What a statement does.
+/// The kind of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatementKind {
     Select,
@@ -44,22 +44,22 @@ pub struct PlanEntry {
     pub schema_version: u64,
     pub prepared: Prepared,
     pub kind: StatementKind,
-    /// What it counts as, if it is a client's statement.
+    /// Its counter, if it is a client's statement.
     pub command: Option<Command>,
     /// Changes rows.
     pub writes: bool,
     /// READ ONLY forbids it: it changes rows of tables that are not temporary, or locks rows as if to do so.
     pub wants_write: bool,
-    /// SELECT ... INTO: where the rows go instead of to the client.
+    /// SELECT ... INTO: the target of the rows, instead of the client.
     pub into: Option<ResultTarget>,
     pub reads: VirtualReads,
-    /// What whoever runs it must be allowed.
+    /// The privileges that a session needs to run it.
     pub needs: Needs,
-    /// What it takes for granted of the parameters' values.
+    /// The assumptions about the parameters' values.
     pub params: Params,
     pub ways: Ways,
     join_rows: OnceCell<f64>,
-    /// Of the statement's digest, where the plan is kept.
+    /// The statistics of the statement's digest, if the plan is kept.
     pub statistics: OnceCell<Rc<Statistics>>,
     head: RefCell<Option<(Option<CollationId>, Rc<EncodedHead>)>>,
 }
@@ -111,7 +111,7 @@ impl PlanEntry {
         })
     }
 
-    /// What its largest join reads, by estimate.
+    /// The estimated rows of its largest join.
     pub fn join_rows(&self) -> f64 {
         *self.join_rows.get_or_init(|| sql::join_rows(self.prepared.plan()))
     }
@@ -180,10 +180,10 @@ pub fn definition_of<'a>(column: &'a OutputColumn, results: Option<CollationId>)
     }
 }
 
-/// Puts MySQL's own length and type of a computed column into what the client is told.
+/// Sets MySQL's length and type of a computed column in the column definition for the client.
 fn describe(wire: &mut WireType, column: &OutputColumn, results: Option<CollationId>) {
     let Some(characters) = column.characters else { return };
-    // What is chosen among members of an ENUM is a text.
+    // The result of IF or CASE over ENUM values is a string.
     wire.set_flag(column_flag::ENUM | column_flag::SET, false);
     // The bytes of a hexadecimal literal are a number no more.
     wire.set_flag(
@@ -239,7 +239,7 @@ pub struct PlanCache {
 }
 
 impl PlanCache {
-    /// The plan of this digest, where it holds for the session.
+    /// The plan of this digest, if it is valid for the session.
     pub fn get(&self, digest: u128, state: &State) -> Option<Rc<PlanEntry>> {
         self.plans.get(&(digest, state.settings.bind_key))?.present(state)
     }
@@ -251,7 +251,7 @@ impl PlanCache {
         self.plans.insert((digest, bind_key), plan);
     }
 
-    /// Drops plans of other schema versions, or every second plan where all are current.
+    /// Drops plans of other schema versions, or every second plan if all are current.
     fn make_room(&mut self, schema_version: u64) {
         self.plans.retain(|_, plan| plan.what.schema_version == schema_version);
         if self.plans.len() >= PLANS_MAX {

@@ -1,5 +1,5 @@
-//! What all threads of the server share. Written when clients come and go, when a global variable is set, and by DDL; no
-//! statement on rows writes to it.
+//! The state that all threads of the server share. It is written when clients come and go, when a global variable is
+//! set, and by DDL. Statements on rows do not write to it.
 
 use crate::ddl::DdlThreads;
 use crate::event::{EventScheduler, Events};
@@ -22,11 +22,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-/// Who may not write.
+/// The accounts that may not write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protection {
     None,
-    /// All but those who administer connections.
+    /// All without CONNECTION_ADMIN.
     ReadOnly,
     /// Nobody may.
     SuperReadOnly,
@@ -49,7 +49,7 @@ pub struct Shared {
     pub engine: Arc<txn::Engine>,
     pub workers: Vec<Arc<WorkerRemote>>,
     pub ddl: DdlThreads,
-    /// Definitions share it as writers; who wants none of them has a read lock on it.
+    /// Definitions hold a writer's share; a read lock on it stops definitions.
     pub definitions: Arc<table::MetadataLock>,
     pub accounts: Arc<AccountStore>,
     pub handshakes: Arc<Handshakes>,
@@ -62,16 +62,16 @@ pub struct Shared {
     /// The slow query log and the general log.
     pub logs: TextLogs,
     pub events: Events,
-    /// Where statements keep what memory has no room for.
+    /// Storage for data of statements that exceeds memory.
     pub temporary: exec::Temporary,
     pub started: Instant,
-    /// What the ticks of statements are in time.
+    /// Converts the ticks of statements to time.
     pub tick_clock: os::TickClock,
     /// `read_only` and `super_read_only`, as statements that write look at them.
     protection: AtomicU8,
     globals: ArcSwap<Globals>,
     pub persisted: Arc<Persisted>,
-    /// Taken by whoever publishes new globals.
+    /// Locked while new globals are published.
     globals_writer: Mutex<()>,
     next_connection: AtomicU32,
     /// The most sessions at a time, and since when, in seconds of the epoch.
@@ -156,12 +156,12 @@ impl Shared {
         change(&mut next);
         self.temporary.set_bytes_max(next.get(IDS.heddle_temporary_space_max).as_u64());
         set_logs(&self.instruments, &next);
-        // Relaxed: what is written meanwhile was begun before.
+        // Relaxed: a concurrent write began before the change.
         self.protection.store(Protection::of(&next) as u8, Ordering::Relaxed);
         self.globals.store(Arc::new(next));
     }
 
-    /// Who may not write now.
+    /// The accounts that may not write now.
     pub fn protection(&self) -> Protection {
         match self.protection.load(Ordering::Relaxed) {
             0 => Protection::None,
@@ -180,7 +180,7 @@ impl Shared {
         self.next_connection.load(Ordering::Relaxed) - 1
     }
 
-    /// So many sessions are open.
+    /// Raises the peak number of open sessions.
     pub fn note_peak(&self, open: usize) {
         // Relaxed: figures for people. Two that raise it at once may leave the time of the lower one, which is the same.
         if open > self.peak.load(Ordering::Relaxed) {
@@ -190,7 +190,7 @@ impl Shared {
         }
     }
 
-    /// FLUSH STATUS: the peak begins anew.
+    /// FLUSH STATUS: restarts the peak.
     pub fn note_status_flushed(&self) {
         // Relaxed: a figure for people.
         self.status_flushed_us.store(self.started.elapsed().as_micros() as u64, Ordering::Relaxed);
@@ -198,7 +198,7 @@ impl Shared {
         self.note_peak(self.sessions());
     }
 
-    /// When FLUSH STATUS was last said; the start, where it was not.
+    /// The time of the last FLUSH STATUS, or else of the start.
     pub fn status_flushed(&self) -> Instant {
         self.started + Duration::from_micros(self.status_flushed_us.load(Ordering::Relaxed))
     }
@@ -210,7 +210,7 @@ impl Shared {
 
     /// Sessions open now, roughly.
     pub fn sessions(&self) -> usize {
-        // Those of administrators are beyond max_connections.
+        // Administrators' sessions do not count for max_connections.
         let workers = &self.workers[..self.config.workers.max(1)];
         workers.iter().map(|worker| worker.load().load(Ordering::Relaxed)).sum()
     }
@@ -225,7 +225,7 @@ impl Shared {
         self.stopping.load(Ordering::Acquire)
     }
 
-    /// Tells every worker to stop; `true` for the first call.
+    /// Tells every worker to stop; returns `true` for the first call.
     pub fn begin_stop(&self) -> bool {
         // AcqRel: one caller wins and sends the messages.
         if self.stopping.swap(true, Ordering::AcqRel) {
@@ -239,7 +239,7 @@ impl Shared {
 }
 
 fn set_logs(instruments: &Instruments, globals: &Globals) {
-    // Where the files are makes no difference.
+    // The directory makes no difference here.
     let [general, slow] = text_log::files(globals, Path::new("")).map(|file| file.is_some());
     instruments.set_logs(general, slow, globals.get(known("log_queries_not_using_indexes")).as_bool());
 }
@@ -261,7 +261,7 @@ fn open_logs(logs: &TextLogs, globals: &mut Globals, config: &Config) {
     }
 }
 
-/// What stands at the head of a log, in MySQL's form.
+/// The head of a log, in MySQL's format.
 fn log_head(config: &Config, tcp_address: Option<SocketAddr>) -> String {
     let program = std::env::current_exe().unwrap_or_else(|_| "/heddle".into());
     let port = tcp_address.map_or(0, |address| address.port());
@@ -273,7 +273,7 @@ fn log_head(config: &Config, tcp_address: Option<SocketAddr>) -> String {
     )
 }
 
-/// What is persisted counts more than what the server was started with.
+/// A persisted value takes precedence over the one the server was started with.
 fn resize_pool_as_persisted(engine: &txn::Engine, bytes: u64, globals: &mut Globals) {
     let wanted = globals.get(IDS.innodb_buffer_pool_size).as_u64();
     if wanted == bytes {

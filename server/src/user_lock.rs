@@ -20,7 +20,7 @@ pub struct UserLocks {
     entries: Mutex<HashMap<String, Entry>>,
 }
 
-/// What an attempt to take a lock found.
+/// The result of trying to take a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attempt {
     Taken,
@@ -98,7 +98,7 @@ impl UserLocks {
         released
     }
 
-    /// Each name with who has it and who waits for it: the name, the connection, and whether it has it.
+    /// Every name with its holder and waiters: the name, the connection, and whether it holds the lock.
     pub fn lines(&self) -> Vec<(String, u32, bool)> {
         let entries = self.entries.lock();
         let of = |(name, entry): (&String, &Entry)| {

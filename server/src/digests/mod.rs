@@ -1,17 +1,19 @@
-//! What statements cost, by digest: `performance_schema.events_statements_summary_by_digest`.
+//! Statistics of statements by digest: `performance_schema.events_statements_summary_by_digest`.
 //!
 //! ```text
 //! statement   finds its statistics once: with its kept plan, or when it is prepared        (`Digests::find`)
 //! execution   two readings of a clock and some dozen additions to cells of its worker      (`Statistics::record`)
-//! SELECT      asks every worker, and adds up what belongs to the same digest               (`summary`)
+//! SELECT      asks every worker, and adds up the statistics of each digest                 (`summary`)
 //! ```
 //!
-//! D1: statistics belong to one worker; nothing of them is seen by another thread but by message.
-//! D2: a worker keeps at most `performance_schema_digests_size` of them. What is beyond, and what is beyond it in the sum of all workers,
-//!     counts in the row without a digest.
-//! D3: TRUNCATE sets to zero what plans still point to, and forgets the rest. What has no execution has no row.
-//! D4: of short texts without a kept plan (SHOW) the digest is known from the last time, of SET and CALL with whatever literals; of long
-//!     ones the parser knows which rows of VALUES add nothing to it. So it costs little beside the statement.
+//! D1: statistics belong to one worker; other threads get them only by message.
+//! D2: a worker keeps at most `performance_schema_digests_size` of them. Further digests, and digests beyond that limit
+//!     in the sum over all workers, count in the row without a digest.
+//! D3: TRUNCATE zeroes the statistics that plans still point to, and drops the rest. A digest without executions has no
+//!     row.
+//! D4: computing a digest must be cheap beside the statement. For short texts without a kept plan (SHOW) it is
+//!     remembered from the last execution; for SET and CALL with any literals. For long texts the parser knows which
+//!     rows of VALUES add nothing to it.
 
 mod statistics;
 mod summary;
@@ -40,7 +42,7 @@ struct Recent {
 pub struct Digests {
     /// By database and text, with a zero byte between.
     by_name: RefCell<HashMap<Box<str>, Rc<Statistics>>>,
-    /// D4: by all that the digest is made of.
+    /// D4: keyed by everything that determines the digest.
     recent: RefCell<Recent>,
     overflow: RefCell<Option<Rc<Statistics>>>,
     /// How many there may be, with the row of all others.
@@ -53,7 +55,7 @@ impl Digests {
         Self { by_name: RefCell::default(), recent: RefCell::default(), overflow: RefCell::default(), size }
     }
 
-    /// The statistics of the first statement of `text`, of which the parser knows what is `repeated`.
+    /// The statistics of the first statement of `text`; the parser knows its `repeated` rows.
     pub fn find(&self, database: Option<&str>, text: &[u8], mode: &SqlMode, repeated: Repeated) -> Rc<Statistics> {
         let mut recent = self.recent.borrow_mut();
         recent.key.clear();
@@ -112,7 +114,7 @@ impl Digests {
         sizes.fold((0, 0), |(count, bytes), size| (count + 1, bytes + size))
     }
 
-    /// Of those that have been executed.
+    /// The digests that were executed.
     fn summaries(&self) -> Vec<Summary> {
         let (by_name, overflow) = (self.by_name.borrow(), self.overflow.borrow());
         by_name.values().chain(overflow.as_ref()).filter_map(|statistics| statistics.summary()).collect()

@@ -1,9 +1,10 @@
 //! The statistics of one digest on one worker: plain cells, written at the end of each execution.
 //!
-//! How long executions took is also counted in buckets, eight for each power of two of ticks: a quantile is known to an eighth.
+//! Durations are also counted in a histogram with eight buckets per power of two of ticks, so a quantile is known to
+//! within an eighth.
 //!
-//! A sample is kept: the slowest execution, until it is older than a minute. How old it is is looked at every `LOOK` executions, and where
-//! executions are rare, at each.
+//! The slowest execution is kept as a sample until it is a minute old. Its age is checked every `LOOK` executions, or
+//! at each execution if these are rare.
 
 use super::Summary;
 use sql::plan::{Access, Node, Plan, SqlMode};
@@ -11,7 +12,7 @@ use std::cell::{Cell, RefCell};
 
 /// Buckets for each power of two.
 const PARTS: u32 = 8;
-/// The first bucket has all below so many ticks (a power of two), the last all above.
+/// The first bucket holds everything below this power of two of ticks, the last one everything above.
 const FIRST_BITS: u32 = 10;
 const LAST_BITS: u32 = 38;
 pub const BUCKETS: usize = ((LAST_BITS - FIRST_BITS) * PARTS) as usize;
@@ -42,7 +43,7 @@ pub struct Ways {
     /// The first table is read whole, or a part of it.
     pub scan: u8,
     pub range: u8,
-    /// Tables behind the first that are read whole for each row.
+    /// Tables after the first that are fully scanned for each row.
     pub full_joins: u8,
     /// A table is read without a key.
     pub no_index: u8,
@@ -70,7 +71,7 @@ impl Ways {
     }
 }
 
-/// Where MySQL would have a temporary table.
+/// Would MySQL use a temporary table here?
 fn gathers(node: &Node) -> bool {
     match node {
         Node::Aggregate { keys, ordered, .. } => !ordered && !keys.is_empty(),
@@ -83,7 +84,7 @@ fn gathers(node: &Node) -> bool {
 
 macro_rules! sums {
     ($($field:ident),*) => {
-        /// What is added up. Times are ticks.
+        /// The sums. Times are ticks.
         #[derive(Debug, Default)]
         struct Cells {
             $($field: Cell<u64>,)*
@@ -160,7 +161,7 @@ impl Statistics {
         size_of::<Self>() + BUCKETS * size_of::<Cell<u64>>() + texts + self.sample.borrow().capacity()
     }
 
-    /// Counts an execution of `text` that ends at tick `now`. `clock` tells how long a tick is.
+    /// Counts an execution of `text` that ends at tick `now`. `clock` has the length of a tick.
     #[inline]
     pub fn record(&self, execution: &Execution, now: u64, text: &[u8], clock: &os::TickClock) {
         let time = now.saturating_sub(execution.began);

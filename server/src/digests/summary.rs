@@ -6,7 +6,7 @@ use crate::worker::gather;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// What is known of one digest. Times are ticks, moments the ticks at which something ended.
+/// The statistics of one digest over all workers. Times are ticks; points in time are the ticks at an execution's end.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
     pub database: Option<String>,
@@ -48,12 +48,12 @@ impl Summary {
     }
 }
 
-/// Asks all workers.
+/// Gathers from all workers.
 pub async fn summaries(shared: &Shared, size: usize) -> Vec<Summary> {
     merged(gather(shared, |worker| worker.digests.summaries()).await.into_iter().flatten(), size)
 }
 
-/// Adds up what belongs to one digest. At most `size` rows; those that were seen last become one.
+/// Merges the statistics of each digest. At most `size` rows; the digests seen last are merged into one row.
 fn merged(all: impl Iterator<Item = Summary>, size: usize) -> Vec<Summary> {
     let mut by_digest: BTreeMap<(Option<String>, Option<String>), Summary> = BTreeMap::new();
     for summary in all {

@@ -1,4 +1,4 @@
-//! What is said of expressions over rows that definitions cannot have.
+//! Errors in expressions over rows in definitions.
 
 use conditions::Condition;
 use sql::{KeyPartProblem, RowExprProblem, RowExprUse};

@@ -1,4 +1,4 @@
-//! Numbers and messages of what can be wrong with views.
+//! Errors about views.
 
 use conditions::Condition;
 use sql::ViewProblem;

@@ -1,4 +1,4 @@
-//! What is wrong with a window.
+//! Errors about windows.
 
 use conditions::Condition;
 use sql::WindowError;

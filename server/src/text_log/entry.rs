@@ -17,20 +17,20 @@ use std::io::Write;
 use std::time::SystemTime;
 use types::{DateTime, Value};
 
-/// Whose statement it is.
+/// The session of a statement.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin<'a> {
     pub session: u32,
     /// The name of the account, and the one that the client gave.
     pub account: &'a str,
     pub user: &'a str,
-    /// A name, and an address; empty where there is none.
+    /// Name and address; empty if unknown.
     pub host: &'a str,
     pub address: &'a str,
     pub database: Option<&'a str>,
 }
 
-/// How long it took, and what for.
+/// How long the statement took, and the parts of that time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Timing {
     /// Seconds of the epoch.
@@ -41,7 +41,7 @@ pub struct Timing {
     pub examined: u64,
 }
 
-/// Appends an entry of the slow log. `last_database` is what the entry before was in.
+/// Appends an entry of the slow log. `last_database` is the database of the previous entry.
 pub fn slow_entry(origin: &Origin<'_>, timing: &Timing, statement: &[u8], out: &mut Vec<u8>, last_database: &mut Option<String>) {
     put_head(origin, timing, out);
     if let Some(database) = origin.database.filter(|own| last_database.as_deref() != Some(*own)) {
@@ -84,7 +84,7 @@ pub fn general_entry(session: u32, command: &str, argument: &[u8], out: &mut Vec
     out.push(b'\n');
 }
 
-/// So many entries are missing here.
+/// An entry that reports how many entries were dropped here.
 pub fn dropped_entry(log: Log, count: u64) -> Vec<u8> {
     let mut out = Vec::new();
     let what = format!("{count} entries are missing here, the file was slower than they came");
@@ -131,7 +131,7 @@ fn put_text(bytes: &[u8], out: &mut Vec<u8>) {
     out.push(b'\'');
 }
 
-/// A database's name: in ticks only where it needs them, since readers of the log know others without.
+/// The name of a database, quoted only if necessary: programs that read the log expect it unquoted.
 fn name(database: &str) -> Cow<'_, str> {
     match database.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
         true => database.into(),

@@ -1,17 +1,18 @@
-//! The slow query log and the general log: what sessions write goes through one thread to MySQL's files.
+//! The slow query log and the general log: one thread writes the entries of all sessions to MySQL's files.
 //!
 //! ```text
-//! session   makes an entry (`entry`) and adds it to what is pending       (`TextLogs::write`)
-//! thread    takes all that is pending, and appends it to the file         (`writer`)
-//! SET, FLUSH, start   send a request behind what is pending, and wait     (`TextLogs::set_files`, `TextLogs::reopen`)
+//! session   makes an entry (`entry`) and appends it to the pending data   (`TextLogs::write`)
+//! thread    takes all pending data, and appends it to the file            (`writer`)
+//! SET, FLUSH, start   queue a request after the pending data, and wait    (`TextLogs::set_files`, `TextLogs::reopen`)
 //! ```
 //!
-//! L1: no session waits for a file: an entry that finds no room in memory is dropped and counted, and the log says how many were.
-//! L2: what is pending before a request is in the file of before; what comes behind its answer in that of after.
-//! L3: a file that cannot be written is told once in the server's own log, and again when it could be written in between.
-//! L4: no file of the server's is written to: in the data directory only `*.log` is taken.
+//! L1: no session waits for a file. An entry that finds no room in memory is dropped and counted, and the log reports
+//!     how many were.
+//! L2: data that is pending before a request goes to the old file; data after its answer goes to the new one.
+//! L3: a write error is reported once in the server's own log, and again only after a successful write in between.
+//! L4: none of the server's own files is overwritten: in the data directory only `*.log` is allowed.
 //!
-//! Latch: one mutex, for as long as an entry is copied; only taken while a log is on.
+//! Latch: one mutex, held while an entry is copied; only taken while a log is on.
 
 mod entry;
 mod writer;
@@ -27,7 +28,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-/// What the logs need to know of the statement that runs, while one of them is on.
+/// The data about the running statement that the logs need, while one of them is on.
 #[derive(Debug, Default)]
 pub struct Logged {
     /// The statement that EXECUTE runs, with its values.
@@ -100,7 +101,7 @@ pub struct TextLogs {
 }
 
 impl TextLogs {
-    /// `head` says whose files they are: the version, the port and the socket.
+    /// `head` names the server of the files: version, port and socket.
     pub fn start(head: String) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let writer = writer::Writer::new(Arc::clone(&shared), head);
@@ -146,7 +147,7 @@ impl TextLogs {
         wait
     }
 
-    /// Writes what is pending, and ends the thread.
+    /// Writes the pending data, and ends the thread.
     pub fn finish(&self) {
         self.shared.pending.lock().is_finished = true;
         self.shared.wake.notify_one();
@@ -167,7 +168,7 @@ pub fn files(globals: &Globals, data_dir: &Path) -> Files {
     })
 }
 
-/// The names that the files have unless they are told: those of MySQL.
+/// The default names of the files: MySQL's.
 pub fn default_file(log: Log, data_dir: &Path, hostname: &str) -> Setting {
     let name = if hostname.is_empty() { "heddle" } else { hostname };
     let suffix = if log == Log::Slow { "-slow.log" } else { ".log" };

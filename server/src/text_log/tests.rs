@@ -1,4 +1,4 @@
-//! What the logs write, and where.
+//! Tests of the contents and places of the logs.
 
 use super::*;
 use types::Value;

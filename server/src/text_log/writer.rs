@@ -18,7 +18,7 @@ pub struct Writer {
     shared: Arc<Shared>,
     head: String,
     open: [Option<Open>; 2],
-    /// Emptied and exchanged for what is pending.
+    /// Emptied, and swapped with the pending data.
     spare: [Vec<u8>; 2],
 }
 
@@ -40,7 +40,7 @@ impl Writer {
             let dropped = std::mem::take(&mut pending.dropped);
             let requests = std::mem::take(&mut pending.requests);
             if !requests.is_empty() {
-                // What follows may stand in another file, which has to name its database.
+                // Later data may go to another file, which has to name its database.
                 pending.database = None;
             }
             let is_finished = pending.is_finished;
@@ -106,7 +106,7 @@ impl Writer {
         let mut outcome = Ok(());
         for log in Log::ALL {
             let Some(old) = self.open[log as usize].as_mut().filter(|_| logs[log as usize]) else { continue };
-            // Where it cannot be opened, the old file is written on.
+            // If it cannot be opened, the old file stays in use.
             match open(&old.path, &self.head) {
                 Ok(new) => *old = new,
                 Err(error) => outcome = Err(cannot_open(log, &old.path, error)),

@@ -1,8 +1,10 @@
 //! The table of system variables, in name order: scope, type and range, default.
 //!
-//! Each row says what becomes of a value that is set: obeyed, refused, or why nothing has to be done (`docs/COMPATIBILITY.md` has the
-//! table). V1: names are lower case and strictly ascending (tested), so that lookup is a
-//! binary search and an index in this table is a variable's identity.
+//! Each row says what setting the variable does: it has an effect, is refused, or needs no action for the given reason
+//! (`docs/COMPATIBILITY.md` has the table).
+//!
+//! V1: names are lower case and strictly ascending (tested). So lookup is a binary search, and the index in this table
+//!     identifies a variable.
 
 use super::{Definition, Effect, Kind, Scope, Start};
 
@@ -12,7 +14,7 @@ const BOTH: Scope = Scope::Both;
 const U32: u64 = u32::MAX as u64;
 const U64: u64 = u64::MAX;
 
-/// A row that does not say yet what becomes of a value that is set. It is no [`Definition`], so none can forget it.
+/// A row that lacks the effect of setting the variable. It is no [`Definition`], so no row can omit the effect.
 struct Row(Definition);
 
 impl Row {

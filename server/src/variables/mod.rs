@@ -1,10 +1,10 @@
-//! System variables: what they are called, what they may be set to, and their values.
+//! System variables: their names, the values that they accept, and their current values.
 //!
 //! 1. [`LIST`](list) describes each variable; its position there is its identity ([`VariableId`]).
 //! 2. [`Globals`] is one immutable version of all global values; SET GLOBAL publishes the next one.
-//! 3. [`SessionVariables`] are the globals as of the connect plus what the session has set since: a few entries, so that an idle
-//!    session costs little.
-//! 4. What statements read often is copied out into typed fields whenever a variable is set (`session::settings`).
+//! 3. [`SessionVariables`] are the global values at connect plus the values that the session has set: a few entries, so
+//!    that an idle session costs little.
+//! 4. Values that statements read often are copied into typed fields whenever a variable is set (`session::settings`).
 
 mod list;
 pub mod optimizer_switch;
@@ -33,7 +33,7 @@ pub fn whole_pool_bytes(bytes: u64) -> u64 {
     bytes / list::BUFFER_POOL_STEP * list::BUFFER_POOL_STEP
 }
 
-/// Where a variable lives.
+/// The scope of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     Global,
@@ -41,7 +41,7 @@ pub enum Scope {
     Both,
 }
 
-/// What a variable may be set to.
+/// The values that a variable accepts.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     Bool,
@@ -87,7 +87,7 @@ pub struct Definition {
     pub effect: Effect,
 }
 
-/// What becomes of a value that a variable is set to.
+/// The effect of setting a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// The server does as it says.
@@ -175,7 +175,7 @@ pub enum Error {
     UnknownCollation { name: String },
     /// 1298
     UnknownTimeZone { name: String },
-    /// 1235: what another value asks for is not there.
+    /// 1235: the value requests something that does not exist here.
     Refused { name: String, present: String },
 }
 
@@ -254,7 +254,7 @@ impl VariableId {
         }
     }
 
-    /// Refuses a value that asks for what is not there.
+    /// Refuses a value that requests something that does not exist here.
     pub fn allow(self, present: &Setting, wanted: &Setting) -> Result<(), Error> {
         let is_same = match (present, wanted) {
             (Setting::Text(present), Setting::Text(wanted)) => present.eq_ignore_ascii_case(wanted),
@@ -266,7 +266,7 @@ impl VariableId {
         }
     }
 
-    /// The least and the largest value; zero where it is no number.
+    /// The minimum and the maximum; zero if it is no number.
     pub fn range(self) -> (String, String) {
         match self.definition().kind {
             Kind::Unsigned { min, max } => (min.to_string(), max.to_string()),
@@ -409,7 +409,7 @@ fn check_charset(definition: &Definition, nullable: bool, value: &Value<'_>) -> 
     }
 }
 
-/// What packets from and to clients are in.
+/// The character sets of packets from and to clients.
 const CLIENT_CHARSETS: [&str; 2] = ["character_set_client", "character_set_results"];
 
 fn check_collation(definition: &Definition, value: &Value<'_>) -> Result<Setting, Error> {
@@ -482,7 +482,7 @@ impl Globals {
         self.values[usize::from(id.0)] = value;
     }
 
-    /// As [`Self::set`], with the variable that goes with this one.
+    /// Like [`Self::set`], with the companion variable.
     pub fn set_whole(&mut self, id: VariableId, value: Setting) {
         if let Some((other, value)) = companion(id, &value) {
             self.set(other, value);
@@ -491,8 +491,9 @@ impl Globals {
     }
 }
 
-/// What changes with a variable: the character set that goes with a collation, and the other way round; `super_read_only` is `read_only`
-/// for more accounts; a `max_join_size` is for all SELECTs but where `sql_big_selects` is set behind it.
+/// The variable that changes together with another. A collation and its character set change each other. Enabling
+/// `super_read_only` enables `read_only`, and disabling `read_only` disables `super_read_only`. `max_join_size` sets
+/// `sql_big_selects`.
 pub fn companion(id: VariableId, setting: &Setting) -> Option<(VariableId, Setting)> {
     static READ_ONLY: LazyLock<[VariableId; 2]> = LazyLock::new(|| [known("read_only"), known("super_read_only")]);
     let [read_only, super_read_only] = *READ_ONLY;
@@ -526,7 +527,7 @@ pub fn companion(id: VariableId, setting: &Setting) -> Option<(VariableId, Setti
     None
 }
 
-/// What the variables are for one session.
+/// The variables of one session.
 #[derive(Debug)]
 pub struct SessionVariables {
     base: Arc<Globals>,
@@ -612,7 +613,8 @@ mod tests {
         }
     }
 
-    /// The part of docs/COMPATIBILITY.md about variables is made from the list: a changed list asks for a changed page.
+    /// The part of docs/COMPATIBILITY.md about variables is generated from the list: a change of the list needs a
+    /// change of the page.
     #[test]
     fn the_page_tells_what_becomes_of_each_variable() {
         let mut of: std::collections::BTreeMap<String, Vec<&str>> = Default::default();
@@ -657,7 +659,7 @@ mod tests {
         let is_read = |name: &str| {
             ["ids.", "IDS."].iter().any(|ids| names(&text, &format!("{ids}{name}"))) || text.contains(&format!("\"{name}\""))
         };
-        // What can have one value only needs nobody to look at it.
+        // A variable with a single possible value needs no reader.
         let has_values = |id: &VariableId| match id.definition().kind {
             Kind::Choice(members) => members.len() > 1,
             Kind::Unsigned { min, max } => min < max,

@@ -1,8 +1,8 @@
-//! `optimizer_switch`: flags that SET changes one by one, and those of them that planning obeys.
+//! `optimizer_switch`: flags that SET changes one by one. Planning reads some of them.
 
 use sql::plan::Switches;
 
-/// The switches as they stand, with those changed that are given; the word that is wrong.
+/// The switches with the given changes, or the invalid word.
 pub fn merged(present: &str, start: &str, given: &str) -> Result<String, String> {
     let mut flags: Vec<(&str, bool)> = flags(present).collect();
     for word in given.split(',').map(str::trim).filter(|word| !word.is_empty()) {
@@ -30,7 +30,7 @@ fn flags(text: &str) -> impl Iterator<Item = (&str, bool)> {
     text.split(',').filter_map(|word| word.split_once('=')).map(|(name, state)| (name, state == "on"))
 }
 
-/// The flags that planning obeys; those that are not named are on.
+/// The flags that planning reads; flags that are not named are on.
 pub fn switches(text: &str) -> Switches {
     let mut all = Switches::default();
     let (mut nested_loops, mut merge) = (true, true);

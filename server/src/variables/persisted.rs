@@ -1,12 +1,14 @@
-//! Global values that outlive the server: SET PERSIST, RESET PERSIST, and `mysqld-auto.cnf` in the data directory, in MySQL's form.
+//! Persisted global variables: SET PERSIST, RESET PERSIST, and the file `mysqld-auto.cnf` in the data directory, in
+//! MySQL's format.
 //!
 //! ```text
 //! {"Version": 2, "mysql_dynamic_variables":
 //!     {"wait_timeout": {"Value": "60", "Metadata": {"Timestamp": microseconds, "User": "root", "Host": "localhost"}}}}
 //! ```
-//! The file is read at the start, when its values become the global ones. A change writes a new file beside it, syncs that and renames it.
+//! The file is read at the start, and its values become the global ones. A change writes a new file beside it, syncs
+//! that and renames it.
 //!
-//! P1: what a statement has persisted is on the disk before it is in force.
+//! P1: a persisted value is on disk before it takes effect.
 
 use super::{Setting, VariableId, find};
 use parking_lot::Mutex;
@@ -21,7 +23,7 @@ const FILE: &str = "mysqld-auto.cnf";
 /// MySQL's of the form.
 const VERSION: u32 = 2;
 
-/// A value, and who set it when.
+/// A value, with the user who set it and the time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct Entry {
@@ -49,16 +51,16 @@ struct Document {
 /// By the names of the variables.
 pub type Entries = BTreeMap<String, Entry>;
 
-/// What is persisted.
+/// The persisted variables.
 pub struct Persisted {
     path: PathBuf,
     entries: Mutex<Entries>,
-    /// What was there at the start, and is in force.
+    /// The entries at the start, which are in effect.
     at_start: Entries,
 }
 
 impl Persisted {
-    /// Reads the file, where there is one.
+    /// Reads the file, if it exists.
     pub fn open(directory: &Path) -> Result<Self, String> {
         let path = directory.join(FILE);
         let wrong = |why: String| format!("{} cannot be read: {why}", path.display());
@@ -88,7 +90,7 @@ impl Persisted {
         self.entries.lock().clone()
     }
 
-    /// The values for the start, with those that are none left out.
+    /// The values for the start, without invalid ones.
     pub fn settings(&self) -> Vec<(VariableId, Setting)> {
         let setting = |(name, entry): (&String, &Entry)| {
             let found = find(name).filter(|id| !id.definition().read_only()).and_then(|id| Some((id, id.read(&entry.value)?)));

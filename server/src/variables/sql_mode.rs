@@ -1,4 +1,4 @@
-//! `sql_mode`: names, bits (MySQL's own numbers), and the part of it that binding and execution read.
+//! `sql_mode`: the names, MySQL's bits, and the modes that binding and execution read.
 
 use sql::plan::SqlMode;
 

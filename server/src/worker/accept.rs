@@ -42,12 +42,12 @@ impl Listeners {
         Ok(Self { tcp, unix, admin, socket_path: config.socket.clone() })
     }
 
-    /// Where administrators connect.
+    /// The administrators' address.
     pub fn admin_address(&self) -> Option<SocketAddr> {
         self.admin.as_ref()?.local_addr().ok()
     }
 
-    /// The address in use: tells the port where the configuration said 0.
+    /// The address in use, with the actual port if the configuration said 0.
     pub fn tcp_address(&self) -> Option<SocketAddr> {
         self.tcp.as_ref()?.local_addr().ok()
     }
@@ -75,7 +75,7 @@ fn bind_unix(path: &PathBuf) -> io::Result<mio::net::UnixListener> {
     socket.set_nonblocking(true)?;
     socket.bind(&socket2::SockAddr::unix(path)?)?;
     socket.listen(BACKLOG)?;
-    // As MySQL does: who may connect is decided by the accounts.
+    // As in MySQL: accounts decide who may connect.
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777))?;
     Ok(mio::net::UnixListener::from_std(std::os::fd::OwnedFd::from(socket).into()))
 }
@@ -113,7 +113,7 @@ impl Acceptor {
                 tracing::error!(%error, "waiting for connections failed; no more clients are accepted");
                 break;
             }
-            // Events come once: what could not be accepted now is tried again after a while.
+            // Events come once: a failed accept is retried after a while.
             retry = loop {
                 match self.accept_once(shared) {
                     Ok(true) => {}

@@ -1,4 +1,4 @@
-//! One answer from every worker.
+//! Gathers one answer from every worker.
 
 use super::{Message, Worker, WorkerRemote};
 use crate::shared::Shared;
@@ -19,7 +19,7 @@ pub async fn gather<T: Send + 'static>(shared: &Shared, ask: impl Fn(&Rc<Worker>
     answers
 }
 
-/// As [`gather`], for `patience` at the most; tells, too, whether all workers have answered.
+/// Like [`gather`], for at most `patience`; also returns whether all workers have answered.
 pub async fn gather_for<T: Send + 'static>(
     worker: &Worker,
     patience: Duration,

@@ -29,7 +29,7 @@ use types::schema::Schema;
 /// Something that a worker runs for another thread.
 type Call = Box<dyn FnOnce(&Rc<Worker>) + Send>;
 
-/// What other threads send to a worker.
+/// Messages of other threads to a worker.
 pub enum Message {
     /// A client that the acceptor chose this worker for; its load is counted already.
     Connection {
@@ -57,14 +57,14 @@ pub struct Worker {
     pub counters: Counters,
     pub plans: RefCell<PlanCache>,
     pub digests: Digests,
-    /// What its sessions may do.
+    /// The effective privileges of its sessions.
     pub accesses: RefCell<Accesses>,
     pub routines: RefCell<crate::routine::Routines>,
     pub sessions: RefCell<BTreeMap<u32, Rc<SessionInfo>>>,
     pub arenas: RefCell<Vec<sql::Arena>>,
-    /// Where a digest puts the literals.
+    /// The literals of the last digest.
     pub lifted: RefCell<sql::Lifted>,
-    /// The published schema with the virtual databases, of the version looked at last.
+    /// The published schema with the virtual databases, for the version used last.
     schema: RefCell<Option<(u64, Arc<Schema>)>>,
     /// A wall clock reading and the turn it belongs to.
     wall_clock: Cell<(Instant, i64)>,
@@ -99,14 +99,14 @@ impl Worker {
         Ok(())
     }
 
-    /// What an account with these roles may do now.
+    /// The current privileges of an account with these roles.
     pub fn access(&self, identity: &Identity) -> Rc<Access> {
-        // Before the variables: who changes these publishes another snapshot afterwards (`AccountStore::renew`).
+        // Read before the variables: a change of these publishes another snapshot afterwards (`AccountStore::renew`).
         let accounts = self.shared.accounts.snapshot();
         self.accesses.borrow_mut().get(&accounts, identity, &self.mandatory_roles())
     }
 
-    /// The rights of a definer, whose default roles are active. `None`: there is no such account.
+    /// The privileges of a definer with its default roles active. `None`: the account does not exist.
     pub fn definer(&self, name: &Name) -> Option<Rc<Access>> {
         let known = self.accesses.borrow().definer(self.shared.accounts.epoch(), name);
         known.unwrap_or_else(|| {
@@ -146,7 +146,8 @@ impl Worker {
         schema
     }
 
-    /// Lets the next [`Self::schema`] fetch the published schema: a definition stands there shortly before its version does.
+    /// Makes the next [`Self::schema`] fetch the published schema: a definition is published shortly before its
+    /// version.
     pub fn renew_schema(&self) {
         *self.schema.borrow_mut() = None;
     }
