@@ -1,12 +1,13 @@
-//! Large values: columns moved out of rows that are over the record limit, as chunks in the table's blob tree.
+//! Large values: columns of rows over the record limit, stored outside of the row as chunks in the table's blob tree.
 //!
-//! A chunk's key is (blob id u64, chunk number u32), both big-endian; its payload is the next `CHUNK_BYTES` of the value. The row keeps a
-//! reference of `EXTERNAL_BYTES` (id and length). Chunks are inserted and deleted by the row's transaction, like index entries, so a
-//! snapshot that sees the row sees its chunks.
+//! A chunk's key is (blob id u64, chunk number u32), both big-endian; its payload is the next `CHUNK_BYTES` of the
+//! value. The row keeps a reference of `EXTERNAL_BYTES` (id and length). The row's transaction inserts and deletes
+//! chunks like index entries, so a snapshot that sees the row sees its chunks.
 //!
 //! B1: a blob is written once and never changed; a new value is a new blob.
 //! B2: a blob belongs to exactly one row; an update that keeps the column keeps the reference.
-//! B3: the blobs of a column that was dropped without a rebuild stay until their row is changed or deleted (`types::row::history`, H5).
+//! B3: the blobs of a column that was dropped without a rebuild stay until their row is changed or deleted
+//!     (`types::row::history`, H5).
 
 use crate::{RowBuf, RowRead, Table, codec};
 use std::cmp::Reverse;
@@ -64,7 +65,7 @@ impl Table {
     pub(crate) fn chunks_of_row(&self, row: &RowBuf) -> u64 {
         let Ok(stored) = StoredRow::new(&self.layout, &row.payload) else { return 0 };
         let mut found = Vec::new();
-        // What cannot be read is told of elsewhere.
+        // An unreadable value is reported elsewhere.
         let _ = collect_externals(stored, |_| true, &mut found);
         found.iter().map(|reference| u64::from(chunks_of(reference.length))).sum()
     }
@@ -232,7 +233,7 @@ impl Table {
     }
 }
 
-/// Adds the blobs of these columns, and of dropped ones: what a row gives up that is written anew.
+/// Adds the blobs of these columns, and of dropped ones: those that a rewritten row releases.
 pub(crate) fn collect_externals(
     row: StoredRow<'_>,
     wanted: impl Fn(usize) -> bool,

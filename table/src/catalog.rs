@@ -225,7 +225,7 @@ impl<'w> CatalogTxn<'w> {
         self.put_pieces(json, |chunk| chunk_key(kind, id, chunk))
     }
 
-    /// Writes a text in pieces, in the place of what was there.
+    /// Writes a text in pieces, and replaces the old pieces.
     fn put_pieces<K: AsRef<[u8]>>(&mut self, json: &[u8], key: impl Fn(u16) -> K) -> Result<()> {
         let mut chunk = 0u16;
         for piece in json.chunks(CHUNK_BYTES) {
@@ -343,7 +343,7 @@ pub(crate) fn lease_auto_increment(worker: &Worker, id: TableId, bound: u64) -> 
     };
     match outcome {
         Ok(()) => {
-            // The log is flushed in order of need by whoever commits next; numbers are leased well ahead of their use.
+            // The next transaction that commits durably flushes the log; numbers are leased well ahead of their use.
             let _ = txn.commit(worker);
             Ok(())
         }
@@ -359,13 +359,13 @@ pub(crate) fn lease_auto_increment(worker: &Worker, id: TableId, bound: u64) -> 
 #[derive(Default)]
 pub(crate) struct Loader {
     contents: Contents,
-    /// Table id -> the JSON of its definition, as far as it was met.
+    /// Table id -> the JSON of its definition, as far as it was read.
     chunks: BTreeMap<u64, Vec<u8>>,
     /// Table id -> the JSON of its statistics.
     statistics: BTreeMap<u64, Vec<u8>>,
     /// Key without the chunk number -> the JSON of a routine.
     routines: BTreeMap<Vec<u8>, Vec<u8>>,
-    /// The same of events.
+    /// The JSON of events.
     events: BTreeMap<Vec<u8>, Vec<u8>>,
     format: Option<u32>,
 }
@@ -510,7 +510,7 @@ fn routine_key(routine: &RoutineDef, chunk: u16) -> Vec<u8> {
     chunk_of(if function { KIND_FUNCTION } else { KIND_PROCEDURE }, &routine.database, &name, chunk)
 }
 
-/// A piece of what has a name in a database.
+/// A piece of the JSON of a named object in a database.
 fn chunk_of(kind: u8, database: &str, name: &str, chunk: u16) -> Vec<u8> {
     let mut key = name_key(kind, database, name);
     key.extend_from_slice(&chunk.to_be_bytes());
@@ -526,7 +526,7 @@ fn name_key(kind: u8, database: &str, name: &str) -> Vec<u8> {
     key
 }
 
-/// What stands behind the kind of such a key.
+/// The names in such a key, after the kind.
 fn names_of(key: &[u8]) -> Result<(String, String)> {
     let text = |part: Option<&[u8]>| part.and_then(|part| String::from_utf8(part.to_vec()).ok());
     let mut parts = key.split(|byte| *byte == 0);

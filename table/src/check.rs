@@ -1,10 +1,12 @@
 //! CHECK TABLE: do the trees of a table agree with each other?
 //!
-//! 1. Every clustered record is a row of the table's layout whose columns can be read, and its key is the row's key.
-//! 2. Every entry of an index leads to a row that has just this entry, and there are as many entries as rows: so they match one to one.
-//! 3. Every large value is complete, and no chunk belongs to nobody.
+//! 1. Every clustered record is a row of the table's layout whose columns can be read, and its key is the key of the
+//!    row.
+//! 2. Every index entry leads to a row that has exactly this entry, and there are as many entries as rows. So they
+//!    match one to one.
+//! 3. Every large value is complete, and every chunk belongs to a value.
 //!
-//! One snapshot is looked at, in blocking style, while others write.
+//! The check reads one snapshot, in blocking style, while other sessions write.
 
 use crate::catalog::blocking;
 use crate::codec::Source;
@@ -14,7 +16,7 @@ use types::schema::IndexKind;
 
 const PROBLEMS_MAX: usize = 20;
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckReport {
     pub rows: u64,
@@ -75,7 +77,7 @@ impl Table {
             let stored = row.row(self);
             text.clear();
             for (column, def) in self.def.named_columns() {
-                // NULL and texts of other lengths are told apart.
+                // NULL and strings of other lengths stay distinct.
                 let start = text.len();
                 let value = stored
                     .get(column)

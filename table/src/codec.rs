@@ -32,7 +32,7 @@ pub(crate) enum Source<'a> {
 pub(crate) struct IndexCodec {
     pub kind: IndexKind,
     key: KeyCodec,
-    /// Bytes of the table's clustered key, where they are the same for all rows.
+    /// The length in bytes of the table's clustered key, if it is the same for all rows.
     clustered_bytes: Option<usize>,
 }
 
@@ -176,7 +176,7 @@ impl IndexCodec {
     }
 }
 
-/// Makes the prefix in `low` the least key of the range; `false`: the range is empty.
+/// Makes the prefix in `low` the smallest key of the range; `false`: the range is empty.
 fn encode_low_edge(part: &KeyPart, bound: Option<(&Value<'_>, bool)>, low: &mut Vec<u8>) -> bool {
     match bound {
         Some((Value::Null, _)) => false,
@@ -184,12 +184,12 @@ fn encode_low_edge(part: &KeyPart, bound: Option<(&Value<'_>, bool)>, low: &mut 
             if part.encode(value, low).is_err() {
                 return false;
             }
-            // A key with a column prefix also stands for longer values: they are judged by the caller. When no key is above the value,
-            // the range is empty.
+            // A key with a column prefix also covers longer values, which the caller checks. If no key is above the
+            // value, the range is empty.
             inclusive || part.prefix.is_some() || make_prefix_successor(low, 0)
         }
         None => {
-            // Bounded on the other side: NULLs stand in front and do not match.
+            // Bounded on the other side: NULLs come first and do not match.
             if part.nullable && !part.descending {
                 low.push(1);
             }
@@ -210,14 +210,14 @@ fn encode_high_edge(part: &KeyPart, bound: Option<(&Value<'_>, bool)>, high: &mu
                 return true;
             }
         }
-        // Descending: the NULLs, inverted to FF, stand behind and do not match.
+        // Descending: the NULLs, inverted to FF, come last and do not match.
         None if part.nullable && part.descending => {
             high.push(0xff);
             return true;
         }
         None => debug_assert_eq!(high.len(), base),
     }
-    // Without a successor the range goes to the end of the tree, which an empty `high` says.
+    // Without a successor the range extends to the end of the tree, which an empty `high` denotes.
     make_prefix_successor(high, 0);
     true
 }
@@ -288,7 +288,7 @@ pub(crate) fn template_row(layout: &RowLayout, def: &TableDef) -> Vec<u8> {
     row
 }
 
-/// The value that stands for nothing in a NOT NULL column of this type.
+/// The value that stands for NULL in a NOT NULL column of this type.
 pub(crate) fn template_value(column: &ColumnDef) -> Value<'static> {
     if column.nullable {
         return Value::Null;

@@ -1,16 +1,17 @@
-//! The counters of one table: AUTO_INCREMENT, hidden row ids, large-value ids, the estimated number of rows, and
-//! beside them the planner's statistics.
+//! The counters of one table: AUTO_INCREMENT, hidden row ids, large-value ids, the estimated number of rows. The
+//! planner's statistics are kept beside them.
 //!
-//! AUTO_INCREMENT numbers are handed out from memory below a *lease*: an upper bound kept in the catalog, raised in steps well ahead of
-//! need. After a clean stop the catalog has the exact next number; after a crash counting goes on at the bound (and above the highest
-//! number in the index), so no number comes twice.
+//! AUTO_INCREMENT numbers are handed out from memory below a *lease*: an upper bound in the catalog, raised in steps
+//! well ahead of need. After a clean stop the catalog has the exact next number. After a crash counting continues at
+//! the bound (and above the highest number in the index), so no number is handed out twice.
 //!
-//! Row ids and large-value ids need no lease: they start above the highest key in their tree, and what a crash took back is visible to
-//! nobody, so its ids may come again. All three are looked up in their tree at first use, so opening a table reads no page of it.
+//! Row ids and large-value ids need no lease: they start above the highest key in their tree. Ids that a crash undid
+//! were visible to nobody, so they may be used again. All three are read from their tree at first use, so opening a
+//! table reads no page of it.
 //!
 //! A1: `next_auto <= bound` whenever a number below `next_auto` is in a caller's hands.
-//! A2: counting stops at the column's highest number, which is handed out again from then on. `next_auto` is above it only where a
-//!     definition says so (AUTO_INCREMENT = n).
+//! A2: counting stops at the column's highest number, which every later request gets again. `next_auto` is above it
+//!     only if a definition says so (AUTO_INCREMENT = n).
 
 use crate::catalog;
 use arc_swap::ArcSwapOption;
@@ -21,10 +22,10 @@ use txn::{Isolation, ReadMode, Scan, TreeRef, Worker};
 use types::schema::TableId;
 use types::statistics::TableStatistics;
 
-/// What one worker has done to the rows, committed or not. Only that worker writes it.
+/// The changes of one worker to the rows, committed or not. Only that worker writes them.
 #[derive(Default)]
 struct Tally {
-    /// Rows inserted, less those deleted.
+    /// Rows inserted minus rows deleted.
     rows: AtomicI64,
     /// Rows inserted, changed and deleted.
     changes: AtomicU64,
@@ -34,20 +35,20 @@ struct Tally {
 pub(crate) struct Counters {
     /// Next number; at least 1.
     next_auto: CachePadded<AtomicU64>,
-    /// What the catalog has; 0 while it has nothing.
+    /// The bound in the catalog; 0 if there is none.
     bound: AtomicU64,
     lease: Mutex<()>,
-    /// The index was looked into since the table was opened.
+    /// The index was read since the table was opened.
     auto_checked: AtomicBool,
-    /// 0: not looked up yet.
+    /// 0: not read yet.
     next_row_id: CachePadded<AtomicU64>,
     next_blob_id: CachePadded<AtomicU64>,
     tallies: Box<[CachePadded<Tally>]>,
     rows_base: AtomicI64,
     rows_persisted: AtomicU64,
-    /// What the planner knows of the rows.
+    /// The planner's statistics.
     statistics: ArcSwapOption<TableStatistics>,
-    /// Held from what statistics are made of until they are kept (`statistics`, S1).
+    /// Held from reading the basis of statistics until they are stored (`statistics`, S1).
     pub analysis: Mutex<()>,
 }
 
@@ -147,7 +148,7 @@ impl Counters {
         Ok(())
     }
 
-    /// DDL wrote `next` as the exact bound: counting goes on there (or above the highest number in the index).
+    /// DDL wrote `next` as the exact bound: counting continues there (or above the highest number in the index).
     pub fn restart_at(&self, next: u64) {
         self.next_auto.store(next.max(1), Ordering::Relaxed);
         self.bound.store(next, Ordering::Relaxed);
@@ -187,7 +188,7 @@ impl Counters {
         self.add_changes(worker, delta.unsigned_abs());
     }
 
-    /// So many rows have changed, or are again what they were before.
+    /// Counts changed rows, or rows that were changed back.
     #[inline]
     pub fn add_changes(&self, worker: usize, count: u64) {
         let changes = &self.tallies[worker].changes;
@@ -234,7 +235,7 @@ impl Counters {
     }
 }
 
-/// How many numbers one lease adds: an eighth of what is there, and never a large part of what is left.
+/// The numbers that one lease adds: an eighth of the current number, and never a large part of the rest.
 fn lease_step(next: u64, max: u64) -> u64 {
     (next / 8).clamp(64, 1 << 16).min(max.saturating_sub(next) / 16 + 1)
 }

@@ -1,16 +1,18 @@
-//! A cursor over one key range of one index, giving whole rows.
+//! A cursor over one key range of one index, which returns whole rows.
 //!
-//! Rows come in index order (or reversed). A non-covering cursor over a secondary index fetches each clustered row; a covering one
-//! rebuilds the row from the index key, columns that are not in it have an arbitrary value.
+//! Rows come in index order (or reversed). A non-covering cursor over a secondary index fetches each clustered row. A
+//! covering one rebuilds the row from the index key; columns outside of the key have an arbitrary value.
 //!
-//! With `ReadMode::Latest` an index entry may be out of step with its row for a moment (another transaction committed between the two
-//! reads): the cursor compares the row's own index key and leaves out what does not match, so a row comes at most once per entry.
-//! An UPDATE that changes columns of the scanned index must collect its rows first, or it may meet them again.
+//! With `ReadMode::Latest` an index entry may briefly disagree with its row, because another transaction committed
+//! between the two reads. The cursor compares the entry with the row's own index key and skips a mismatch, so a row
+//! comes at most once per entry. An UPDATE that changes columns of the scanned index must collect its rows first, or it
+//! may meet them again.
 //!
-//! A current read that waits for a row forgets what it has read ahead: whoever held the row may have put others behind it, which are read
-//! as if rows were read one by one. A locking one also gives back what it has locked ahead in a secondary index.
+//! A current read that waits for a row drops its read-ahead: the holder of the row may have inserted rows after it,
+//! which a read row by row would see. A locking read also releases the locks that it took ahead in a secondary index.
 //!
-//! U1: a stall leaves the cursor where the same call goes on: at most one entry is taken from the batch and not yet answered (`pending`).
+//! U1: after a stall, the same call continues at the same place: at most one entry has been taken from the batch and
+//!     not been returned (`pending`).
 
 use crate::codec::Covering;
 use crate::{EncodedRange, RowBuf, RowRead, Table};
@@ -67,7 +69,7 @@ impl Default for RowCursor {
     }
 }
 
-/// What a scan of all rows has met so far.
+/// The rows that a full scan has met so far.
 struct Counted {
     rows: u64,
     /// The estimate when the scan began.
@@ -124,7 +126,7 @@ impl RowCursor {
             return self.next_clustered(table, worker, txn, row);
         }
         if self.covering.is_some() && txn.has_changed_unseen() {
-            // The rows tell what the entries do not.
+            // The columns outside of the index must come from the row.
             self.covering = None;
         }
         if self.covering.is_some() {
@@ -133,7 +135,7 @@ impl RowCursor {
         self.next_by_entry(table, worker, txn, row)
     }
 
-    /// Forgets what was read ahead of a wait. What a locking read has read stays as it is.
+    /// Drops the read-ahead before a wait. Rows that a locking read has read stay.
     #[inline]
     fn look_at_waits(&mut self, txn: &Txn) {
         if self.waits != txn.waits() {
@@ -157,7 +159,7 @@ impl RowCursor {
                 row.held_by_other = found.held_by_other;
                 row.seen = found.seen;
                 if !found.held_by_other {
-                    // `RowBuf::row` relies on it; a held row may be empty and is judged after it was read again.
+                    // `RowBuf::row` relies on it; a held row may be empty, and is checked after it was read again.
                     table.stored_row(&row.payload)?;
                 }
                 if let Some(counted) = &mut self.counted {
@@ -228,7 +230,7 @@ impl RowCursor {
                 self.entry.extend_from_slice(found.key);
                 self.clustered.clear();
                 let codec = &table.indexes[self.index].codec;
-                // A held entry of a unique index may come without its payload: then the entry itself is read first.
+                // A held entry of a unique index may have no payload: then the entry itself is read first.
                 if codec.kind == IndexKind::Unique && found.held_by_other {
                     self.clustered_known = false;
                 } else {
@@ -273,7 +275,7 @@ impl RowCursor {
         self.read_entry_or_stall(table, worker, txn, row)
     }
 
-    /// [`Self::read_entry_row`], and what is done where it stalls.
+    /// [`Self::read_entry_row`], with the handling of a stall.
     fn read_entry_or_stall(&mut self, table: &Table, worker: &Worker, txn: &mut Txn, row: &mut RowBuf) -> txn::Result<bool> {
         let read = self.read_entry_row(table, worker, txn, row);
         match &read {
@@ -355,8 +357,9 @@ impl RowCursor {
         Ok(table.index_entry_of(worker, txn, self.index, how, row)? && row.entry == self.entry)
     }
 
-    /// Locks the row that `next` gave last and reads its current version. `false`: it is gone, the entry that led to it is not its entry
-    /// any more, or it is locked under SKIP LOCKED. After `true` the caller judges the rest of the predicate again.
+    /// Locks the row that `next` returned last and reads its current version. `false`: it is gone, it no longer has the
+    /// entry that led to it, or it is locked under SKIP LOCKED. After `true` the caller evaluates the rest of the
+    /// predicate again.
     pub fn lock_current(
         &mut self,
         table: &Table,

@@ -1,11 +1,12 @@
 //! All databases and tables of one data directory: the published schema and the open tables.
 //!
-//! Readers see one immutable snapshot ([`Schema`] and the open tables that belong to it) behind one pointer; DDL makes the next one
-//! after its catalog transaction is durable. A worker keeps its `Arc<Schema>` and compares `schema_version`, a line that only DDL writes.
+//! Readers see one immutable snapshot ([`Schema`] and its open tables) behind one pointer. DDL publishes the next
+//! snapshot after its catalog transaction is durable. A worker keeps its `Arc<Schema>` and compares `schema_version`, a
+//! cache line that only DDL writes.
 //!
-//! D1: the DDL mutex is held from the look at the schema that a change is based on until the change is published.
+//! D1: the DDL mutex is held from reading the schema that a change is based on until the change is published.
 //! D2: a table's definition, trees and handle are replaced only while its metadata lock is held exclusively.
-//! D3: a tree is in `orphans` only when no published table has it; only then are its pages freed.
+//! D3: a tree is in `orphans` only if no published table has it; only then are its pages freed.
 
 use crate::catalog::{CatalogTxn, Contents, EventName, StoredTable, blocking};
 use crate::counters::Counters;
@@ -30,7 +31,7 @@ pub struct Database {
     version: CachePadded<AtomicU64>,
     published: ArcSwap<Published>,
     ddl: Mutex<DdlState>,
-    /// What the catalog had of accounts when it was opened.
+    /// The accounts in the catalog when it was opened.
     accounts: Mutex<BTreeMap<Vec<u8>, Vec<u8>>>,
     /// When events were run last, in seconds since the epoch.
     pub(crate) event_runs: Mutex<HashMap<EventName, i64>>,
@@ -41,14 +42,14 @@ pub struct Database {
 pub(crate) struct Published {
     pub schema: Arc<Schema>,
     pub tables: HashMap<TableId, Arc<Table>>,
-    /// Which tables have foreign keys to a table; those without children are not in it.
+    /// The tables with foreign keys to each table; a table without children is not in the map.
     pub children: HashMap<TableId, Vec<TableId>>,
 }
 
-/// What DDL keeps between statements.
+/// The state of DDL between statements.
 pub(crate) struct DdlState {
     pub next_table_id: u64,
-    /// The number of the next temporary table; they start anew with the server.
+    /// The number of the next temporary table; numbers restart with the server.
     pub next_temporary: u64,
     /// Trees of no table, to be freed (D3). All of them are recorded in the catalog.
     pub orphans: Vec<TreeRef>,
@@ -103,7 +104,7 @@ impl Database {
     /// The version of the published schema: one load of a line that only DDL writes.
     #[inline]
     pub fn schema_version(&self) -> u64 {
-        // Acquire: pairs with the Release in `publish`; whoever sees the version finds at least that schema.
+        // Acquire: pairs with the Release in `publish`; a reader of the version finds at least that schema.
         self.version.load(Ordering::Acquire)
     }
 
@@ -112,14 +113,16 @@ impl Database {
         self.published.load().schema.clone()
     }
 
-    /// The open table of exactly this definition (the same value in memory, not an equal one); `None`: another definition was published
-    /// since, or the table is gone. Whoever addresses columns or indexes by position gets the table here, so that the positions and the
-    /// rows' layout are of one version. Once per plan, not per statement.
+    /// The open table of exactly this definition (the same value in memory, not an equal one); `None`: another
+    /// definition was published since, or the table is gone. Code that addresses columns or indexes by position gets
+    /// the table here, so that the positions and the row layout are of one version. Called once per plan, not per
+    /// statement.
     pub fn table_of(&self, def: &TableDef) -> Option<Arc<Table>> {
         self.table(def.id).filter(|table| std::ptr::eq(&**table.def(), def))
     }
 
-    /// The open table of this id in its present version, whatever its columns are: for what belongs to the table as a whole.
+    /// The open table of this id in its current version, whatever its columns are: for operations on the table as a
+    /// whole.
     pub fn table(&self, id: TableId) -> Option<Arc<Table>> {
         self.published.load().tables.get(&id).cloned()
     }
@@ -131,7 +134,7 @@ impl Database {
         published.tables.get(&def.id).cloned()
     }
 
-    /// The open tables with foreign keys to this one. Whoever asks has resolved the table itself before: a child that comes later
+    /// The open tables with foreign keys to this one. The caller has resolved the table itself before: adding a child
     /// replaces it (`ddl::foreign`, F2).
     pub fn children_of(&self, id: TableId) -> Vec<Arc<Table>> {
         let published = self.published.load();
@@ -144,8 +147,8 @@ impl Database {
         self.published.load().tables.values().cloned().collect()
     }
 
-    /// Background work in slices: frees trees that are no longer used, writes changed row estimates, takes stale statistics anew. Blocks;
-    /// for the DDL thread, every second or so. `true`: there is more to do.
+    /// Background work in slices: frees unused trees, writes changed row estimates, recomputes stale statistics.
+    /// Blocks; called by the DDL thread about every second. `true`: more work is left.
     pub fn housekeeping(&self, worker: &Worker) -> Result<bool> {
         self.persist_estimates(worker, ESTIMATE_PART)?;
         self.refresh_statistics(worker)?;
@@ -195,7 +198,7 @@ impl Database {
         self.version.store(version, Ordering::Release);
     }
 
-    /// Publishes other open tables beside the same schema: temporary tables come and go.
+    /// Publishes other open tables with the same schema: for temporary tables.
     pub(crate) fn change_tables(&self, _ddl: &mut DdlState, change: impl FnOnce(&mut HashMap<TableId, Arc<Table>>)) {
         let mut next = Published::clone(&self.published.load());
         change(&mut next.tables);
@@ -250,7 +253,7 @@ impl Database {
     }
 }
 
-/// The version being made.
+/// The version being built.
 pub(crate) struct NextVersion {
     /// The time of the commit clock. Rows of new trees, and the catalog's record of them, were committed before.
     pub now: u64,
@@ -259,7 +262,7 @@ pub(crate) struct NextVersion {
 }
 
 impl NextVersion {
-    /// Adds the table, or puts it in the place of the one with its id.
+    /// Adds the table, or replaces the one with its id.
     pub fn put_table(&mut self, table: Table) {
         let def = table.def().clone();
         if let Some(before) = self.tables.insert(def.id, Arc::new(table)) {
@@ -271,14 +274,14 @@ impl NextVersion {
         }
     }
 
-    /// Adds the routine, or puts it in the place of the one of its name.
+    /// Adds the routine, or replaces the one of its name.
     pub fn put_routine(&mut self, routine: RoutineDef) {
         if let Some(database) = self.databases.get_mut(&routine.database) {
             Arc::make_mut(database).routines.insert(routine.key(), Arc::new(routine));
         }
     }
 
-    /// Adds the event, or puts it in the place of the one of its name.
+    /// Adds the event, or replaces the one of its name.
     pub fn put_event(&mut self, event: EventDef) {
         if let Some(database) = self.databases.get_mut(&event.program.database) {
             Arc::make_mut(database).events.insert(event.key(), Arc::new(event));
@@ -291,8 +294,8 @@ impl NextVersion {
         }
     }
 
-    /// Puts a new handle in the place of a table that stays as it is, so that plans made with the present one are stale. Its metadata
-    /// lock is held alone.
+    /// Replaces the handle of an unchanged table, so that existing plans become stale. Its metadata lock is held
+    /// exclusively.
     pub fn reopen(&mut self, table: &Table) {
         let stored = StoredTable { def: table.def().clone(), blob_tree: table.blob_tree };
         self.put_table(table.successor(&stored, table.counters.clone(), 0));

@@ -1,7 +1,7 @@
-//! What can go wrong in the catalog and in DDL, as data. `server` gives each its MySQL number and message.
+//! Errors of the catalog and of DDL, as data. `server` maps each to its condition.
 //!
-//! Row operations do not use this enum: they answer with `txn::Interrupt` and with outcomes that are data (a duplicate is not an error
-//! here).
+//! Row operations do not use this enum: they return `txn::Interrupt`, and outcomes that are data (a duplicate is not an
+//! error here).
 
 use crate::ddl::ForeignKeyError;
 use std::fmt;
@@ -135,7 +135,7 @@ pub enum Error {
     GeneratedForeignKey { clause: String },
     /// 3823
     CheckOnForeignKey { column: String, check: String, key: String },
-    /// What an expression of the definition gave, as `Expressions` tells it.
+    /// An error in an expression of the definition, from `Expressions`.
     Expression(Box<dyn std::error::Error + Send + Sync>),
     /// What is wrong with its partitions.
     Partition(types::partition::PartitionError),

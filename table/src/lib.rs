@@ -1,7 +1,7 @@
-//! Tables: bytes become rows here.
+//! Tables: turns bytes into rows.
 //!
-//! This crate knows the catalog, rows, index entries, large values, constraints by key, and DDL. It knows nothing of statements,
-//! expressions, sessions or packets. Below it `txn` keeps versioned trees of byte keys and payloads.
+//! This crate knows the catalog, rows, index entries, large values, constraints by key, and DDL. It knows nothing of
+//! statements, expressions, sessions or packets. Below it `txn` keeps versioned trees of byte keys and payloads.
 //!
 //! ```text
 //! Database ── Schema snapshot (names -> TableDef)             catalog tree
@@ -11,10 +11,11 @@
 //!           └── MetadataLock, counters
 //! ```
 //!
-//! T1: every operation on rows is restartable. It answers with a stall at most at points where a repetition of the same call goes on
-//!     correctly; operations of several steps keep their place in a [`Progress`].
-//! T2: whoever uses a [`Table`] holds a share of its [`Table::mdl`]; definition and trees do not change underneath.
-//! T3: all entries of a row (clustered, secondary, chunks) are written by one transaction, so every snapshot sees all or none.
+//! T1: every operation on rows is restartable. It returns a stall only at points where repeating the same call
+//!     continues correctly; operations of several steps keep their place in a [`Progress`].
+//! T2: every user of a [`Table`] holds a share of its [`Table::mdl`], so its definition and trees do not change
+//!     meanwhile.
+//! T3: one transaction writes all entries of a row (clustered, secondary, chunks), so every snapshot sees all or none.
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![forbid(unsafe_code)]
 

@@ -1,27 +1,31 @@
-//! The metadata lock of one table: statements share it, DDL and LOCK TABLES ... WRITE take it alone, LOCK TABLES ... READ bars writers.
+//! The metadata lock of one table: statements share it, DDL and LOCK TABLES ... WRITE hold it exclusively, LOCK TABLES
+//! ... READ blocks writers.
 //!
-//! A big-reader lock. Each worker counts its own users in its own cache line, readers and writers in a half of the word each; an
-//! exclusive owner raises one flag that everybody reads and nobody else writes, and waits until all counters are zero. The owner of a read
-//! lock is a reader, counts itself beside the flag, and waits until all counters of writers are zero (`read_lock`).
+//! A big-reader lock. Each worker counts its own users in its own cache line, readers and writers in one half of the
+//! word each. An exclusive owner raises one flag that everybody reads and nobody else writes, and waits until all
+//! counters are zero. The owner of a read lock is a reader, is counted beside the flag, and waits until all counters of
+//! writers are zero (`read_lock`).
 //!
 //! ```text
-//! shared:     slot[w] += 1;     closed == 0 ?     yes: held    no: am I barred? no: held    yes: slot[w] -= 1, wait
+//! shared:     slot[w] += 1;     closed == 0 ?     yes: held    no: blocked? no: held    yes: slot[w] -= 1, wait
 //! exclusive:  closed |= ALONE;  all slots 0 ?     yes: held    no: wait for a release, look again
 //! read lock:  a reader's share; closed += READ_LOCK;  all writers 0 ?    yes: held    no: wait for a release, look again
 //! ```
 //!
-//! M1: between raising the flag and lowering it no new shared use succeeds, and while read locks are counted none of a writer: each side
-//!     writes its own word, then reads the other's, all sequentially consistent (Dekker), so at least one of two racing sides sees the
-//!     other.
-//! M2: with the flag up, the number of successful users of a slot only falls; a slot seen at zero stays free of users. So with writers
-//!     while read locks are counted.
+//! M1: between raising and lowering the flag no new shared use succeeds, and while read locks are counted no new
+//!     writer's use. Each side writes its own word, then reads the other's, all sequentially consistent (Dekker), so at
+//!     least one of two racing sides sees the other.
+//! M2: while the flag is up, the number of users of a slot only falls; a slot seen at zero stays without users. The
+//!     same holds for writers while read locks are counted.
 //! M3: a waiter registers its waker before it looks again, so no wake-up is lost.
-//! M4: an uncontended shared acquire and release write one line, the worker's own.
-//! M5: whoever changes a table's definition holds the lock's `Definition` from the first look to the last, and takes the lock alone only
-//!     with it. So a definition may let users in again while it works, and still nobody else changes the table meanwhile.
+//! M4: an uncontended shared acquire and release write one cache line, the worker's own.
+//! M5: a change of a table's definition holds the lock's `Definition` from beginning to end, and takes the exclusive
+//!     lock only with it. So a definition may let users in while it works, and still nobody else changes the table
+//!     meanwhile.
 //!
-//! Fairness: a waiting exclusive owner blocks new users at once and proceeds when the present ones are done; when it releases,
-//! all who wait are woken and compete. Latches: the waiter list is behind a mutex that only contended paths take.
+//! Fairness: a waiting exclusive owner blocks new users at once and proceeds when the present ones have finished. When
+//! it releases the lock, all waiters are woken and compete. Latches: the waiter list is behind a mutex that only
+//! contended paths take.
 
 mod claims;
 mod read_lock;
@@ -140,7 +144,7 @@ impl MetadataLock {
     /// [`Self::release_shared`].
     #[inline]
     pub fn try_shared(&self, worker: usize, used: TableUse) -> bool {
-        // SeqCst (M1): pairs with the stores to `closed` and the slot loads of whoever closes.
+        // SeqCst (M1): pairs with the stores to `closed` and the slot loads of an owner that closes the lock.
         self.slots[worker].fetch_add(used.unit(), Ordering::SeqCst);
         let closed = self.closed.load(Ordering::SeqCst);
         if closed == 0 || !used.is_barred(closed) {
@@ -185,7 +189,7 @@ impl MetadataLock {
     /// Gives a share back, on the worker that took it.
     #[inline]
     pub fn release_shared(&self, worker: usize, used: TableUse) {
-        // SeqCst (M1): whoever waits for the slot to fall either sees it fall or is seen here.
+        // SeqCst (M1): an owner that waits for the slot either sees it fall or is seen here.
         let before = self.slots[worker].fetch_sub(used.unit(), Ordering::SeqCst);
         debug_assert!(
             if used == TableUse::Reads { before & (WRITER - 1) != 0 } else { before >= WRITER },
@@ -319,7 +323,7 @@ pub struct ExclusiveWait {
 }
 
 impl ExclusiveWait {
-    /// Waits on this thread up to `deadline`; after `None` the wait goes on where it was with the next call.
+    /// Waits on this thread up to `deadline`; after `None` the next call continues the wait.
     pub fn wait_blocking(&mut self, deadline: Instant) -> Option<ExclusiveGuard> {
         block_on_until(self, deadline)
     }

@@ -1,14 +1,14 @@
-//! `heddle check`: is a data directory whole? Looked at while no server runs, by several threads.
+//! `heddle check`: is a data directory sound? Several threads check it while no server runs.
 //!
 //! 1. Every page by itself (checksum).
 //! 2. The log, from the checkpoint to its end.
-//! 3. Every tree: each page in its place and once, keys in order.
-//! 4. Every table: each row can be read and stands under its own key, each index has exactly the entries of the rows, each large value
-//!    its chunks.
+//! 3. Every tree: each page is in its place and used once, keys are in order.
+//! 4. Every table: each row can be read and has its own key, each index has exactly the entries of the rows, each large
+//!    value its chunks.
 //!
-//! C1: an index agrees with its table when the multiset of its entries is that of the entries that the rows ask for. Both sides add up a
-//! 128-bit hash of each entry, so the parts of a table are read in any order by any thread. Only when the sums differ are the entries named, in a
-//! second pass over both.
+//! C1: an index agrees with its table if the multiset of its entries equals that of the entries of the rows. Both sides
+//!     add up a 128-bit hash of each entry, so any thread may read any part of a table in any order. Only if the sums
+//!     differ does a second pass over both name the entries.
 
 use crate::blob;
 use crate::catalog::{self, Contents, StoredTable};
@@ -32,7 +32,7 @@ pub use storage::page::PAGE_BYTES;
 /// Problems named of one kind; the others are counted.
 const NAMED_MAX: usize = 10;
 
-/// What a check has to tell while it goes on.
+/// An event that a running check reports.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// The directory is open.
@@ -40,7 +40,7 @@ pub enum Event<'a> {
         pages: u32,
         clean: bool,
     },
-    /// Step 1 goes on; at most once a second.
+    /// Progress of step 1; at most once a second.
     Progress {
         done: u32,
         pages: u32,
@@ -64,7 +64,7 @@ pub enum Event<'a> {
     },
     /// Pages in use that no tree has: lost space, no lost data.
     LostPages(u32),
-    /// Trees that were dropped and not freed yet: the next start goes on with them.
+    /// Trees that were dropped and not freed yet: the next start frees them.
     Orphans(usize),
     Problem(&'a str),
 }
@@ -77,10 +77,9 @@ pub struct Summary {
     pub rows: u64,
 }
 
-/// Checks a data directory.
-///
+/// Checks a data directory; findings are passed to `tell`.
 /// # Errors
-/// What kept it from looking: no data directory, one in use, unreadable files, a catalog of another version. What it found is told to `tell`.
+/// The check could not run: no data directory, one in use, unreadable files, a catalog of another version.
 pub fn check(dir: &Path, threads: usize, tell: &(dyn Fn(Event<'_>) + Sync)) -> Result<Summary> {
     let offline = Offline::open(dir).map_err(engine)?;
     tell(Event::Opened { pages: offline.pages(), clean: offline.is_clean() });

@@ -1,13 +1,14 @@
 //! Rows across a foreign key: from a child's row to the key of its parent, from a parent's row to its children.
 //!
-//! Values are encoded anew for the index on the other side, whose columns may be NOT NULL, descending or of another length. A value that
-//! the other side's type cannot hold has no counterpart there.
+//! Values are encoded again for the index on the other side, whose columns may be NOT NULL, descending or of another
+//! length. A value outside of the other side's type has no counterpart there.
 //!
-//! R1: what is looked for is looked for in one index of the other table, and what is found is locked there, entry by entry, as InnoDB
-//!     does: a parent can be changed in columns outside of the key while a child refers to it by a secondary index.
-//! R2: an entry that another transaction has written is waited for, so the answer is about what is committed, or the transaction's own,
-//!     whatever its snapshot shows. It stays so until the transaction ends: what was found is locked; and of what was not found, the gap,
-//!     at the isolation levels that know no phantoms.
+//! R1: rows are looked up in one index of the other table, and the found entries are locked there, one by one, as in
+//!     InnoDB. So a parent can be changed in columns outside of the key while a child refers to it by a secondary
+//!     index.
+//! R2: an entry that another transaction has written is waited for. So the answer is about committed data, or the
+//!     transaction's own, whatever its snapshot shows. It stays true until the transaction ends: found entries are
+//!     locked, and if none was found, the gap is locked at the isolation levels without phantoms.
 
 use crate::{EncodedRange, Table};
 use smallvec::SmallVec;

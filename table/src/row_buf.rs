@@ -1,4 +1,4 @@
-//! Owned places for one row and for one key range, reused from row to row.
+//! Owned buffers for one row and for one key range, reused from row to row.
 
 use crate::blob::Load;
 use crate::{StoredRow, Table};

@@ -1,25 +1,28 @@
-//! Statistics: taken from sampled leaves, kept in memory beside the table's counters and in the catalog.
+//! Statistics: computed from sampled leaves, kept in the catalog, and in memory beside the table's counters.
 //!
-//! **Index.** A tree's keys are in order, so it has one more different prefix than it has neighbours whose prefixes differ. Leaves at
-//! even distances are read. Between two of them nothing differs where the last prefix of one is the first of the next; else at least one
-//! pair does, and about as many as the density of differences on both leaves says. So a column with few values is counted
-//! almost exactly, and one with many by its density.
+//! **Index.** The keys of a tree are in order, so the number of different prefixes is one more than the number of
+//! neighbours whose prefixes differ. Evenly spaced leaves are read. If the last prefix of one leaf equals the first
+//! prefix of the next one read, nothing between them differs. Otherwise at least one pair does, and about as many as
+//! the density of differences on both leaves suggests. So a column with few values is counted almost exactly, and one
+//! with many by its density.
 //!
-//! **Columns.** The rows of leaves at even distances of the clustered tree are the sample of all columns' histograms. ANALYZE TABLE ...
-//! UPDATE HISTOGRAM takes more of them.
+//! **Columns.** The rows of evenly spaced leaves of the clustered tree are the sample for the histograms of all
+//! columns. ANALYZE TABLE ... UPDATE HISTOGRAM reads more of them.
 //!
-//! Statistics are taken anew by ANALYZE TABLE, and by the housekeeping thread when the number of rows has moved by a tenth, or a tenth of
-//! them has changed. The tables whose statistics are oldest come first.
+//! ANALYZE TABLE recomputes statistics. The housekeeping thread does so when the number of rows has changed by a tenth,
+//! or a tenth of them has been changed; it begins with the oldest statistics.
 //!
-//! Tables of few rows are read whole.
+//! Small tables are read completely.
 //!
-//! Samples are read at READ UNCOMMITTED, since the number of rows counts what open transactions have inserted, too: statistics of 3,000
-//! rows that tell nothing of their values would stay, as the commit changes no number. What is rolled back counts as changed again.
+//! Samples are read at READ UNCOMMITTED, because the number of rows includes rows that open transactions have inserted.
+//! Otherwise statistics of 3,000 rows without any values would stay, because the commit changes no number. A rollback
+//! counts as further changes.
 //!
-//! **Pages.** Of each tree as many as the ways to leaves at even distances tell; exactly where the root is the only page above leaves.
+//! **Pages.** For each tree the number of pages is estimated from the paths to evenly spaced leaves; it is exact if the
+//! root is the only page above the leaves.
 //!
-//! S1: of one table one thread at a time takes statistics or changes them, from the look at those before until the new ones are kept:
-//!     so the housekeeping does not undo what UPDATE HISTOGRAM does meanwhile.
+//! S1: for one table, one thread at a time computes or changes statistics, from reading the old ones until the new ones
+//!     are kept. So housekeeping does not undo a concurrent UPDATE HISTOGRAM.
 
 use crate::catalog::{CatalogTxn, blocking};
 use crate::ddl::define::now_us;
@@ -38,9 +41,9 @@ const LEAVES: usize = 32;
 const HISTOGRAM_LEAVES: usize = 1024;
 /// A tree of no more rows is read whole.
 const WHOLE_ROWS_MAX: u64 = 4000;
-/// Statistics are taken anew when the number of rows moved by more than this part.
+/// Statistics are recomputed when the number of rows has changed by more than one part in this many.
 const STALE_PART: u64 = 10;
-/// Statistics younger than this are not taken anew because values have changed.
+/// Younger statistics are not recomputed because of changed values.
 const YOUNG: Duration = Duration::from_secs(10);
 /// Tables that one round of the housekeeping looks at closely.
 const REFRESHED_MAX: usize = 4;
@@ -258,9 +261,8 @@ impl Database {
         self.keep_statistics(worker, table, taken)
     }
 
-    /// ANALYZE TABLE ... UPDATE HISTOGRAM: histograms of these columns, with at most so many buckets. As [`Self::analyze`].
-    ///
-    /// Whether each column has one now: large values and documents have none.
+    /// ANALYZE TABLE ... UPDATE HISTOGRAM: makes histograms of these columns, with at most `buckets` buckets. Like
+    /// [`Self::analyze`]. Returns for each column whether it has a histogram now: large values and documents have none.
     pub fn make_histograms(&self, worker: &Worker, table: &Table, columns: &[usize], buckets: u32) -> Result<Vec<bool>> {
         let _alone = table.counters.analysis.lock();
         let made: Vec<bool> = columns.iter().map(|&column| is_sampled(table.def(), column)).collect();
@@ -331,7 +333,7 @@ impl Database {
     }
 }
 
-/// Pages of a tree: by the ways to leaves at even distances, whose mean tells how wide the inner pages are.
+/// The pages of a tree, estimated from the paths to evenly spaced leaves: their mean shows the fan-out of inner pages.
 fn tree_pages(worker: &Worker, tree: TreeRef) -> Result<TreePages> {
     let (mut leaves, mut all, mut ways) = (0.0, 0.0, 0.0);
     let mut first_key = Vec::new();

@@ -12,7 +12,8 @@ use txn::{LockMode, TreeRef, Txn, WaitPolicy, Worker};
 use types::schema::{IndexKind, TableDef, TableId};
 use types::{ColumnType, TypeKind, Value};
 
-/// Each retry means that another transaction committed a change of the same row in between; so many in a row mean a damaged index.
+/// Each retry means that another transaction committed a change of the same row in between; this many in a row mean a
+/// damaged index.
 const POINT_RETRIES_MAX: usize = 10_000;
 
 /// An open table. Immutable but for its counters; DDL makes a new one.
@@ -125,8 +126,8 @@ impl Table {
         Self { indexed_columns: self.indexed_columns.clone(), ..bare }
     }
 
-    /// Has DDL put another table, or none, in the place of this one? Whoever asks holds a share of the metadata lock, under which the
-    /// answer does not change.
+    /// Has DDL replaced or dropped this table? The caller holds a share of the metadata lock, under which the answer
+    /// does not change.
     pub fn is_replaced(&self) -> bool {
         // Relaxed: it is set while the metadata lock is held exclusively (D2), which orders it.
         self.replaced.load(Ordering::Relaxed)
@@ -158,8 +159,9 @@ impl Table {
         &self.mdl
     }
 
-    /// May the transaction use the table? Its snapshot may be from before the rows were written anew: then it would find none of them. Asked with
-    /// a share of the metadata lock, before the transaction uses the table for the first time; of other indexes, whoever reads them asks.
+    /// May the transaction use the table? Its snapshot may be older than the rewrite of the rows: then it would find
+    /// none of them. Called with a share of the metadata lock, before the transaction uses the table for the first
+    /// time. Readers of other indexes check these themselves.
     pub fn check_age(&self, txn: &Txn) -> std::result::Result<(), txn::Error> {
         self.indexes.first().map_or(Ok(()), |clustered| txn.check_age(clustered.made_at))
     }
@@ -186,10 +188,10 @@ impl Table {
         self.counters.add_changes(worker.index(), changes);
     }
 
-    /// Takes `count` consecutive AUTO_INCREMENT numbers and returns the first. Numbers are never handed out twice, also not after a
-    /// crash; those of rolled-back statements are lost, as in MySQL. Only `auto_increment_max` comes again and again: the index tells
-    /// whether it is taken. Restartable. A result above it means that counting was told to begin there (1467). 0 for a table without
-    /// such a column.
+    /// Takes `count` consecutive AUTO_INCREMENT numbers and returns the first. Numbers are never handed out twice, even
+    /// after a crash; those of rolled-back statements are lost, as in MySQL. Only `auto_increment_max` is handed out
+    /// repeatedly: the index shows whether it is in use. Restartable. A result above it means that a definition set a
+    /// higher start (1467). 0 for a table without such a column.
     pub fn reserve_auto_increment(&self, worker: &Worker, count: u64) -> txn::Result<u64> {
         let Some(auto) = &self.auto_increment else { return Ok(0) };
         self.check_auto_increment(worker, auto)?;
@@ -252,10 +254,11 @@ impl Table {
         self.indexes[index].codec.encode_point(values, key)
     }
 
-    /// Encodes `prefix = leading columns AND low <(=) next column <(=) high`; a bound is (value, inclusive). Values are of the
-    /// columns' types; a NULL in `prefix` stands for IS NULL, a NULL bound empties the range. `false`: the range is empty.
-    /// With neither bounds nor prefix it is the whole index. Where `low` or `high` is given, NULLs of the next column are left out.
-    /// On a column with a prefix length the range is the smallest that the index can tell: the caller judges the row itself.
+    /// Encodes `prefix = leading columns AND low <(=) next column <(=) high`; a bound is (value, inclusive). Values
+    /// have the columns' types; a NULL in `prefix` means IS NULL, a NULL bound empties the range. `false`: the range is
+    /// empty. With neither bounds nor prefix it is the whole index. If `low` or `high` is given, NULLs of the next
+    /// column are excluded. On a column with a prefix length the range is the smallest that the index can express; the
+    /// caller checks the row itself.
     pub fn encode_range(
         &self,
         index: usize,
@@ -485,7 +488,7 @@ fn auto_increment_max(ty: &ColumnType) -> u64 {
         TypeKind::SmallInt => 16,
         TypeKind::MediumInt => 24,
         TypeKind::Int => 32,
-        // Whole numbers that the type tells apart.
+        // The number of distinct whole numbers of the type.
         TypeKind::Float => return 1 << 24,
         TypeKind::Double => return 1 << 53,
         _ => 64,

@@ -1,16 +1,18 @@
-//! Which rows of a table change while a definition makes new trees from it (`ddl::build`).
+//! The watch of a table: notes which rows change while a definition makes new trees from the table (`ddl::build`).
 //!
 //! ```text
-//! definition   locks the table alone, begins the watch, lets users in again, reads the rows, takes the notes, reads those rows again
+//! definition   locks the table exclusively, begins the watch, lets users in again, reads the rows, takes the notes, reads those rows again
 //! writer       changes a row, then notes its key before its transaction can commit
 //! ```
 //!
-//! V1: a watch begins and ends while the table's metadata lock is held alone, or ends when nobody looks at its notes any more. So a
-//!     writer sees it for whole operations, and who takes the lock alone again has the notes of all that was committed since.
-//! V2: a note is made after the clustered record was written. Whoever finds the row in another version than the note tells finds either
-//!     the open transaction that made the note, or a later note.
-//! V3: a note has the entries that the row's *old* version has in the indexes that are being built: what may have to be taken out.
-//! V4: a table that is not watched costs its writers one load of a word that is theirs to read anyway.
+//! V1: a watch begins and ends while the table's metadata lock is held exclusively, or ends when nobody reads its notes
+//!     any more. So a writer sees the watch for a whole operation, and the next holder of the exclusive lock has the
+//!     notes of everything committed since.
+//! V2: a note is made after the clustered record was written. If a reader finds the row in another version than the
+//!     note says, it finds either the open transaction that made the note, or a later note.
+//! V3: a note contains the entries of the row's *old* version in the indexes that are being built: the entries that may
+//!     have to be removed.
+//! V4: a table that is not watched costs its writers one load of a word that they read anyway.
 
 use crate::codec::{self, IndexCodec, Source};
 use crate::{RowBuf, Table};

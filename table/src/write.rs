@@ -7,17 +7,20 @@
 //!          a duplicate anywhere -> rollback to the savepoint taken at the start
 //! ```
 //!
-//! W1: the clustered record is written first. Its writer's mark is the row's lock, so nobody else touches the entries and chunks.
-//! W2: each step is one engine call that is repeated until it answers; `Progress` says which step is next. What a step needs is computed
-//!     again from the arguments at each repetition, so the caller repeats the call with the same arguments.
-//! W3: an operation that answers anything but success, or a pause, leaves nothing of itself behind. Whoever does not go on after a pause
-//!     rolls back to a savepoint of his own.
-//! W4: a row that the transaction's snapshot does not see becomes visible to it with the change. So do then its index entries, also those
-//!     that stay as they are: they are written once more; and from then on the transaction asks the row itself whether an entry is its.
-//! W5: where the caller has asked for it (`Progress::pause_at`), an insert and an update pause before they make the entry of an index; the
-//!     next call goes on. That is where a foreign key's parent is looked for, as in InnoDB: who deletes the parent meanwhile, and looks
-//!     for children, does not find an entry of a row that waits for him.
-//! W6: where a definition watches the table, each clustered record that was written is noted (`watch`).
+//! W1: the clustered record is written first. Its writer's mark is the row's lock, so nobody else touches the entries
+//!     and chunks.
+//! W2: each step is one engine call that is repeated until it succeeds; `Progress` says which step is next. The inputs
+//!     of a step are computed again from the arguments at each repetition, so the caller repeats the call with the same
+//!     arguments.
+//! W3: an operation that returns anything but success or a pause has undone its own changes. A caller that does not
+//!     continue after a pause rolls back to a savepoint of its own.
+//! W4: a change makes a row visible to its transaction even if the transaction's snapshot did not see it. Its index
+//!     entries must become visible too, so unchanged entries are written once more. From then on the transaction asks
+//!     the row itself whether an entry belongs to it.
+//! W5: on request (`Progress::pause_at`), an insert and an update pause before they write the entry of an index, and
+//!     the next call continues. During the pause a foreign key's parent is looked up, as in InnoDB: a transaction that
+//!     deletes the parent meanwhile and looks for children does not find an entry of a row that waits for it.
+//! W6: if a definition watches the table, each written clustered record is noted (`watch`).
 
 use crate::blob::{self, ChunkPlace};
 use crate::codec::{self, Source};
@@ -27,8 +30,8 @@ use types::Value;
 use types::row::{ExternalRef, Field, StoredRow};
 use types::schema::IndexKind;
 
-/// The place of a multi-step operation between two calls. Reused from row to row; a finished operation leaves it ready for the next.
-/// Whoever gives up on a stalled operation calls [`Progress::reset`] and rolls the statement back.
+/// The place of a multi-step operation between two calls. Reused from row to row; a finished operation leaves it ready
+/// for the next. A caller that gives up on a stalled operation calls [`Progress::reset`] and rolls the statement back.
 #[derive(Default)]
 pub struct Progress {
     step: Step,
@@ -153,7 +156,7 @@ pub enum WriteRow {
     Paused {
         index: usize,
     },
-    /// The row is no longer the version that was read: read it again, judge it again. Nothing was written.
+    /// The row is no longer the version that was read: read and check it again. Nothing was written.
     Changed,
     /// The new values collide in index `index`; nothing was written.
     Duplicate {
@@ -248,9 +251,9 @@ impl Table {
         found
     }
 
-    /// After `Duplicate { index }`: locks the key that is in the way, as a reader, until the transaction ends: the record of that index alone, as
-    /// InnoDB does. So a row that another transaction may yet delete is waited for, and what is told of the duplicate stays true. `false`: it
-    /// is gone meanwhile; try again. Restartable.
+    /// After `Duplicate { index }`: locks the conflicting key as a reader until the transaction ends (the record of
+    /// that index alone, as in InnoDB). So it waits for a transaction that may still delete the row, and the reported
+    /// duplicate stays true. `false`: it is gone meanwhile; try again. Restartable.
     pub fn lock_duplicate(
         &self,
         worker: &Worker,

@@ -1,8 +1,9 @@
-//! What an ALTER TABLE means: the new definition, where its columns and indexes come from, and whether rows must be copied.
+//! The meaning of an ALTER TABLE: the new definition, the source of each of its columns and indexes, and whether rows
+//! must be copied.
 //!
-//! As in MySQL, the clauses of one statement name what the table has before it: `RENAME COLUMN a TO b, RENAME COLUMN b TO a` exchanges two
-//! names, and `ADD x INT, DROP x` drops the column that was there. First columns go, then those that stay change, then those that come
-//! are put in, and others moved, in the order of the text.
+//! As in MySQL, the clauses of one statement refer to the table before it: `RENAME COLUMN a TO b, RENAME COLUMN b TO a`
+//! exchanges two names, and `ADD x INT, DROP x` drops the old column. Dropped columns are removed first, then the
+//! remaining ones are changed, then new ones are inserted and others moved, in the order of the text.
 
 use super::NewForeignKey;
 use super::build::added_value;
@@ -27,7 +28,7 @@ pub(crate) struct AlterPlan {
     pub sources: Vec<Option<usize>>,
     /// For each new index the old one whose tree it keeps. Meaningless with `copies`.
     pub kept: Vec<Option<usize>>,
-    /// Rows are written anew into new trees.
+    /// Rows are copied into new trees.
     pub copies: bool,
     /// Values of a column get another type.
     pub retypes: bool,
@@ -44,7 +45,7 @@ pub(crate) struct AlterPlan {
 struct Draft {
     column: ColumnDef,
     source: Option<usize>,
-    /// Its name in the old table; empty for one that comes.
+    /// Its name in the old table; empty for a new column.
     was: String,
 }
 
@@ -56,7 +57,7 @@ struct IndexDraft {
     was: String,
 }
 
-/// A foreign key on its way, in the same manner.
+/// A foreign key of the new definition, like a column's draft.
 struct KeyDraft {
     key: ForeignKeyDef,
     columns: Vec<String>,
@@ -73,20 +74,20 @@ struct Drafts {
     dropped_checks: Vec<String>,
     partitioning: Option<Box<Partitioning>>,
     leaves_out: Vec<usize>,
-    /// Columns that the statement drops or defines anew, and hidden ones of indexes that it drops.
+    /// Columns that the statement drops or redefines, and hidden ones of indexes that it drops.
     going: Vec<String>,
     copies: bool,
     retypes: bool,
 }
 
-/// A column that comes, or changes its place.
+/// Where a new or moved column is placed.
 enum Placing {
     Add(ColumnDef, ColumnPosition),
     /// The column that was called so.
     Move(String, ColumnPosition),
 }
 
-/// What an ALTER TABLE adds once its columns are known.
+/// The parts that an ALTER TABLE adds once its columns are known.
 #[derive(Default)]
 struct Additions {
     indexes: Vec<super::NewIndex>,
@@ -97,7 +98,7 @@ struct Additions {
 /// Applies the actions to a definition.
 pub(crate) fn plan(old: &TableDef, mut actions: Vec<AlterAction>, options: &DdlOptions) -> Result<AlterPlan> {
     let mut drafts = Drafts::of(old);
-    // What goes is gone for all other clauses, wherever they stand.
+    // A dropped column is gone for all other clauses, wherever they are written.
     actions.sort_by_key(|action| !matches!(action, AlterAction::DropColumn { .. }));
     drafts.check_constraint_names(&actions)?;
     drafts.mark_dropped_keys(&actions)?;
@@ -223,7 +224,7 @@ impl Drafts {
         Ok(())
     }
 
-    /// Keys that are dropped keep nothing from being dropped with them, wherever in the statement that stands.
+    /// A dropped key does not prevent other drops, wherever in the statement it is dropped.
     fn mark_dropped_keys(&mut self, actions: &[AlterAction]) -> Result<()> {
         for action in actions {
             match action {
@@ -259,8 +260,8 @@ impl Drafts {
         Ok(())
     }
 
-    /// What columns were that are dropped or defined anew, and functional parts of indexes that are dropped, keep no other column from
-    /// being dropped with them. Whether all of it fits is judged when the new table is known.
+    /// The expressions of dropped or redefined columns, and of dropped functional parts, do not prevent other columns
+    /// from being dropped. Whether the result is consistent is checked when the new table is known.
     fn mark_going_columns(&mut self, actions: &[AlterAction]) {
         for action in actions {
             let gone: Vec<String> = match action {
@@ -296,7 +297,8 @@ impl Drafts {
         Ok(())
     }
 
-    /// Nothing that stays reads the column: it may go, or get another name. A CHECK that reads no other column goes with it.
+    /// Checks that no remaining column reads the column, so that it may be dropped or renamed. A CHECK that reads no
+    /// other column is dropped with it.
     fn check_unread(&mut self, name: &str, is_dropped: bool) -> Result<()> {
         let stays =
             |draft: &&Draft| draft.source.is_some() && !self.going.contains(&draft.was) && !draft.was.eq_ignore_ascii_case(name);
@@ -346,7 +348,7 @@ impl Drafts {
         self.columns.iter().position(|draft| !draft.column.hidden && draft.was.eq_ignore_ascii_case(name))
     }
 
-    /// The place behind the column that is called so now.
+    /// The position after the column that has this name now.
     fn behind(&self, name: &str) -> Result<usize> {
         let at = self.columns.iter().position(|draft| !draft.column.hidden && draft.column.name.eq_ignore_ascii_case(name));
         let missing = || Error::UnknownColumn { column: name.to_string(), table: self.table.clone() };
@@ -373,7 +375,7 @@ impl Drafts {
         self.check_key_columns(name)?;
         self.check_unread(name, true)?;
         self.columns.remove(at);
-        // The column leaves its indexes, which need other trees then; an index without columns goes.
+        // The column is removed from its indexes, which then need new trees; an index without columns is dropped.
         for draft in &mut self.indexes {
             if let Some(part) = draft.columns.iter().position(|c| c.eq_ignore_ascii_case(name)) {
                 draft.columns.remove(part);
@@ -409,7 +411,7 @@ impl Drafts {
         let before = &self.columns[at].column;
         column.missing.clone_from(&before.missing);
         check_generation(before.generated.as_ref(), column.generated.as_ref())?;
-        // What is computed from the column is computed anew.
+        // Columns computed from this column are recomputed.
         let is_computed_from = |draft: &Draft| draft.column.generated.as_ref().is_some_and(|g| g.expr.reads(name));
         let is_retyped = before.ty != column.ty && self.columns.iter().any(is_computed_from);
         self.retypes |= !is_same_type(&before.ty, &column.ty);
@@ -468,7 +470,7 @@ impl Drafts {
         Ok(())
     }
 
-    /// Takes out what was generated for foreign keys and is served by an index that comes.
+    /// Drops generated indexes of foreign keys that a new index supersedes.
     fn drop_superseded(&mut self, added: &Additions) {
         let keys: Vec<NewIndex> = added.foreign_keys.iter().map(foreign::generated_index).collect();
         self.indexes.retain(|draft| {
@@ -577,7 +579,8 @@ impl Drafts {
         Ok(AlterPlan { def, sources, kept, copies, retypes, auto_increment, renamed, added_keys, leaves_out })
     }
 
-    /// What older rows have, where they may stay as they are. MySQL's other algorithms write rows anew where columns come or go.
+    /// The history under which older rows may stay as they are. MySQL's other algorithms rewrite rows when columns are
+    /// added or dropped.
     fn history_after(
         &mut self,
         old: &TableDef,
@@ -596,7 +599,8 @@ impl Drafts {
         Ok(history)
     }
 
-    /// The keys that stay, over the new columns, and those that come, with an index where they need one. Gives the names of the latter.
+    /// The remaining keys over the new columns, and the new keys, with an index where they need one. Returns the names
+    /// of the new keys.
     fn finish_keys(
         &self,
         old: &TableDef,
@@ -639,12 +643,13 @@ impl Drafts {
     }
 }
 
-/// What the column is called that had this name.
+/// The current name of the column that had this name.
 fn name_now<'d>(columns: &'d [Draft], was: &str) -> Option<&'d str> {
     columns.iter().find(|draft| draft.was == was).map(|draft| draft.column.name.as_str())
 }
 
-/// Has the definition what rows read that end before the new column (`types::row`, R1)? Else they are written anew.
+/// Does the definition say what rows that end before the new column read there (`types::row`, R1)? Otherwise they are
+/// rewritten.
 fn read_where_missing(column: &mut ColumnDef, conversion: &Conversion) -> bool {
     if matches!(column.default, ColumnDefault::Expression(_)) {
         return false;
@@ -678,7 +683,7 @@ fn check_generation(before: Option<&GeneratedDef>, after: Option<&GeneratedDef>)
     }
 }
 
-/// Changed columns may have made kept keys too long or impossible: define them again on a copy.
+/// A changed column may make a remaining key too long or impossible, so the keys are defined again on a copy.
 fn recheck_keys(columns: &[ColumnDef], indexes: &[IndexDef]) -> Result<()> {
     let (mut columns, mut again) = (columns.to_vec(), Vec::new());
     for index in indexes.iter().filter(|i| i.kind != IndexKind::HiddenRowId) {
@@ -695,13 +700,13 @@ fn recheck_keys(columns: &[ColumnDef], indexes: &[IndexDef]) -> Result<()> {
             invisible: false,
             generated: false,
         };
-        // Its hidden columns are there.
+        // Its hidden columns exist already.
         add_index(&mut columns, &mut again, &index, None)?;
     }
     Ok(())
 }
 
-/// Do rows and keys of the two columns look the same in storage, for every value of the old one?
+/// Do both columns store every value of the old one alike, in rows and keys?
 fn is_same_storage(old: &ColumnDef, new: &ColumnDef) -> bool {
     old.nullable == new.nullable && old.auto_increment == new.auto_increment && is_same_type(&old.ty, &new.ty)
 }

@@ -163,7 +163,7 @@ impl Database {
         trees.adopt();
         self.publish(&mut ddl, |next| {
             next.put_table(match taken_rows {
-                // The trees are the same, without the rows that an old snapshot sees in partitions that are gone.
+                // The trees are the same, without rows of dropped partitions that an old snapshot still sees.
                 Some(_) => Table::open(&stored, counters, old.mdl.clone(), next.now),
                 None => old.successor(&stored, counters, next.now),
             });
@@ -181,7 +181,8 @@ impl Database {
         Ok(altered)
     }
 
-    /// Steps 2 to 5: fills the indexes `made` of the new table, or all its trees. With LOCK=EXCLUSIVE, or where it numbers rows, nobody is let in.
+    /// Steps 2 to 5: fills the indexes `made` of the new table, or all its trees. With LOCK=EXCLUSIVE, or if it numbers
+    /// rows, users stay out.
     fn make_trees(
         &self,
         worker: &Worker,
@@ -198,7 +199,7 @@ impl Database {
         let is_alone = plan.numbers_rows(old.def()) || options.lock == Lock::Exclusive;
         let same_keys = plan.keeps_clustered_keys(old.def());
         let needs_map = made.is_none() && !is_alone && !same_keys;
-        // Dropped after the last use of the map: what is not adopted is an orphan.
+        // Dropped after the last use of the map: a tree that is not adopted is an orphan.
         let map = NewTrees::create(self, worker, usize::from(needs_map))?;
         let watch = (!is_alone).then(|| {
             let indexes = made.iter().flatten().copied();

@@ -1,24 +1,26 @@
 //! The long part of ALTER TABLE: filling new indexes, or new trees, from the rows of a table.
 //!
 //! ```text
-//! fill       every row, as snapshots show it, which are renewed every `WRITES_MAX` rows; others may use the table meanwhile
-//! catch_up   the rows that were noted since (`online`), again and again, until little is left
-//! finish     what was noted last, with the table locked alone
+//! fill       every row, from snapshots that are renewed every `WRITES_MAX` rows; other sessions may use the table meanwhile
+//! catch_up   the rows that were noted since (`online`), repeated until few are left
+//! finish     the last noted rows, with the table locked exclusively
 //! ```
 //!
-//! Index entries are made sorted, as many at a time as memory takes, also those of rows that are written anew.
+//! Index entries are inserted in sorted runs, as large as memory allows; so are those of rows that are rewritten.
 //!
-//! Work is cut into transactions of bounded size, so that neither undo nor the log's tail grows with the table. They need not be waited
-//! for: all are in this worker's log before the one that links the new trees. Until then the trees are orphans, so what a failure
-//! leaves in them does not matter.
+//! The work is cut into transactions of bounded size, so that neither undo nor the log's tail grows with the table.
+//! Nobody waits for them to be durable: all precede, in this worker's log, the transaction that links the new trees.
+//! Until then the trees are orphans, so leftovers of a failure do not matter.
 //!
-//! U1: without a watch the table is locked alone all the while, and nothing has to be caught up with.
-//! U2: a row that is read may be older than a note. So notes are worked off after all rows have been read; or, where there are many, those
-//!     of rows that are in the new trees, and then the table is read on with a new snapshot from where it was (`online`, O3).
-//! U3: two rows with the same key of a unique index are a duplicate if neither has been noted: what was read of them is what is committed.
-//!     Else one of them waits for `finish`, where everything is.
-//! U4: a row that is written anew has no index entries until the next batch of them goes in, and none in an index where another row has
-//!     its key. So no note is worked off between the two, and who takes a row out does not expect its entries (`Copy::take_out`).
+//! U1: without a watch the table is locked exclusively all the time, and there is nothing to catch up with.
+//! U2: a row that is read may be older than a note. So notes are processed after all rows have been read. If there are
+//!     many, the notes of rows that are in the new trees are processed earlier, and then reading continues with a new
+//!     snapshot at the same place (`online`, O3).
+//! U3: two rows with the same key of a unique index are a duplicate if neither has been noted, because then both were
+//!     read as committed. Otherwise one of them waits for `finish`, which sees all rows.
+//! U4: the index entries of a rewritten row are missing until their next run is inserted, and an entry is missing in an
+//!     index where another row has its key. So no note is processed between the two, and removing a row does not
+//!     require its entries (`Copy::take_out`).
 
 use super::entries::{EntriesToCome, Entry, Run};
 use super::{Conversion, ConversionWarning, DdlOptions, RowChoice, RowRules};
@@ -41,7 +43,7 @@ const WRITES_MAX: usize = if cfg!(test) { 40 } else { 1000 };
 /// Warnings that are kept; further ones are counted.
 const WARNINGS_MAX: usize = 1024;
 
-/// A transaction that is cut in pieces. What is open is rolled back when dropped.
+/// A transaction that is cut in pieces. Dropping it rolls the open piece back.
 pub(super) struct Slices<'w> {
     worker: &'w Worker,
     txn: Option<Txn>,
@@ -100,7 +102,7 @@ pub(super) struct Build<'a> {
     pub changed: Changed,
 }
 
-/// What is made.
+/// The trees to build.
 pub(super) enum Work<'a> {
     /// All trees, from converted rows.
     Copy(Box<Copy<'a>>),
@@ -138,7 +140,7 @@ impl<'a> Build<'a> {
             if let Put::Duplicate { error, rival } = put {
                 self.postpone(&row.key, rival.as_deref(), error)?;
             }
-            // A large row counts as the writes it makes.
+            // A large row counts as several writes.
             for _ in 0..1 + row.current().len() / txn::RECORD_BYTES_MAX {
                 if slices.step(self.options)? {
                     self.take_notes()?;
@@ -158,7 +160,7 @@ impl<'a> Build<'a> {
         Ok(())
     }
 
-    /// U4: the entries of rows that were written anew.
+    /// U4: inserts the entries of rewritten rows.
     fn insert_copied(&mut self, slices: &mut Slices<'_>) -> Result<()> {
         let Work::Copy(copy) = &mut self.work else { return Ok(()) };
         let runs = copy.entries.take();
@@ -219,7 +221,7 @@ impl<'a> Build<'a> {
         Ok(())
     }
 
-    /// U3: the row is a duplicate, or is looked at again later.
+    /// U3: the row is a duplicate, or is processed again later.
     fn postpone(&mut self, key: &[u8], rival: Option<&[u8]>, error: Error) -> Result<()> {
         self.take_notes()?;
         let is_noted = self.changed.has(key) || rival.map_or(!self.changed.is_empty(), |rival| self.changed.has(rival));
@@ -230,7 +232,7 @@ impl<'a> Build<'a> {
         Ok(())
     }
 
-    /// Moves the notes over, so that what is noted twice takes room once.
+    /// Takes the notes over; a row that is noted twice is kept once.
     pub(super) fn take_notes(&mut self) -> Result<()> {
         let Some(watch) = &self.watch else { return Ok(()) };
         let changed = &mut self.changed;
@@ -245,9 +247,9 @@ impl<'a> Build<'a> {
     }
 }
 
-/// Opens the cursor anew behind a row, so that what it read ahead is read again.
+/// Opens the cursor again after a row, so that its read-ahead is read again.
 fn read_on(cursor: &mut RowCursor, table: &Table, key: &[u8]) {
-    // The least key behind it.
+    // The smallest key after it.
     let low = [key, &[0]].concat();
     cursor.open(table, 0, &EncodedRange { low, high: Vec::new() }, false, ReadMode::Snapshot, false);
 }
@@ -279,7 +281,7 @@ pub(super) fn entry_of<'r>(
     Ok(Entry { key: &row.entry, clustered_key: row.key(), old_key: None })
 }
 
-/// Inserts an entry, unless it is there. Gives the clustered key of another row that has the same key of a unique index.
+/// Inserts an entry, unless it exists. Returns the clustered key of another row with the same key of a unique index.
 pub(super) fn put_entry(
     worker: &Worker,
     table: &Table,
@@ -314,7 +316,7 @@ pub(super) fn take_entry(
     Ok(())
 }
 
-/// The error for a row whose key is there already.
+/// The error for a row whose key exists already.
 pub(super) fn duplicate_in_index(worker: &Worker, table: &Table, index: usize, clustered_key: &[u8], txn: &mut Txn) -> Error {
     let mut row = RowBuf::new();
     row.set_key(clustered_key);
@@ -339,7 +341,7 @@ fn duplicate_entry(table: &Table, index: usize, values: &[Value<'_>]) -> Error {
     Error::DuplicateEntry { key, index: format!("{}.{}", def.name, def.indexes[index].name) }
 }
 
-/// What became of a copied row.
+/// The result of copying a row.
 pub(super) enum Put {
     Done,
     /// `rival`: the old clustered key of the row that has its key, where that is known.
@@ -353,7 +355,7 @@ pub(super) enum Put {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IndexEntries {
     Now,
-    /// U4: with those of other rows.
+    /// U4: inserted later, in sorted order with those of other rows.
     Sorted,
 }
 
@@ -362,13 +364,13 @@ pub(super) enum IndexEntries {
 pub(super) enum Keys {
     /// The clustered keys stay as they are.
     Same,
-    /// A tree from old to new clustered keys. It goes when the definition is over.
+    /// A tree from old to new clustered keys, dropped at the end of the definition.
     Mapped(TreeRef),
     /// Nobody changes the table meanwhile (U1).
     Unneeded,
 }
 
-/// What becomes of the rows of some partitions.
+/// How rows of some partitions are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sieve {
     /// They are not copied.
@@ -379,7 +381,7 @@ pub(super) enum Sieve {
     Require,
 }
 
-/// What copying a row needs: column `k` comes from `sources[k]`, or is its default.
+/// The data for copying a row: column `k` comes from `sources[k]`, or is its default.
 pub(super) struct Copy<'a> {
     worker: &'a Worker,
     old: &'a Table,
@@ -390,7 +392,7 @@ pub(super) struct Copy<'a> {
     sources: &'a [Option<usize>],
     conversion: &'a Conversion,
     context: StoreContext<'a>,
-    /// What columns without a source get.
+    /// The values of columns without a source.
     defaults: Vec<Value<'static>>,
     /// The new AUTO_INCREMENT column, when it numbers the rows that have none.
     numbered: Option<usize>,
@@ -399,9 +401,9 @@ pub(super) struct Copy<'a> {
     pub keys: Keys,
     key: Vec<u8>,
     progress: Progress,
-    /// What is computed of each row, and asked of it.
+    /// Computes values of each row, and checks it.
     rules: Option<Box<dyn RowRules + 'a>>,
-    /// What the partition of a row decides.
+    /// Handles a row by its partition.
     sieve: Option<(Sieve, Box<dyn RowChoice + 'a>)>,
     pub rows: u64,
     pub warnings: Vec<ConversionWarning>,
@@ -457,7 +459,7 @@ impl<'a> Copy<'a> {
         })
     }
 
-    /// Looks at whether a row would lie in these partitions of a table with the same columns.
+    /// Selects rows by whether they would be in these partitions of a table with the same columns.
     pub fn sifting(mut self, sieve: Sieve, of: &'a Table, partitions: &[usize], options: &'a DdlOptions) -> Result<Self> {
         let missing = Error::NotSupported { what: "expressions in definitions" };
         let expressions = options.expressions.as_ref().ok_or(missing)?;
@@ -479,7 +481,7 @@ impl<'a> Copy<'a> {
         }
     }
 
-    /// Converts a row and inserts it into the new table, unless it goes.
+    /// Converts a row and inserts it into the new table, unless the row is dropped.
     pub fn put(&mut self, row: &RowBuf, entries: IndexEntries, txn: &mut Txn) -> Result<Put> {
         if self.goes(row)? {
             return Ok(Put::Done);
@@ -549,7 +551,7 @@ impl<'a> Copy<'a> {
         }
     }
 
-    /// The entries to come of the row that was inserted under `key`.
+    /// Collects the index entries of the row that was inserted under `key`.
     fn collect_entries(&mut self, old_key: &[u8], values: &[Value<'_>]) -> Result<()> {
         let mut entry = Vec::new();
         for (number, index) in self.new.indexes.iter().enumerate().skip(1) {
@@ -561,7 +563,7 @@ impl<'a> Copy<'a> {
         Ok(())
     }
 
-    /// Takes out what the new table has of the row with this old clustered key (U4).
+    /// Removes the row with this old clustered key from the new table (U4).
     pub fn take_out(&mut self, old_key: &[u8], txn: &mut Txn) -> Result<()> {
         let (worker, new) = (self.worker, self.new);
         let mut row = RowBuf::new();
@@ -617,7 +619,7 @@ impl<'a> Copy<'a> {
         if *from == to.ty {
             return Ok(value.borrowed());
         }
-        // A text that is cut is told as any value that is.
+        // A truncated string is reported like any other problem.
         let problem = |problem| {
             let problem = if problem == Problem::TooLong { Problem::Truncated } else { problem };
             Error::Conversion { problem, column: to.name.clone(), row: self.rows }
@@ -625,7 +627,7 @@ impl<'a> Copy<'a> {
         store(value, from, &to.ty, &self.context, warnings).map_err(problem)
     }
 
-    /// Gives the row the next number where it has none.
+    /// Gives the row the next number if it has none.
     fn number(&self, column: usize, values: &mut [Value<'_>]) -> Result<()> {
         let (worker, new) = (self.worker, self.new);
         let present = match &values[column] {
@@ -665,7 +667,7 @@ impl Conversion {
     }
 }
 
-/// What existing rows get in an added column: its default, else NULL, else the type's own.
+/// The value of existing rows in an added column: its default, else NULL, else the type's zero value.
 pub(super) fn added_value(column: &ColumnDef, conversion: &Conversion) -> Result<Value<'static>> {
     match &column.default {
         // An expression's value is computed of each row.
@@ -691,7 +693,7 @@ fn current_time(column: &ColumnDef, conversion: &Conversion) -> Value<'static> {
     Value::DateTime(if in_utc { now } else { conversion.zone.from_stored(now) })
 }
 
-/// What a column without a default gets: NULL, or the type's zero (the first member of an ENUM).
+/// The value of a column without a default: NULL, or the type's zero value (the first member of an ENUM).
 fn implicit_default(column: &ColumnDef) -> Value<'static> {
     match column.ty.kind {
         TypeKind::Enum { .. } if !column.nullable => Value::UInt(1),

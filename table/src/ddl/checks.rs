@@ -1,4 +1,5 @@
-//! CHECK constraints: their names, what keeps columns from going, and what does not go with foreign keys.
+//! CHECK constraints: their names, the expressions that keep a column from being dropped or renamed, and conflicts with foreign
+//! keys.
 
 use super::NewCheck;
 use crate::database::Published;
@@ -6,7 +7,7 @@ use crate::{Error, Result};
 use types::schema::ReferenceAction::SetNull;
 use types::schema::{CheckDef, ColumnDef, ColumnDefault, TableDef};
 
-/// The constraints of a table, by name: those that are there and those that come.
+/// Merges the present and the added constraints of a table, by name.
 pub(crate) fn resolve(table: &str, present: Vec<CheckDef>, added: Vec<NewCheck>) -> Result<Vec<CheckDef>> {
     let mut checks = present;
     for check in added {
@@ -23,7 +24,7 @@ pub(crate) fn resolve(table: &str, present: Vec<CheckDef>, added: Vec<NewCheck>)
     Ok(checks)
 }
 
-/// `t_chk_1`, above all that have such a name.
+/// `t_chk_n`, with a number above all that are in use.
 fn generated_name(table: &str, checks: &[CheckDef]) -> String {
     let last = checks.iter().filter_map(|check| number(table, &check.name)).max().unwrap_or(0);
     format!("{table}_chk_{}", last + 1)
@@ -43,7 +44,7 @@ pub(super) fn rename_generated(def: &mut TableDef, old: &str) {
     def.checks.sort_by_key(|check| check.name.to_lowercase());
 }
 
-/// 3822: names are those of the database.
+/// 3822: names are unique in the database.
 pub(super) fn check_names(published: &Published, def: &TableDef) -> Result<()> {
     if def.checks.is_empty() {
         return Ok(());
@@ -76,8 +77,8 @@ pub(super) fn check_unread<'c>(columns: impl Iterator<Item = &'c ColumnDef>, nam
     Ok(())
 }
 
-/// What foreign keys and expressions forbid each other: an action changes a column without looking at CHECKs, and what is computed
-/// is given nothing.
+/// Conflicts of foreign keys with expressions: a referential action changes a column without evaluating CHECKs, and
+/// cannot assign generated columns.
 pub(crate) fn check_foreign(def: &TableDef) -> Result<()> {
     for key in &def.foreign_keys {
         let clauses =

@@ -14,7 +14,7 @@ const KEY_PARTS_MAX: usize = 16;
 /// MySQL's limit of all columns together, BLOB and TEXT counted as pointers.
 const ROW_BYTES_MAX: usize = 65_535;
 const CHAR_LENGTH_MAX: u32 = 255;
-/// What BLOB and TEXT count in `ROW_BYTES_MAX`, with their length prefix.
+/// The size of BLOB and TEXT in `ROW_BYTES_MAX`, with their length prefix.
 const LOB_POINTER_BYTES: usize = 12;
 
 pub(crate) fn check_name(what: NameOf, name: &str) -> Result<()> {
@@ -24,7 +24,7 @@ pub(crate) fn check_name(what: NameOf, name: &str) -> Result<()> {
     let name = name.to_string();
     match (name.chars().count() > NAME_CHARS_MAX, what) {
         (false, _) => Ok(()),
-        // Long names of columns come from a query's aliases alone: a definition's own are refused by the grammar.
+        // Long names of columns only come from a query's aliases; the grammar refuses them in a definition.
         (true, NameOf::Column) => Err(Error::WrongName { what, name }),
         (true, _) => Err(Error::NameTooLong { name }),
     }
@@ -63,7 +63,7 @@ pub(crate) fn now_us() -> i64 {
     os::time::since_epoch().as_micros() as i64
 }
 
-/// What concerns columns alone.
+/// The rules for columns.
 pub(crate) fn check_columns(columns: &[ColumnDef]) -> Result<()> {
     if columns.iter().all(|column| column.invisible) {
         return Err(Error::NoColumns);
@@ -113,7 +113,8 @@ fn check_column(column: &ColumnDef) -> Result<()> {
     Ok(())
 }
 
-/// Resolves one index against the columns and appends it. A primary key makes its columns NOT NULL; functional parts get their columns.
+/// Resolves one index against the columns and appends it. A primary key makes its columns NOT NULL; functional parts
+/// get hidden columns.
 pub(crate) fn add_index(
     columns: &mut Vec<ColumnDef>,
     indexes: &mut Vec<IndexDef>,
@@ -260,7 +261,7 @@ pub(crate) fn hidden_index() -> IndexDef {
     IndexDef::new("", IndexKind::HiddenRowId, Vec::new())
 }
 
-/// What concerns the table as a whole.
+/// The rules for the table as a whole.
 pub(crate) fn check_whole(def: &TableDef) -> Result<()> {
     let mut counted = def.columns.iter().enumerate().filter(|(_, c)| c.auto_increment);
     if let Some((column, _)) = counted.next() {
@@ -273,7 +274,7 @@ pub(crate) fn check_whole(def: &TableDef) -> Result<()> {
     if row_bytes > ROW_BYTES_MAX {
         return Err(Error::RowTooLarge { max_bytes: ROW_BYTES_MAX });
     }
-    // Some row must fit; one that does not although its long columns are moved out is refused when it comes.
+    // Some row must fit. A row that does not fit even without its long columns is refused on insert.
     let least: usize = 16 + def.columns.iter().map(|c| least_bytes(&c.ty)).sum::<usize>();
     match least > txn::RECORD_BYTES_MAX {
         true => Err(Error::RowTooLarge { max_bytes: txn::RECORD_BYTES_MAX }),

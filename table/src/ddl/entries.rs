@@ -1,7 +1,8 @@
-//! Index entries that are put in sorted, as many at a time as memory takes: each such run is one pass over its tree, and leaves the
-//! pages that it fills at the tree's end full. So memory holds no more of an entry than what it is put in with.
+//! Inserts index entries in sorted runs, as large as memory allows. Each run is one pass over its tree, and fills the
+//! pages that it adds at the tree's end completely. So memory holds only the bytes that an entry needs for its
+//! insertion.
 //!
-//! Bytes lie one after the other in blocks that never move; a place of a few bytes says where an entry is.
+//! The bytes are in blocks that never move; a few bytes say where each entry is.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +11,11 @@ const SORT_BYTES_MAX: usize = 64 << 20;
 /// An entry lies in one block: its keys are some thousands of bytes at most.
 const BLOCK_BYTES: usize = 1 << 20;
 
-/// An index entry to come.
+/// An index entry to insert.
 #[derive(Clone, Copy)]
 pub(super) struct Entry<'e> {
     pub key: &'e [u8],
-    /// That of its row.
+    /// The clustered key of its row.
     pub clustered_key: &'e [u8],
     /// The clustered key of the row as others use it, where that is another.
     pub old_key: Option<&'e [u8]>,

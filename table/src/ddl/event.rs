@@ -1,7 +1,7 @@
-//! Events in the catalog: made, changed, dropped, and when each was run last.
+//! Events in the catalog: creating, changing and dropping them, and the time of their last run.
 //!
-//! When an event was run is no part of its definition, because plans of all statements are stale when a definition changes: it has a record
-//! of its own, and a place in memory beside the schema.
+//! The last run is no part of an event's definition, because a changed definition makes every plan stale. It has a
+//! record of its own, and a place in memory beside the schema.
 
 use super::check_database;
 use crate::catalog::CatalogTxn;
@@ -31,7 +31,8 @@ impl Database {
         Ok(())
     }
 
-    /// ALTER EVENT: `change` makes the new definition, perhaps of another name. 1539 when there is none, 1537 when the new name is taken.
+    /// ALTER EVENT: `change` makes the new definition, possibly with another name. 1539: it does not exist; 1537: the
+    /// new name exists.
     pub fn alter_event(
         &self,
         worker: &Worker,
@@ -100,7 +101,7 @@ impl Database {
         Ok(true)
     }
 
-    /// Disables or drops an enabled event that is over, as `is_over` judges it by the last time that it was run.
+    /// Disables or drops an enabled event that has ended; `is_over` decides by the time of its last run.
     pub fn conclude_event(
         &self,
         worker: &Worker,

@@ -1,17 +1,18 @@
-//! ALTER TABLE ... EXCHANGE PARTITION ... WITH TABLE: rows of a partition and those of another table change places.
+//! ALTER TABLE ... EXCHANGE PARTITION ... WITH TABLE: the rows of a partition and those of another table change places.
 //!
 //! ```text
-//! 1. lock both tables alone; compare their definitions; make new trees for both, recorded as orphans
-//! 2. old rows but those of the partition, and all rows of the other table -> new trees of the first
+//! 1. lock both tables exclusively; compare their definitions; make new trees for both, recorded as orphans
+//! 2. old rows outside of the partition, and all rows of the other table -> new trees of the first
 //! 3. old rows of the partition -> new trees of the other
 //! 4. one catalog transaction links the new trees of both and unlinks the old ones; publish
 //! ```
 //!
-//! A partition is a set of rows, and indexes are of the whole table (`partition`), so both tables are written anew, and nobody uses them
-//! meanwhile. A crash leaves both as they were, or both exchanged.
+//! A partition is a set of rows, and indexes cover the whole table (`partition`). So both tables are rewritten, and
+//! nobody uses them meanwhile. A crash leaves both as they were, or both exchanged.
 //!
-//! X1: a row of the other table lies in the partition, also WITHOUT VALIDATION (1737): there is no other place for it. So it has no duplicate
-//!     among those that stay, whose unique keys have the partitioning columns.
+//! X1: every row of the other table must belong to the partition, also WITHOUT VALIDATION (1737): there is no other
+//!     place for it. So it has no duplicate among the rows outside, because unique keys contain the partitioning
+//!     columns.
 
 use super::build::{Build, Copy, Keys, Sieve, Work};
 use super::online::Changed;
@@ -26,7 +27,7 @@ use txn::{TreeRef, Worker};
 use types::partition::PartitionError;
 use types::schema::{IndexDef, TableDef};
 
-/// A table on its way: new trees of the same definition.
+/// One of the two tables, with new trees of the same definition.
 struct Half<'d> {
     trees: NewTrees<'d>,
     stored: StoredTable,
@@ -71,7 +72,7 @@ impl Database {
     /// Both tables by database and name, the partitioned one first.
     ///
     /// # Errors
-    /// What MySQL has: 1505, 1732, 1735, 1736, 1737, 1740.
+    /// MySQL's errors: 1505, 1732, 1735, 1736, 1737, 1740.
     pub fn exchange_partition(
         &self,
         worker: &Worker,
@@ -145,7 +146,7 @@ fn check(published: &Published, whole: &TableDef, other: &TableDef, partition: &
     }
 }
 
-/// Have both the same columns and indexes? Defaults, comments and CHECKs may differ.
+/// Do both have the same columns and indexes? Defaults, comments and CHECKs may differ.
 fn are_alike(one: &TableDef, two: &TableDef) -> bool {
     let columns = one.columns.len() == two.columns.len()
         && one.columns.iter().zip(&two.columns).all(|(a, b)| {

@@ -1,17 +1,19 @@
-//! Foreign keys as definitions: their names, their indexes, what parent and child must be like.
+//! Definitions of foreign keys: their names, their indexes, and the rules for parent and child.
 //!
-//! The child's definition has the key; the parent's knows nothing of it. A key names its parent, which may be missing: with
-//! `foreign_key_checks = 0` children come before parents (a dump's tables come in any order), and parents go before children.
+//! The child's definition contains the key; the parent's does not mention it. The parent of a key may be missing: with
+//! `foreign_key_checks = 0` children are created before parents (a dump has its tables in any order), and parents are
+//! dropped before children.
 //!
-//! 1. A key gets a name (`t_ibfk_1`) and, where no index of the child begins with its columns, an index (`generated_index`).
-//! 2. `check_parent`: the referenced columns are there, are of the same types, and are a unique key.
-//! 3. Whoever changes a table looks at the keys on both sides of it (`check_altered`, `check_dropped`).
+//! 1. A key gets a name (`t_ibfk_1`) and, if no index of the child begins with its columns, an index
+//!    (`generated_index`).
+//! 2. `check_parent`: the referenced columns exist, have the same types, and are a unique key.
+//! 3. Every change of a table checks the keys on both of its sides (`check_altered`, `check_dropped`).
 //!
-//! F1: a key whose parent exists fits it: columns, types, the parent's unique key and the child's index.
-//! F2: whoever adds a key to a child, or a parent to a key, holds both metadata locks alone and opens both tables anew. So a statement
-//!     that was prepared before finds that it is stale; one that is prepared afterwards knows the key.
-//! F3: whoever takes a key, a child or a parent away holds the metadata lock of that table alone. The plans for the other side hold
-//!     shares of it too, so they are over, and the next ones are made without.
+//! F1: a key whose parent exists matches it: columns, types, the parent's unique key and the child's index.
+//! F2: adding a key to a child, or a parent to a key, holds both metadata locks exclusively and opens both tables anew.
+//!     So a statement prepared before finds that it is stale, and one prepared afterwards knows the key.
+//! F3: removing a key, a child or a parent holds the metadata lock of that table exclusively. Plans for the other side
+//!     hold shares of it too. So they have finished, and later plans are made without the key.
 
 use super::define::check_name;
 use super::{NewForeignKey, NewIndex, NewIndexColumn, NewIndexKind};
@@ -24,10 +26,10 @@ use types::schema::{DatabaseDef, ForeignKeyDef, ReferenceAction, TableDef, Table
 use types::show_create::foreign_key_text;
 use types::{ColumnType, TypeKind};
 
-/// What a foreign key forbids. The number in each comment is MySQL's.
+/// Violations of foreign keys. The number in each comment is MySQL's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ForeignKeyError {
-    /// 1215: a new parent without what the key of a child that waits for it needs.
+    /// 1215: a new parent lacks what the key of a waiting child needs.
     UnfitParent,
     /// 1239
     ColumnCount { name: Option<String> },
@@ -53,7 +55,7 @@ pub enum ForeignKeyError {
     ParentColumnMissing { column: String, name: String, parent: String },
     /// 3780
     Incompatible { column: String, parent_column: String, name: String },
-    /// 3939: so many are called so that DROP or ALTER CONSTRAINT does not know which is meant
+    /// 3939: several constraints have the name, so DROP or ALTER CONSTRAINT is ambiguous
     ConstraintAmbiguous { name: String, clause: &'static str },
     /// 3940
     ConstraintMissing { name: String },
@@ -75,7 +77,7 @@ pub fn constraint_text(child: &TableDef, key: &ForeignKeyDef) -> String {
     format!("{}.{}, CONSTRAINT {}", quoted(&child.database), quoted(&child.name), foreign_key_text(child, key))
 }
 
-/// The index that a key asks for, if none of the table's own will do.
+/// The index that is generated for a key, if none of the table's indexes serves it.
 pub(super) fn generated_index(key: &NewForeignKey) -> NewIndex {
     NewIndex {
         name: key.name.as_ref().or(key.index_name.as_ref()).cloned().unwrap_or_default(),
@@ -88,12 +90,12 @@ pub(super) fn generated_index(key: &NewForeignKey) -> NewIndex {
     }
 }
 
-/// The table's indexes and those that its keys ask for, in the order in which they are written; of two that serve the same key the one
-/// that was not asked for is left out, as MySQL does.
+/// The table's indexes and the generated ones, in the order in which they are written. If a generated and another index
+/// serve the same key, the generated one is left out, as in MySQL.
 pub(super) fn with_generated(indexes: Vec<NewIndex>, keys: &[NewForeignKey]) -> Vec<NewIndex> {
     let mut all = indexes;
     for (n, key) in keys.iter().enumerate() {
-        // Those of the keys before it are in the list already.
+        // The generated indexes of earlier keys are in the list already.
         let at = key.indexes_before.saturating_add(n).min(all.len());
         all.insert(at, generated_index(key));
     }
@@ -117,7 +119,7 @@ pub(super) fn serves(index: &NewIndex, parts: &[NewIndexColumn]) -> bool {
     index.columns.len() >= parts.len() && index.columns.iter().zip(parts).all(same)
 }
 
-/// Resolves new keys against the child's columns and gives them names; the parents are looked at later.
+/// Resolves new keys against the child's columns and names them; the parents are checked later.
 pub(super) fn resolve(def: &TableDef, keys: &[NewForeignKey]) -> Result<Vec<ForeignKeyDef>> {
     let mut number = def.foreign_keys.iter().filter_map(|key| generated_number(&def.name, &key.name)).max().unwrap_or(0);
     let mut resolved = Vec::with_capacity(keys.len());
@@ -320,7 +322,7 @@ pub(super) fn check_new(published: &Published, def: &TableDef, checks: bool) -> 
     check_waiting(published, def, checks)
 }
 
-/// A table that comes to this name fits the children that wait for it.
+/// A new table of this name must match the children that wait for it.
 pub(super) fn check_waiting(published: &Published, def: &TableDef, checks: bool) -> Result<()> {
     let waiting = keys_to(published, &def.database, &def.name).filter(|(child, _)| child.id != def.id);
     for (child, key) in waiting {
@@ -332,7 +334,7 @@ pub(super) fn check_waiting(published: &Published, def: &TableDef, checks: bool)
     Ok(())
 }
 
-/// 3730: no table but those that go with it references a table that is dropped.
+/// 3730: only tables that are dropped together may reference a dropped table.
 pub(super) fn check_dropped(published: &Published, dropped: &[Arc<Table>]) -> Result<()> {
     for table in dropped {
         let def = table.def();

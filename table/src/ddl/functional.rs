@@ -1,14 +1,15 @@
-//! Functional key parts: each is a hidden column, virtual and generated, which the index has as its part.
+//! Functional key parts: each is a hidden virtual generated column, which is the part of the index.
 //!
-//! K1: a hidden column belongs to one part of one index: it comes, goes and is renamed with it.
-//! K2: its type is that of its expression over the other columns; a change of those is a change of it.
-//! K3: a definition that is altered has hidden columns behind the others, so that what they read is computed before them.
+//! K1: a hidden column belongs to one part of one index: it is created, dropped and renamed with it.
+//! K2: its type is that of its expression over the other columns; changing one of these columns changes it too.
+//! K3: in an altered definition hidden columns come after the others, so that the columns that they read are computed
+//!     first.
 
 use super::Expressions;
 use crate::{Error, Result};
 use types::schema::{ColumnDef, GeneratedDef, RowExpr};
 
-/// What computes and judges expressions, where there is something that does.
+/// The implementation that evaluates and checks expressions, if there is one.
 pub(crate) type Judge<'e> = Option<&'e dyn Expressions>;
 
 /// Adds the hidden column of part number `part` of an index, and says where it is.
@@ -26,7 +27,7 @@ pub(super) fn add_column(
     Ok(columns.len() - 1)
 }
 
-/// K2: gives a hidden column its type, and says whether that is another one.
+/// K2: gives a hidden column its type, and returns whether the type changed.
 pub(super) fn set_type(column: &mut ColumnDef, columns: &[ColumnDef], index: &str, judge: Judge<'_>) -> Result<bool> {
     let Some(expr) = column.hidden_expr() else { return Ok(false) };
     let judge = judge.ok_or(Error::NotSupported { what: "expressions in definitions" })?;
@@ -36,7 +37,7 @@ pub(super) fn set_type(column: &mut ColumnDef, columns: &[ColumnDef], index: &st
     Ok(is_other)
 }
 
-/// MySQL's name of the column; its number at the end tells it from a column that happens to have such a name.
+/// MySQL's name of the column; the number at the end avoids a clash with an existing name.
 pub(super) fn column_name(columns: &[ColumnDef], index: &str, part: usize) -> String {
     let names = (0..).map(|n| format!("!hidden!{index}!{part}!{n}"));
     let is_free = |name: &String| !columns.iter().any(|column| column.name.eq_ignore_ascii_case(name));

@@ -1,13 +1,15 @@
-//! The tables that a definition changes, locked.
+//! Locks the tables that a definition changes.
 //!
-//! 1. The right to change each definition (`mdl`, M5), in the order of table ids: two definitions do not wait for each other in a circle.
-//! 2. All metadata locks alone, or none. Who waits for them keeps new users out, so a wait is cut into turns: after `TURN` without
-//!    success everything is given back, users go on for `PAUSE`, and it is tried again, up to the statement's deadline. So nobody
-//!    queues behind a definition for longer than a turn, however long the transaction lasts that the definition waits for.
+//! 1. The right to change each definition (`mdl`, M5), in the order of table ids, so that two definitions do not
+//!    deadlock.
+//! 2. All metadata locks exclusively, or none. A waiting exclusive lock blocks new users, so the wait is cut into
+//!    turns: after `TURN` without success all locks are released, users run for `PAUSE`, and the next turn begins,
+//!    until the statement's deadline. So nobody queues behind a definition for longer than a turn, however long the
+//!    transaction runs that the definition waits for.
 //!
-//! What LOCK TABLES ... WRITE has given to the session already is not asked for again, and not let go.
+//! A lock that LOCK TABLES ... WRITE gave to the session is not taken again, and not released.
 //!
-//! L1: the tables do not change hands while their definition rights are held, also while users are let in (`let_in`).
+//! L1: while the definition rights are held nobody else changes the tables, even while users are let in (`let_in`).
 
 use super::DdlOptions;
 use super::online::ALONE_MAX;
@@ -31,9 +33,9 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Tables whose definitions nobody else changes, and, but for a while, whose metadata locks are held alone.
 pub(super) struct LockedTables {
     pub tables: Vec<Arc<Table>>,
-    /// Those that the session has by LOCK TABLES.
+    /// The tables that the session has locked by LOCK TABLES.
     owned: Vec<TableId>,
-    /// Given back before the definitions: fields drop in order.
+    /// Released before the definition rights: fields drop in order.
     exclusive: Vec<ExclusiveGuard>,
     /// Of the locks in `exclusive`, or of the one that is waited for.
     claims: Vec<ClaimGuard>,
@@ -102,7 +104,7 @@ impl LockedTables {
     /// Tries to take all locks. `false`: it took too long, none is held.
     fn take_turn(&mut self, deadline: Instant, options: &DdlOptions) -> Result<bool> {
         let end = Instant::now() + TURN;
-        // What the turn before has waited for is waited for without a gap.
+        // The waits of the previous turn continue without a gap.
         let mut before = std::mem::take(&mut self.claims);
         for table in self.tables.iter().filter(|table| !self.owned.contains(&table.id())) {
             let claim = match before.iter().position(|claim| claim.is_on(&table.mdl)) {
@@ -177,7 +179,8 @@ fn pause(deadline: Instant, options: &DdlOptions) -> Result<()> {
 }
 
 impl Database {
-    /// Takes tables alone and the DDL mutex: those that `find` finds in the published schema, and still finds when it has them.
+    /// Locks tables exclusively and takes the DDL mutex: the tables that `find` finds in the published schema, and
+    /// still finds under the locks.
     pub(super) fn lock_tables(
         &self,
         worker: &Worker,

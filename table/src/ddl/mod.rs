@@ -62,33 +62,33 @@ use types::{CollationId, ColumnType};
 /// What a DDL statement may wait for, and how it is stopped.
 #[derive(Clone, Debug)]
 pub struct DdlOptions {
-    /// For whom it is done; 0: for the server itself.
+    /// The session that runs it; 0 for the server itself.
     pub session: u32,
     /// How long to wait for others to stop using a table.
     pub lock_wait_timeout: Duration,
-    /// Set by KILL; looked at between slices of work.
+    /// Set by KILL; checked between slices of work.
     pub cancelled: Option<Arc<AtomicBool>>,
     /// How ALTER TABLE converts rows.
     pub conversion: Conversion,
-    /// `foreign_key_checks`: without, parents may be missing, and rows are not looked at.
+    /// `foreign_key_checks`: if off, parents may be missing, and rows are not checked.
     pub foreign_key_checks: bool,
-    /// Who judges and computes expressions; without, there are none.
+    /// Checks and evaluates expressions; `None` if the definition has none.
     pub expressions: Option<Arc<dyn Expressions>>,
     pub algorithm: Algorithm,
     pub lock: Lock,
-    /// Told while the definition goes on.
+    /// Updated while the definition runs.
     pub progress: Arc<Progress>,
 }
 
-/// What this crate cannot do with the expressions of a definition.
+/// The operations on expressions that this crate leaves to others.
 pub trait Expressions: Send + Sync + fmt::Debug {
-    /// Judges the expressions of a whole definition.
+    /// Checks the expressions of a whole definition.
     fn check(&self, def: &TableDef) -> Result<()>;
 
     /// The type of an expression that is a part of the index, over a row of these columns, and whether it may be NULL.
     fn key_part(&self, columns: &[ColumnDef], expr: &RowExpr, index: &str) -> Result<(ColumnType, bool)>;
 
-    /// For rows of `table` that are written anew. `added` columns get their default expression's value.
+    /// The rules for rewritten rows of `table`. `added` columns get the value of their default expression.
     fn row_rules<'t>(&self, table: &'t Table, added: &[usize]) -> Result<Box<dyn RowRules + 't>>;
 
     /// Rows of `table` that lie in one of these partitions.
@@ -107,7 +107,7 @@ pub trait RowRules {
     fn complete(&mut self, values: &mut [Value<'static>]) -> Result<()>;
 }
 
-/// What the conversion of rows takes from the session (see `types::convert::StoreContext`).
+/// The session's settings for the conversion of rows (see `types::convert::StoreContext`).
 #[derive(Clone, Debug)]
 pub struct Conversion {
     pub strict: bool,
@@ -141,10 +141,10 @@ impl Default for Conversion {
     }
 }
 
-/// What ALTER TABLE has done.
+/// The result of ALTER TABLE.
 #[derive(Clone, Debug, Default)]
 pub struct Altered {
-    /// Rows that were written anew.
+    /// The number of rewritten rows.
     pub rows: u64,
     /// The first of the warnings of their conversion.
     pub warnings: Vec<ConversionWarning>,
@@ -258,7 +258,8 @@ impl Database {
         }
     }
 
-    /// Checks the definition as MySQL does, orders the indexes (primary, unique, others), makes the trees and publishes the table.
+    /// Checks the definition by MySQL's rules, orders the indexes (primary, unique, others), makes the trees and
+    /// publishes the table.
     pub fn create_table(&self, worker: &Worker, table: NewTable) -> Result<TableId> {
         self.create_table_with(worker, table, &DdlOptions::default())
     }
@@ -401,7 +402,8 @@ impl Database {
     }
 }
 
-/// Trees made for a DDL statement. Unless adopted they are freed as orphans. Made before, and dropped after, the DDL mutex is held.
+/// Trees made for a DDL statement. Unless adopted they are freed as orphans. Made before, and dropped after, the DDL
+/// mutex is held.
 struct NewTrees<'d> {
     database: &'d Database,
     trees: Vec<TreeRef>,
@@ -425,7 +427,8 @@ impl<'d> NewTrees<'d> {
         Ok(new)
     }
 
-    /// Gives the trees to the indexes of `def` that keep none (`kept`; empty: all); returns the one left over, for large values.
+    /// Gives the trees to the indexes of `def` that keep none (`kept`; empty: all); returns the remaining one, for
+    /// large values.
     fn assign(&mut self, def: &mut TableDef, kept: &[Option<usize>]) -> Option<TreeRef> {
         let mut trees = self.trees.iter().copied();
         for (k, index) in def.indexes.iter_mut().enumerate() {

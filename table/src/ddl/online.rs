@@ -1,20 +1,22 @@
-//! Catching up with the rows that changed while an ALTER TABLE read them.
+//! Catches up with the rows that changed while an ALTER TABLE read them.
 //!
-//! Per noted row: 1. what the new trees have of it is taken out, found by its clustered key, or by the index entries in its notes; 2. what
-//! the table has now is put in. A row that an open transaction holds stays for later, and so does one whose unique key another row
-//! still has. Rows are worked off in the order of their keys, a batch at a time: pages that are not in memory are asked for before (`fetch`),
-//! and step 1 is done for the batch before step 2. Of rows that have exchanged a unique key in two batches, one waits for the next pass.
+//! For each noted row: 1. remove the row from the new trees, found by its clustered key or by the index entries in its
+//! notes; 2. insert the row as the table has it now. A row that an open transaction holds is postponed, and so is one
+//! whose unique key another row still has. Rows are processed in key order, in batches: missing pages are requested
+//! beforehand (`fetch`), and step 1 is done for the whole batch before step 2. If two rows of different batches have
+//! exchanged a unique key, one waits for the next pass.
 //!
-//! So that they do not pile up while a large table is read, notes are worked off in between too (`relieve`): those of rows that have been
-//! read. Of a row that is still to be read a note is forgotten once nobody holds the row.
+//! Notes are also processed while a large table is still being read (`relieve`), so that they do not pile up: those of
+//! rows that have been read. The note of a row that is still to be read is dropped once nobody holds the row.
 //!
-//! Writers may change rows faster than they are worked off, above all where the data is larger than memory. What is left then is worked
-//! off in turns, with the table locked alone (`finish`), between which users are let in for a moment.
+//! Writers may change rows faster than they are processed, above all if the data is larger than memory. The rest is
+//! then processed in turns with the table locked exclusively (`finish`); between the turns users are let in for a
+//! moment.
 //!
 //! O1: a row that is not held is read as committed. If it changes again, it is noted again (`watch`, V2).
-//! O2: nobody reads the new trees, so what they show of rows that are still to be looked at does not matter.
-//! O3: who reads a row with a snapshot taken after nobody held it reads all that was noted of it before, or there is a later note. The new
-//!     trees have nothing yet of a row that is still to be read, so there is nothing to take out.
+//! O2: nobody reads the new trees, so wrong entries for rows that are still to be processed do not matter.
+//! O3: a snapshot taken after nobody held the row sees every change that was noted before, or there is a later note.
+//!     The new trees do not contain a row that is still to be read, so there is nothing to remove.
 
 use super::Altered;
 use super::build::{
@@ -46,7 +48,7 @@ const ROW_BYTES: usize = 96;
 type Known = Vec<(usize, Box<[u8]>)>;
 type Rows = BTreeMap<Box<[u8]>, Known>;
 
-/// The rows to be looked at again: by clustered key, with entries to be taken out of new indexes.
+/// The rows to process again: by clustered key, with the entries to remove from new indexes.
 pub(super) struct Changed {
     rows: Rows,
     bytes: usize,
@@ -61,7 +63,7 @@ impl Default for Changed {
 }
 
 impl Changed {
-    /// So many that they are worked off before all rows are read?
+    /// Are there so many that they are processed before all rows have been read?
     pub fn are_many(&self) -> bool {
         self.bytes >= self.many
     }
@@ -99,7 +101,7 @@ impl Changed {
     }
 }
 
-/// What became of a noted row.
+/// The result of processing a noted row.
 enum Outcome {
     Done,
     Later,
@@ -118,7 +120,7 @@ impl Build<'_> {
             self.work_off(false, None)?;
             self.take_notes()?;
             if self.changed.rows.len() >= before - before / 8 {
-                // What is left waits for transactions to end, or writers are as fast.
+                // The remaining rows wait for transactions to end, or writers are as fast.
                 return Ok(());
             }
         }
@@ -144,7 +146,7 @@ impl Build<'_> {
         Ok(true)
     }
 
-    /// Works off rows for a while, with others using the table. Gives how many are left.
+    /// Processes rows for a while, with other users in the table. Returns the number of remaining rows.
     pub fn go_on_for(&mut self, pause: Duration) -> Result<usize> {
         let until = Instant::now() + pause;
         self.take_notes()?;
@@ -171,7 +173,7 @@ impl Build<'_> {
         }
         slices.commit();
         self.work_off_rows(rows, false, None)?;
-        // What waits for transactions is not looked at all the time.
+        // Rows that wait for transactions are not retried all the time.
         self.changed.many = CHANGED_BYTES_MANY.max(2 * self.changed.bytes);
         Ok(())
     }
@@ -223,7 +225,7 @@ impl Build<'_> {
         self.options.check_cancelled()
     }
 
-    /// Has pages read that the rows need, all at the same time.
+    /// Requests the pages that the rows need, all at once.
     fn fetch(&self, batch: &[(Box<[u8]>, Known)]) -> Result<()> {
         let (worker, new) = (self.worker, self.new);
         for (key, entries) in batch {
@@ -242,7 +244,7 @@ impl Build<'_> {
         }
     }
 
-    /// The same for the index entries of copied rows, which are found by the rows.
+    /// Likewise for the index entries of copied rows, which are found through the rows.
     fn fetch_entries(&self, batch: &[(Box<[u8]>, Known)]) -> Result<()> {
         let (worker, new) = (self.worker, self.new);
         let mut txn = worker.begin(Isolation::ReadCommitted);
@@ -309,7 +311,7 @@ impl Build<'_> {
 }
 
 impl Build<'_> {
-    /// What was done, when it is done.
+    /// The result, once it is done.
     pub fn altered(self) -> Altered {
         match self.work {
             Work::Copy(copy) => {

@@ -1,16 +1,16 @@
-//! Partitions in definitions: the rules for PARTITION BY, and what ALTER TABLE makes of a table's partitions.
+//! Partitions in definitions: the rules for PARTITION BY, and ALTER TABLE's actions on partitions.
 //!
-//! A partition is the rows that the partition function gives its number (`types::partition`); no tree knows of it. So a change of the
-//! function alone is a matter of the catalog. Rows are written anew (`apply`) where some of them go with their partition, or where it is not plain
-//! that each of them still has one.
+//! A partition is the set of rows for which the partition function gives its number (`types::partition`); trees do not
+//! know it. So a change of the function alone changes only the catalog. Rows are rewritten (`apply`) if some are
+//! dropped with their partition, or if it is not certain that each still has a partition.
 //!
 //! | action | rows |
 //! |---|---|
 //! | ADD PARTITION, COALESCE, REMOVE PARTITIONING, PARTITION BY HASH and KEY | stay |
 //! | REORGANIZE of HASH and KEY, of ranges, and of lists where the new ones have all values of the old | stay |
-//! | PARTITION BY RANGE and LIST, other REORGANIZE | are written anew; one without a partition is error 1526 |
-//! | DROP, TRUNCATE | of the partitions are deleted, the others stay (`take_out`); or the others are written anew |
-//! | REBUILD | are written anew |
+//! | PARTITION BY RANGE and LIST, other REORGANIZE | are rewritten; one without a partition raises 1526 |
+//! | DROP, TRUNCATE | those of the partitions are deleted, the others stay (`take_out`); or the others are rewritten |
+//! | REBUILD | are rewritten |
 
 use super::PartitionChange;
 use super::define::check_name;
@@ -25,12 +25,12 @@ use types::schema::{IndexKind, TableDef};
 /// Most columns of a list of them.
 const FIELDS_MAX: usize = 16;
 
-/// What a change asks of the rows.
+/// What a change requires of the rows.
 #[derive(Debug, Default)]
 pub(super) struct Effect {
-    /// They are written anew.
+    /// They are rewritten.
     pub copies: bool,
-    /// Rows of these partitions of the old definition go, if they are not written anew either way.
+    /// Rows of these partitions of the old definition are dropped, unless all rows are rewritten.
     pub leaves_out: Vec<usize>,
 }
 
@@ -160,7 +160,7 @@ fn truncated(present: &Partitioning, names: &[String], table: &TableDef) -> Resu
     Ok(found)
 }
 
-/// Partitions that are added have as many subpartitions as the others (1513), with names of their own or those that follow from theirs.
+/// Added partitions have as many subpartitions as the others (1513), with given names or names that follow from theirs.
 fn fit_subpartitions(present: &mut Partitioning, partitions: &mut [PartitionDef]) -> Result<()> {
     let named = |partition: &PartitionDef| !partition.subpartitions.is_empty();
     let Some(sub) = &mut present.sub else {
@@ -204,7 +204,7 @@ fn add(present: &mut Partitioning, mut partitions: Vec<PartitionDef>) -> Result<
     Ok(())
 }
 
-/// Puts partitions in the place of others. Answers whether a row may lose its partition by it.
+/// Replaces partitions by others. Returns whether a row may lose its partition by this.
 fn reorganize(present: &mut Partitioning, names: &[String], mut into: Vec<PartitionDef>, old: &TableDef) -> Result<bool> {
     if names.len() > present.partitions.len() {
         return Err(PartitionError::ReorganizesMore.into());
@@ -238,7 +238,7 @@ fn reorganize(present: &mut Partitioning, names: &[String], mut into: Vec<Partit
         return Err(PartitionError::NotConsecutive.into());
     }
     if present.by.takes_all() {
-        // They have other names, and the same rows.
+        // Only the names change; the rows are the same.
         present.partitions.splice(first..=last, into);
         present.written = Written::Named;
         return Ok(false);
@@ -259,7 +259,8 @@ fn reorganize(present: &mut Partitioning, names: &[String], mut into: Vec<Partit
     Ok(false)
 }
 
-/// The rules for the partitions of a whole definition, but for the types of what decides about them (`Expressions::check`).
+/// The rules for the partitions of a whole definition, except for the types of the partitioning columns
+/// (`Expressions::check`).
 pub(super) fn check(def: &TableDef) -> Result<()> {
     let Some(partitioning) = def.partitioning.as_deref() else { return Ok(()) };
     if def.id.is_temporary() {
@@ -334,7 +335,7 @@ fn check_fields(by: &PartitionBy) -> Result<()> {
     }
 }
 
-/// 1481: what takes everything is the last.
+/// 1481: a partition with MAXVALUE must be the last.
 fn check_limits(partitioning: &Partitioning) -> Result<()> {
     let PartitionBy::Range(_) = partitioning.by else { return Ok(()) };
     let before_last = partitioning.partitions.split_last().map_or(&[][..], |(_, before)| before);

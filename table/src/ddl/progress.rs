@@ -1,21 +1,23 @@
-//! How far a definition is, for others to look at: SHOW PROCESSLIST, performance_schema.events_stages_current, a line in the log.
+//! The progress of a definition for others: SHOW PROCESSLIST, performance_schema.events_stages_current, a line in the
+//! log.
 //!
-//! The definition's thread alone writes. A look sees a recent value of each number, not all of one moment.
+//! Only the definition's thread writes. A reader sees a recent value of each number, but the numbers may be of
+//! different moments.
 
 use sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
-/// What a definition is at.
+/// The stage of a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Others use a table that it needs alone.
     Waiting,
-    /// It reads all rows of a table: as many of about so many.
+    /// It reads all rows of a table: `done` of an estimated `all`.
     Reading { done: u64, all: u64 },
-    /// It looks again at rows that changed meanwhile: so many are left.
+    /// It processes rows that changed meanwhile; `left` remain.
     CatchingUp { left: u64 },
 }
 
-/// Who is told when a definition begins to wait, and when it goes on.
+/// Called when a definition begins to wait, and when it continues.
 type Notice = Box<dyn Fn(bool) + Send + Sync>;
 
 /// The progress of one definition.
@@ -53,7 +55,7 @@ impl Progress {
         }
     }
 
-    /// Of a definition that tells when it waits for others, and when it goes on.
+    /// The progress of a definition that reports when it waits for others, and when it continues.
     pub fn noticed(notice: impl Fn(bool) + Send + Sync + 'static) -> Self {
         Self { notice: Some(Box::new(notice)), ..Self::default() }
     }
@@ -80,7 +82,7 @@ impl Progress {
         self.done.store(self.done.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 
-    /// Some changed rows are done, and so many left. While it reads, they do not matter.
+    /// Some changed rows are done, and `left` remain. Ignored while it reads.
     pub(super) fn caught_up(&self, left: usize) {
         if self.stage.load(Ordering::Relaxed) == CATCHING_UP {
             self.all.store(left as u64, Ordering::Relaxed);

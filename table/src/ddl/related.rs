@@ -1,6 +1,7 @@
-//! Which tables a definition concerns beside its own, on the other side of foreign keys, and what becomes of their definitions.
+//! The other tables that a definition affects, on the other side of foreign keys, and their new definitions.
 //!
-//! The tables are locked together with the definition's own (`Database::lock_tables`), and looked for again when they are.
+//! These tables are locked together with the definition's own (`Database::lock_tables`), and looked up again
+//! afterwards.
 
 use super::{AlterAction, LockedTables, missing_table};
 use super::{checks, foreign};

@@ -1,4 +1,5 @@
-//! Stored procedures and functions in the catalog: made, changed, dropped; nobody holds a lock on one, because who runs one has it whole.
+//! Stored procedures and functions in the catalog: creating, changing and dropping them. They need no lock, because a
+//! running one is held as a whole.
 
 use super::check_database;
 use crate::catalog::CatalogTxn;

@@ -1,19 +1,22 @@
-//! ALTER TABLE ... DROP PARTITION and TRUNCATE PARTITION: rows of some partitions go, and the others are not touched.
+//! ALTER TABLE ... DROP PARTITION and TRUNCATE PARTITION: deletes the rows of some partitions without touching the
+//! others.
 //!
-//! A partition is a set of rows (`partition`), so these are deleted, by the transaction that changes the catalog:
+//! A partition is a set of rows (`partition`). The transaction that changes the catalog deletes them:
 //!
 //! ```text
 //! 1. begin the watch of the table (`watch`), let its users in again
 //! 2. find the rows with short snapshots, and keep their keys: in an index whose first column tells the partition, else in the whole table
-//! 3. lock the table alone; delete the rows whose keys are known or were noted meanwhile. That is done in turns, between which users are let in
-//! 4. with the table locked alone, the transaction goes on to the catalog (`apply`, step 6)
+//! 3. lock the table exclusively; delete the rows whose keys are known or were noted meanwhile. That is done in turns, between which users are let in
+//! 4. with the table locked exclusively, the transaction goes on to the catalog (`apply`, step 6)
 //! ```
 //!
-//! T1: a crash, or an error, before the transaction is durable leaves all rows.
-//! T2: a row is read again, current and with the table locked alone, before it is deleted: one that is in another partition by now stays.
-//! T3: between turns others may come to wait for a row that is deleted; they hold the table then, and it cannot be locked alone. After a few turns in vain the
-//!     rows come back, and the others are written anew, as by any rebuild.
-//! T4: so they are where most rows go, or where the keys take too much memory.
+//! T1: a crash or an error before the transaction is durable leaves all rows.
+//! T2: before a row is deleted it is read again, as a current read with the table locked exclusively: a row that has
+//!     moved to another partition stays.
+//! T3: between turns other sessions may begin to wait for a deleted row. They hold the table then, and it cannot be
+//!     locked exclusively. After a few failed turns the deletion is rolled back, and the other rows are rewritten, as
+//!     by any rebuild.
+//! T4: the other rows are also rewritten if most rows are deleted, or if the keys take too much memory.
 
 use super::build::{Slices, load_whole};
 use super::locks::LockedTables;
@@ -33,9 +36,9 @@ use types::schema::TableDef;
 
 /// T4
 const KEYS_BYTES_MAX: usize = if cfg!(test) { 32 << 10 } else { 128 << 20 };
-/// What a key takes beside its bytes.
+/// The memory of a key beside its bytes.
 const KEY_BYTES: usize = 48;
-/// A table of fewer rows is not asked how many of them go.
+/// A smaller table is not checked for the fraction of rows to delete.
 const FEW_ROWS: u64 = if cfg!(test) { 100 } else { 10_000 };
 /// T3
 const TURNS_MAX: u32 = 4;
@@ -59,7 +62,7 @@ pub(super) struct TakenOut<'w> {
 }
 
 impl<'w> TakeOut<'w, '_> {
-    /// Steps 1 to 3. `None`: the rows that stay are to be written anew. The table is locked alone before and behind.
+    /// Steps 1 to 3. `None`: the remaining rows must be rewritten. The table is locked exclusively before and after.
     pub fn run(&self, locked: &mut LockedTables) -> Result<Option<TakenOut<'w>>> {
         let deadline = Instant::now() + self.options.lock_wait_timeout;
         let expressions = self.options.expressions.as_ref();
@@ -96,7 +99,7 @@ impl<'w> TakeOut<'w, '_> {
             os::thread::sleep(PAUSE);
             self.worker.tick();
         };
-        // What was counted with each row counts when the transaction is over.
+        // The rows that were counted are subtracted when the transaction ends.
         self.table.counters.add_rows(self.worker.index(), taken.rows as i64);
         if outcome? {
             return Ok(Some(taken));
@@ -185,7 +188,8 @@ fn ranges(table: &Table, partitions: &[usize]) -> Option<Vec<(usize, EncodedRang
         let low = place.checked_sub(1).and_then(|before| end_of(def, of, before, column));
         let high = end_of(def, of, place, column);
         let mut range = EncodedRange::default();
-        // Both ends belong to it: of several columns the first is looked at, and a range that is too long does no harm.
+        // Both ends are included: only the first of several columns is compared, and a range that is too long is
+        // harmless.
         let is_some =
             table.encode_range(index, &[], low.as_ref().map(|v| (v, true)), high.as_ref().map(|v| (v, true)), &mut range);
         if low.is_none() {

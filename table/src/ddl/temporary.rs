@@ -1,9 +1,11 @@
-//! Temporary tables: of one session, in no published schema, gone with the session or with the server.
+//! Temporary tables: they belong to one session, are in no published schema, and end with the session or the server.
 //!
-//! Their trees are ordinary ones that stay recorded as orphans in the catalog (`catalog`, C1), so that the next start frees them whatever
-//! happened; the catalog has nothing else of them. They are among the open tables, so that plans find them by their id.
+//! Their trees are ordinary trees that stay recorded as orphans in the catalog (`catalog`, C1), so that the next start
+//! frees them whatever happened. The catalog has nothing else about them. They are among the open tables, so that plans
+//! find them by id.
 //!
-//! T1: the ids of temporary tables are those of no others ([`TableId::is_temporary`]), and nothing is written in the catalog under them.
+//! T1: temporary tables have ids of their own range ([`TableId::is_temporary`]), and nothing is written in the catalog
+//!     under these ids.
 //! T2: a table is dropped when its session has no open transaction, so nothing rolls its rows back later.
 
 use super::build::{Build, Copy, Keys, Work};
@@ -31,8 +33,8 @@ impl Database {
         Ok(self.open_temporary(table))
     }
 
-    /// ALTER TABLE of a temporary table: another with its rows, in its place for whoever knows it. The table itself stays until it is
-    /// dropped. Its session has no open transaction. Blocks.
+    /// ALTER TABLE of a temporary table: makes another table with its rows, which the caller puts in its place. The old
+    /// table stays until it is dropped. Its session has no open transaction. Blocks.
     pub fn alter_temporary_table(
         &self,
         worker: &Worker,
@@ -61,7 +63,8 @@ impl Database {
         Ok((self.open_temporary(new), altered))
     }
 
-    /// A table with trees of its own, which nobody knows yet. They stay orphans in the catalog; once adopted they are not freed.
+    /// A table with its own trees, which nobody knows yet. They stay orphans in the catalog; once adopted they are not
+    /// freed.
     fn new_temporary(&self, worker: &Worker, mut def: TableDef, first: u64) -> Result<(NewTrees<'_>, Table)> {
         let mut trees = NewTrees::create(self, worker, def.indexes.len() + usize::from(define::needs_blob_tree(&def)))?;
         let blob_tree = trees.assign(&mut def, &[]);

@@ -1,4 +1,5 @@
-//! Triggers: parts of their tables' definitions. Who makes or drops one has the table's lock alone, so no statement runs between.
+//! Triggers: parts of their tables' definitions. Creating or dropping one locks the table exclusively, so no statement
+//! runs meanwhile.
 
 use super::{DdlOptions, missing_table};
 use crate::catalog::{CatalogTxn, StoredTable};
@@ -63,7 +64,7 @@ impl Database {
         })
     }
 
-    /// Gives the table that `present` finds other triggers.
+    /// Changes the triggers of the table that `present` finds.
     fn change_triggers(
         &self,
         worker: &Worker,

@@ -1,4 +1,5 @@
-//! Whether the rows of a table have parents, when it gets a foreign key. Both tables are locked alone meanwhile.
+//! Checks that the rows of a table have parents when it gets a foreign key. Both tables are locked exclusively
+//! meanwhile.
 
 use super::foreign::{ForeignKeyError, constraint_text};
 use super::{DdlOptions, build::Slices};
@@ -13,7 +14,7 @@ use types::schema::ForeignKeyDef;
 /// Rows between two looks at whether to stop.
 const ROWS_MAX: u64 = 1000;
 
-/// 1452 when a row of `child` refers to no row of the key's parent. A missing parent has been judged before.
+/// 1452 if a row of `child` references no row of the key's parent. A missing parent was handled before.
 pub(super) fn check_rows(
     worker: &Worker,
     child: &Table,

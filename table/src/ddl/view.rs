@@ -1,8 +1,8 @@
 //! Views: their definitions in the catalog and in the schema.
 //!
-//! A view stands among the tables of its database, with an id and a metadata lock of its own, but without trees. Who reads through it
-//! holds a share of its lock and of those of what it reads; who changes or drops it takes its lock alone. What it reads is not locked by
-//! its definition: a view outlives its tables.
+//! A view is among the tables of its database, with an id and a metadata lock of its own, but without trees. A
+//! statement that reads through it holds a share of its lock and of the locks of its tables; changing or dropping it
+//! takes its lock exclusively. Defining a view does not lock its tables: a view outlives them.
 
 use super::{DdlOptions, check_database, define, unlink_table};
 use crate::catalog::{CatalogTxn, StoredTable};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use txn::Worker;
 use types::schema::{TableDef, TableId};
 
-/// What a definition of a view does about one of its name.
+/// The treatment of an existing object of the view's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ViewChange {
     /// CREATE VIEW: there must be nothing of the name.

@@ -1,4 +1,4 @@
-//! One batch within a transaction: key by key, each with an outcome of its own.
+//! One batch within a transaction: the keys are processed one by one, each with its own outcome.
 
 use super::{Error, Result};
 use crate::{InsertRow, Progress, RowBuf, RowRead, StoredRow, Table, WriteRow};
@@ -11,7 +11,7 @@ const KEYS_PER_TICK: usize = 1024;
 /// Each retry means that another transaction committed a change of the same row in between.
 const RETRIES_MAX: usize = 10_000;
 
-/// What became of one row of a batch.
+/// The result for one row of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Inserted, updated, deleted.
@@ -66,7 +66,7 @@ impl Buffers {
     }
 }
 
-/// What every step of a batch works with.
+/// The shared data of all steps of a batch.
 pub(super) struct Batch<'b> {
     pub table: &'b Table,
     pub worker: &'b Worker,
@@ -109,7 +109,7 @@ impl Batch<'_> {
             wait_out(worker, || {
                 txn.read_many(worker, tree, encoded, &mut next, payload, |position, payload| {
                     let row = payload.map(|payload| table.stored_row(payload)).transpose();
-                    // Large values come by another way, and so does the error about a row that is damaged.
+                    // Large values take another path, and so does the error for a damaged row.
                     let Ok(row) = row else { return false };
                     if table.blob_tree.is_some() && row.is_some_and(|row| row.has_external()) {
                         return false;
@@ -216,7 +216,7 @@ impl Batch<'_> {
         }
     }
 
-    /// Numbers that SQL makes later are above those that rows are given here.
+    /// Makes numbers that SQL generates later larger than those given here.
     fn note_auto_increment(&self, values: &[Value<'_>]) -> Result<()> {
         let Some(column) = self.table.auto_increment_column() else { return Ok(()) };
         let number = match &values[column] {

@@ -1,4 +1,4 @@
-//! Why a call of the library did not do its work at all. What happens to single keys is an [`super::Outcome`].
+//! Errors of a whole call of the library. The result for a single key is an [`super::Outcome`].
 
 use std::fmt;
 

@@ -1,7 +1,8 @@
-//! The caller's values become values of the columns, by the rules of strict SQL: what does not fit is refused, never changed.
+//! Converts the caller's values to values of the columns, by the rules of strict SQL: a value that does not fit is
+//! refused, never changed.
 //!
-//! A value of another kind is converted as an assignment in SQL converts it (`types::convert::store`). Integers, which most keys are,
-//! do not go there.
+//! A value of another kind is converted as an assignment in SQL converts it (`types::convert::store`). Integers, the
+//! most frequent keys, skip that conversion.
 
 use super::{Error, Outcome, Result};
 use crate::Table;
@@ -83,7 +84,7 @@ impl Table {
         fit(value, &def.ty).map_err(|problem| Outcome::Refused { column, problem })
     }
 
-    /// A whole row. The outer result tells of a call that is wrong, the inner one of a row that is refused.
+    /// Converts a whole row. The outer result reports a wrong call, the inner one a refused row.
     pub(super) fn fit_row<'v>(&'v self, values: &'v [Value<'_>]) -> Result<std::result::Result<Fitted<'v>, Outcome>> {
         check_number(self.def.columns.len(), values.len())?;
         Ok(values.iter().enumerate().map(|(column, value)| self.fit_column(column, value)).collect())

@@ -227,7 +227,7 @@ impl Embedded {
 
 impl Drop for Embedded {
     fn drop(&mut self) {
-        // Told by `close`.
+        // `close` reports the error.
         let _ = self.close();
     }
 }

@@ -1,7 +1,7 @@
-//! Who, by name, holds something of a metadata lock on a thread that may block, or waits there: definitions, and whoever looks at a
-//! whole table. For those who are asked who is in the way.
+//! A list of the definitions and maintenance statements that hold a metadata lock or wait for one, on threads that may
+//! block, with their names. SHOW and performance_schema read it to show blockers.
 //!
-//! Statements do not come here (M4). What a session holds for them is known where the session is.
+//! Plain statements are not in this list (M4); their session knows which locks they hold.
 
 use super::MetadataLock;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ struct Numbered {
 }
 
 impl MetadataLock {
-    /// Lets others know that `session` waits, until the guard is told that it holds, or is dropped.
+    /// Publishes that `session` waits, until the guard is marked as holding, or is dropped.
     pub fn claim(self: &Arc<Self>, session: u32, what: Claimed) -> ClaimGuard {
         let mut numbered = self.claims.0.lock();
         let number = numbered.next;

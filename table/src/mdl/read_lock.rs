@@ -1,7 +1,7 @@
-//! LOCK TABLES ... READ: others read the table, nobody changes it.
+//! LOCK TABLES ... READ: other sessions read the table, nobody changes it.
 //!
-//! Several may hold one at a time. Each holds a reader's share besides, so whoever wants the lock alone waits for it, as it waits for
-//! whoever was alone before it closed the table to writers.
+//! Several sessions may hold one at a time. Each also holds a reader's share, so an exclusive lock waits for it, as it
+//! waits for the holder of an exclusive lock before it closes the table to writers.
 
 use super::{MetadataLock, READ_LOCK, TableUse, WRITER};
 use std::future::Future;
@@ -54,7 +54,8 @@ pub struct ReadLockWait {
 
 impl ReadLockWait {
     fn attempt(&mut self) -> Option<ReadLockGuard> {
-        // A share that is refused wakes those who drain, of whom this may be one: it is not asked for in vain.
+        // A refused share wakes the owners that wait for users to leave, perhaps this one; so a share is not requested
+        // in vain.
         if self.step == Step::Enter && !self.lock.is_exclusive() && self.lock.try_shared(self.worker, TableUse::Reads) {
             self.lock.count_read_lock();
             self.step = Step::Drain;
@@ -76,7 +77,8 @@ impl Future for ReadLockWait {
         if let Some(guard) = this.attempt() {
             return Poll::Ready(guard);
         }
-        // Among those whom every user's leaving wakes: it waits for that, or for the end of who is alone, who wakes all.
+        // Registered with the waiters that every leaving user wakes. It waits for that, or for the end of an exclusive
+        // lock, which wakes all.
         this.lock.register(&mut this.token, true, cx.waker());
         // M3: the last writer may have left between the attempt and the registration.
         match this.attempt() {
