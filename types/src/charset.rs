@@ -1,12 +1,13 @@
-//! Character sets: what is stored is UTF-8 whatever a column's set is called; here is how its bytes would be.
+//! Character sets: stored text is UTF-8 whatever a column's character set is; this module converts it to the bytes of
+//! that set.
 //!
-//! `latin1` is Windows-1252, as in MySQL; the five bytes that it leaves out stand for themselves.
+//! `latin1` is Windows-1252, as in MySQL; the five bytes that it leaves undefined map to themselves.
 
 use crate::CollationId;
 use crate::collation::{ALL, CollationInfo};
 use std::borrow::Cow;
 
-/// What the bytes 0x80 to 0x9f of latin1 stand for.
+/// The characters of the bytes 0x80 to 0x9f in latin1.
 const HIGH_CONTROLS: [char; 32] = [
     '\u{20ac}', '\u{81}', '\u{201a}', '\u{192}', '\u{201e}', '\u{2026}', '\u{2020}', '\u{2021}', '\u{2c6}', '\u{2030}',
     '\u{160}', '\u{2039}', '\u{152}', '\u{8d}', '\u{17d}', '\u{8f}', '\u{90}', '\u{2018}', '\u{2019}', '\u{201c}', '\u{201d}',
@@ -25,7 +26,7 @@ pub enum Charset {
     Binary,
 }
 
-/// The set of each collation, by its number: asked of each text that is stored.
+/// The character set of each collation, by its number. It is read for each stored string.
 static BY_COLLATION: [Charset; 512] = {
     let mut sets = [Charset::Binary; 512];
     let mut rest: &[CollationInfo] = ALL;
@@ -66,12 +67,12 @@ impl Charset {
         }
     }
 
-    /// May a text's bytes in this set be others than in UTF-8, also where it is ASCII?
+    /// May the bytes of an ASCII string in this set differ from its UTF-8 form?
     pub fn is_wide(self) -> bool {
         self == Self::Utf16
     }
 
-    /// The bytes of a UTF-8 text in this set; what the set does not have becomes `?`.
+    /// The bytes of a UTF-8 string in this set; characters outside of the set become `?`.
     pub fn encode(self, text: &[u8]) -> Cow<'_, [u8]> {
         if self == Self::Utf16 {
             let units: Vec<u16> = String::from_utf8_lossy(text).encode_utf16().collect();
@@ -114,7 +115,7 @@ impl Charset {
         }
     }
 
-    /// A UTF-8 text with what this set does not have as `?`.
+    /// A UTF-8 string with characters outside of this set replaced by `?`.
     pub fn narrow(self, text: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
         if matches!(self, Self::Utf8mb4 | Self::Utf16 | Self::Binary) || text.is_ascii() {
             return text;

@@ -34,7 +34,7 @@ use crate::work::{self, Stopped};
 use std::cmp::Ordering;
 use weights::{General, OldUca, Simple, Uca, decode_char};
 
-/// Weights between two counts of work, and what each counts.
+/// How many weights are compared between two calls of `work::spend`, and how much each counts.
 const WEIGHTS_COUNTED: usize = 1024;
 const WEIGHT_UNITS: usize = 8;
 
@@ -47,7 +47,7 @@ pub(crate) enum Method {
     Simple(Simple),
     /// One level, by an old table.
     OldUca(OldUca),
-    /// With so many levels.
+    /// With this number of levels.
     Uca900(u8),
 }
 
@@ -66,13 +66,13 @@ pub(crate) fn method(collation: CollationId) -> Method {
         8 => Method::Simple(Simple::Swedish),
         11 | 33 | 45 | 54 => Method::Simple(Simple::General),
         76 => Method::Simple(Simple::Lower),
-        // Nothing makes an id that is not in the list; if one did, bytes are the safe way.
+        // No code makes an id outside of the list; comparing bytes is the safe choice.
         _ => Method::Bytes,
     }
 }
 
 impl CollationId {
-    /// What is known of the collation; `None` for numbers that are not supported.
+    /// Information about the collation; `None` for numbers that are not supported.
     pub fn info(self) -> Option<&'static CollationInfo> {
         names::by_id(self)
     }
@@ -99,8 +99,9 @@ impl CollationId {
         self == Self::BINARY
     }
 
-    /// What a connection that asks for collation `id` (in its handshake, or `SET NAMES ... COLLATE`) compares literals with: the collation
-    /// itself where it is supported, else the default of UTF-8, whose order is nearest to the other Unicode collations'.
+    /// The collation in which a connection that asks for collation `id` (in its handshake, or `SET NAMES ... COLLATE`)
+    /// compares literals: this collation if it is supported, else the default of UTF-8, whose order is nearest to the
+    /// other Unicode collations'.
     pub fn for_connection(id: u16) -> Self {
         let wanted = Self(id);
         if wanted.info().is_some() { wanted } else { Self::UTF8MB4_0900_AI_CI }
@@ -111,7 +112,7 @@ impl CollationId {
         matches!(method(self), Method::PaddedBytes | Method::Simple(_) | Method::OldUca(_))
     }
 
-    /// Equal strings are the same bytes, but for trailing spaces where the collation pads.
+    /// Are equal strings equal bytes, except for trailing spaces if the collation pads?
     pub fn is_bytewise(self) -> bool {
         matches!(method(self), Method::Bytes | Method::PaddedBytes)
     }
@@ -162,7 +163,8 @@ pub fn compare_counted(a: &[u8], b: &[u8], collation: CollationId) -> Result<Ord
     }
 }
 
-/// The order of two sequences of weights. The shorter one goes on with `padding`; without it, it comes first.
+/// The order of two sequences of weights. The shorter one continues with `padding`; without it, the shorter one comes
+/// first.
 fn order_counted<W: Ord + Copy>(
     mut a: impl FnMut() -> Option<W>,
     mut b: impl FnMut() -> Option<W>,
@@ -316,7 +318,7 @@ fn compare_simple(a: &[u8], b: &[u8], table: Simple) -> Ordering {
     }
 }
 
-/// As endless spaces, the shorter text goes on.
+/// The shorter string is padded with spaces.
 fn compare_old(a: &[u8], b: &[u8], old: OldUca) -> Ordering {
     let head = common_head(a, b);
     let (mut a, mut b) = (Uca::old(&a[head..], old), Uca::old(&b[head..], old));
@@ -346,7 +348,7 @@ fn old_key(text: &[u8], old: OldUca, out: &mut Vec<u8>) {
     out.extend_from_slice(&[0, SPACE_THEN_END]);
 }
 
-/// Spaces count only where something follows.
+/// Trailing spaces do not count.
 fn hash_old(text: &[u8], old: OldUca, state: &mut Mix) {
     let mut spaces = 0u64;
     for weight in Uca::old(text, old) {
@@ -413,8 +415,8 @@ fn simple_key(trimmed: &[u8], table: Simple, out: &mut Vec<u8>) {
     out.extend_from_slice(&[b' ', SPACE_THEN_END]);
 }
 
-/// Reads back the bytes of a bytewise sort key (`is_bytewise`): the text (trailing spaces lost where the collation pads), and where
-/// the key ends. `None`: no such key.
+/// Decodes a bytewise sort key (`is_bytewise`): returns the string (without trailing spaces if the collation pads), and
+/// where the key ends. `None`: it is no such key.
 pub(crate) fn decode_bytes_key(key: &[u8], collation: CollationId) -> Option<(std::borrow::Cow<'_, [u8]>, usize)> {
     let (mark, end) = if collation.pads_space() { (b' ', SPACE_THEN_END) } else { (0, 0) };
     let first = memchr::memchr(mark, key)?;
@@ -434,7 +436,7 @@ pub(crate) fn decode_bytes_key(key: &[u8], collation: CollationId) -> Option<(st
     }
 }
 
-/// Where a sort key at the front of some bytes ends.
+/// The end of the sort key at the beginning of some bytes.
 pub(crate) fn sort_key_end(key: &[u8], collation: CollationId) -> Option<usize> {
     match method(collation) {
         Method::Uca900(levels) => {
@@ -473,7 +475,8 @@ fn marker_end(key: &[u8], mark: u8, end: u8) -> Option<usize> {
     }
 }
 
-/// Appends what WEIGHT_STRING answers: of a text, or of its first `characters`, filled up with spaces where the collation pads.
+/// Appends the result of WEIGHT_STRING for a string, or for its first `characters`, padded with spaces if the collation
+/// pads.
 pub fn weight_string(text: &[u8], collation: CollationId, characters: Option<usize>, out: &mut Vec<u8>) {
     let end = characters.map_or(text.len(), |n| if collation.is_binary() { n.min(text.len()) } else { prefix_bytes(text, n) });
     let text = &text[..end];

@@ -83,7 +83,7 @@ pub struct ColumnType {
     pub kind: TypeKind,
     pub unsigned: bool,
     pub zerofill: bool,
-    /// `INT(11)`: shown by SHOW CREATE only where MySQL 8.4 still shows it (`TINYINT(1)`, ZEROFILL).
+    /// `INT(11)`: SHOW CREATE prints it only if MySQL 8.4 still does (`TINYINT(1)`, ZEROFILL).
     pub display_width: Option<u8>,
     /// `FLOAT(7,3)` and `DOUBLE(7,3)`: digits after the point.
     pub float_decimals: Option<u8>,

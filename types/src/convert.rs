@@ -1,12 +1,12 @@
 //! Conversion of values: into a column ([`store`]) and between types in expressions.
 //!
-//! Trouble is data: a [`Problem`] that the strict mode makes an error and the lax mode a warning, without column name and row number,
-//! which the caller knows. What a conversion answers is the value in the form that rows and keys encode:
+//! Problems are data: a [`Problem`] becomes an error in strict mode and a warning otherwise. It has no column name and
+//! row number, which the caller knows. The result is in the form that rows and keys encode:
 //!
-//! S1: the value is of the column's kind and in its range; strings are valid UTF-8 within the length, CHAR without trailing spaces,
-//!     BINARY padded with zero bytes.
-//! S2: ENUM and SET are member names as the definition spells them, in its order. What is no member of an ENUM is the empty text; where a
-//!     member is that, too, it is the number 0.
+//! S1: the value is of the column's kind and in its range; strings are valid UTF-8 within the length, CHAR without
+//!     trailing spaces, BINARY padded with zero bytes.
+//! S2: ENUM and SET values are member names as the definition spells them, in its order. An invalid ENUM value is the
+//!     empty text; if that is a member as well, it is the number 0.
 //! S3: TIMESTAMP is a civil time in UTC, converted from the session's zone here.
 
 mod document;
@@ -26,7 +26,8 @@ use crate::temporal::{DateRules, TimeZone};
 use crate::{ColumnType, TypeKind, Value};
 use conditions::Condition;
 
-/// What went wrong in a conversion. The numbers are MySQL's, for the reader; [`Problem::condition`] names the rows of the catalogue.
+/// A problem in a conversion. The numbers are MySQL's, for the reader; [`Problem::condition`] names the rows of the
+/// catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
     /// 1264: Out of range value for column
@@ -56,7 +57,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// The condition that it is where the value is for a column; `row` counts from 1.
+    /// The condition for a value of a column; `row` counts from 1.
     #[cold]
     pub fn condition(&self, column: &str, row: u64) -> Condition {
         match self {
@@ -129,7 +130,7 @@ impl Warnings {
     }
 }
 
-/// What a conversion has to know of the session and the statement.
+/// The settings of the session and the statement that conversions use.
 #[derive(Clone, Copy, Debug)]
 pub struct StoreContext<'a> {
     /// Problems are errors: STRICT_TRANS_TABLES or STRICT_ALL_TABLES, and no IGNORE.
@@ -139,7 +140,7 @@ pub struct StoreContext<'a> {
     pub truncate_fractional: bool,
     /// `@@time_zone`
     pub zone: &'a TimeZone,
-    /// The statement's time, for TIME made into DATETIME.
+    /// The statement's time, for converting TIME to DATETIME.
     pub now_utc_micros: i64,
 }
 
@@ -254,7 +255,7 @@ pub fn store<'v>(
         }
         TypeKind::Enum { members } => string::store_enum(value, from, to, members, context, warnings),
         TypeKind::Set { members } => string::store_set(value, from, to, members, context, warnings),
-        // All digits of a FLOAT go where the text has a length of its own.
+        // A string type with a length gets all digits of a FLOAT.
         TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Binary { .. } | TypeKind::VarBinary { .. }
             if from.kind == TypeKind::Float && from.float_decimals.is_none() =>
         {
@@ -273,7 +274,7 @@ fn is_number(ty: &ColumnType) -> bool {
     )
 }
 
-/// The number of a member of an ENUM, or of some of a SET, that come as a text.
+/// The number of an ENUM or SET value that is given as a string.
 fn member_number(value: &Value<'_>, from: &ColumnType) -> Option<u64> {
     match (value, &from.kind) {
         (Value::Bytes(_), TypeKind::Enum { .. }) => crate::row::enum_ordinal(from, value).map(u64::from),
@@ -282,8 +283,8 @@ fn member_number(value: &Value<'_>, from: &ColumnType) -> Option<u64> {
     }
 }
 
-/// A hexadecimal or bit literal, whose type is an unsigned binary string, as the number that it is where a number is stored; `Some(None)`:
-/// it has more bytes than a number.
+/// A hexadecimal or bit literal (an unsigned binary string) as the number that is stored in a numeric column.
+/// `Some(None)`: it has more bytes than a number.
 fn literal_number(value: &Value<'_>, from: &ColumnType) -> Option<Option<u64>> {
     match value {
         Value::Bytes(bytes) if from.unsigned && matches!(from.kind, TypeKind::VarBinary { .. }) => {

@@ -33,7 +33,7 @@ const _: () = assert!(size_of::<Decimal>() == 32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DecimalOverflow;
 
-/// What [`Decimal::parse`] found.
+/// The result of [`Decimal::parse`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parsed {
     pub value: Decimal,
@@ -45,7 +45,7 @@ pub struct Parsed {
     pub overflow: bool,
 }
 
-/// The digits behind the point that MySQL computes of a quotient of two numbers with so many of them: whole groups of nine.
+/// The digits after the point that MySQL computes for a quotient, from those of both operands: whole groups of nine.
 pub fn quotient_scale(dividend: u8, divisor: u8, increment: u8) -> u8 {
     const GROUP: u8 = 9;
     let groups = |digits: u8| digits.div_ceil(GROUP) * GROUP;
@@ -57,7 +57,7 @@ pub fn quotient_scale(dividend: u8, divisor: u8, increment: u8) -> u8 {
 impl Decimal {
     pub const ZERO: Self = Self { low: [0; 3], high: 0, scale: 0, negative: false };
 
-    /// `magnitude / 10^scale`, negated where asked. The scale is at most 65.
+    /// `magnitude / 10^scale`, optionally negated. The scale is at most 65.
     #[inline]
     pub fn from_parts(magnitude: u128, scale: u8, negative: bool) -> Self {
         debug_assert!(u32::from(scale) <= DIGITS_MAX);
@@ -161,7 +161,7 @@ impl Decimal {
         self.add(&other.negate())
     }
 
-    /// The product; its scale is the sum of both, less what 65 digits cannot hold.
+    /// The product. Its scale is the sum of both, reduced if it would exceed 65 digits.
     pub fn multiply(&self, other: &Self) -> Result<Self, DecimalOverflow> {
         let negative = self.negative != other.negative;
         let scale = u32::from(self.scale) + u32::from(other.scale);
@@ -177,12 +177,13 @@ impl Decimal {
     /// `None` when the divisor is zero.
     pub fn divide(&self, other: &Self, increment: u8) -> Option<Result<Self, DecimalOverflow>> {
         let scale = self.scale.saturating_add(increment).min(SCALE_MAX.max(self.scale));
-        // MySQL computes groups of nine digits: there may be none behind the last to round by.
+        // MySQL computes groups of nine digits: there may be no digit after the last one to round by.
         let cut = if quotient_scale(self.scale, other.scale, increment) == scale { Cut::Truncate } else { Cut::Round };
         self.quotient(other, scale, cut)
     }
 
-    /// AVG: the quotient with all digits that MySQL computes, in groups of nine, more of them than `/` shows; those behind are cut off.
+    /// AVG: the quotient with all digits that MySQL computes, in groups of nine, which are more than `/` shows; further
+    /// digits are truncated.
     pub fn divide_in_groups(&self, other: &Self, increment: u8) -> Option<Result<Self, DecimalOverflow>> {
         let scale = quotient_scale(self.scale, other.scale, increment).min(SCALE_MAX.max(self.scale));
         self.quotient(other, scale, Cut::Truncate)
@@ -192,7 +193,7 @@ impl Decimal {
         if other.is_zero() {
             return None;
         }
-        // Without a digit behind the point there is none to round by: the quotient is cut.
+        // Without a digit after the point there is none to round by: the quotient is truncated.
         if scale == 0 && other.scale == 0 {
             return self.integer_divide(other);
         }
@@ -209,7 +210,7 @@ impl Decimal {
         let room = 153 - numerator.digits();
         numerator.mul_pow10(shift.min(room));
         let (mut quotient, mut rest) = numerator.div_rem(&other.wide());
-        // Rounded once: where digits beyond 65 are about to go, by those alone.
+        // Rounded once: if digits beyond 65 are dropped, by these alone.
         let double = rest;
         rest.add(&double);
         if cut == Cut::Round && quotient.digits() <= DIGITS_MAX && rest.cmp_magnitude(&other.wide()) != Ordering::Less {
@@ -255,7 +256,8 @@ impl Decimal {
         if scale < self.scale { Ok(self.cut(scale, Cut::Truncate)) } else { self.rescale(scale) }
     }
 
-    /// `ROUND(x, digits)`; negative `digits` round before the point. The scale is `max(digits, 0)` where that is fewer than now.
+    /// `ROUND(x, digits)`; negative `digits` round before the point. The scale is `max(digits, 0)` if that is less than
+    /// now.
     pub fn round(&self, digits: i64) -> Result<Self, DecimalOverflow> {
         self.round_as(digits, Cut::Round)
     }
@@ -401,7 +403,7 @@ impl Decimal {
         target.copy_from_slice(&buffer[start..]);
     }
 
-    /// Reads what [`Self::encode_ordered`] wrote; `None` when the bytes are none of its.
+    /// Decodes the output of [`Self::encode_ordered`]; `None` if the bytes are no such output.
     pub fn decode_ordered(bytes: &[u8], precision: u8, scale: u8) -> Option<Self> {
         if bytes.len() != Self::ordered_bytes(precision) {
             return None;
@@ -437,13 +439,13 @@ impl Decimal {
         Wide([self.low[0], self.low[1], self.low[2], u64::from(self.high), 0, 0, 0, 0])
     }
 
-    /// The magnitude where it fits 64 bits.
+    /// The magnitude if it fits 64 bits.
     #[inline]
     fn word(&self) -> Option<u64> {
         (self.low[1] == 0 && self.low[2] == 0 && self.high == 0).then_some(self.low[0])
     }
 
-    /// The magnitude where it fits 128 bits.
+    /// The magnitude if it fits 128 bits.
     #[inline]
     fn small(&self) -> Option<u128> {
         (self.low[2] == 0 && self.high == 0).then(|| u128::from(self.low[0]) | u128::from(self.low[1]) << 64)
@@ -488,7 +490,7 @@ impl Decimal {
         Ok(Self::from_wide_exact(&magnitude, scale as u8, negative))
     }
 
-    /// Both as signed integers of the larger scale, where that is quick.
+    /// Both as signed integers of the larger scale, if that is quick.
     #[inline]
     fn aligned_i128(&self, other: &Self) -> Option<(i128, i128, u8)> {
         let scale = self.scale.max(other.scale);
@@ -724,7 +726,7 @@ impl Parser<'_> {
         assemble(whole, fraction, exponent, negative, self.at)
     }
 
-    /// `e[+-]digits`, or nothing where no digit follows.
+    /// `e[+-]digits`, or nothing if no digit follows.
     fn exponent(&mut self) -> i64 {
         let start = self.at;
         if !matches!(self.peek(), Some(b'e' | b'E')) {
@@ -783,7 +785,7 @@ fn assemble(whole: &[u8], fraction: &[u8], exponent: i64, negative: bool, consum
         }
     }
     magnitude.mul_add_u64(POW10_U64[chunk_digits], chunk);
-    // Trailing zeros that an exponent asks for.
+    // Trailing zeros that the exponent adds.
     magnitude.mul_pow10((point + scale - take).clamp(0, 130) as u32);
     let round_up = truncated_digits && point + scale >= 0 && digits.next().is_some_and(|d| d >= 5);
     if round_up {

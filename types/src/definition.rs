@@ -1,7 +1,7 @@
-//! What a definition of a table asks for: names instead of positions, nothing looked up yet.
+//! The request for a table definition: names instead of positions, nothing resolved yet.
 //!
-//! `sql` makes these of the text of CREATE TABLE, ALTER TABLE and CREATE INDEX; `table` checks them against what is there and carries
-//! them out.
+//! `sql` makes it from the text of CREATE TABLE, ALTER TABLE and CREATE INDEX; `table` checks it against the existing
+//! tables and carries it out.
 
 use crate::CollationId;
 mod build;
@@ -36,7 +36,7 @@ impl NewTable {
                 IndexKind::Unique => NewIndexKind::Unique,
                 IndexKind::Secondary | IndexKind::HiddenRowId => NewIndexKind::Secondary,
             },
-            // Hidden columns are made anew.
+            // Hidden columns are made again.
             columns: index
                 .columns
                 .iter()
@@ -48,7 +48,7 @@ impl NewTable {
             generated: index.generated,
             invisible: index.invisible,
         });
-        // As in MySQL, all get names anew.
+        // As in MySQL, all get new names.
         let checks = def.checks.iter().map(|c| NewCheck { name: None, expr: c.expr.clone(), enforced: c.enforced });
         Self {
             database: database.to_string(),
@@ -76,7 +76,7 @@ pub struct NewIndex {
     /// USING BTREE was written.
     pub using_btree: bool,
     pub invisible: bool,
-    /// Nobody asked for it but a foreign key.
+    /// It was generated for a foreign key.
     pub generated: bool,
 }
 
@@ -89,7 +89,7 @@ pub enum NewIndexKind {
 
 #[derive(Clone, Debug)]
 pub struct NewIndexColumn {
-    /// Of a functional part: its hidden column, or empty where that is not there yet.
+    /// For a functional part: its hidden column, or empty if that does not exist yet.
     pub name: String,
     pub prefix: Option<u32>,
     pub descending: bool,
@@ -116,7 +116,7 @@ impl NewIndexColumn {
 pub struct NewForeignKey {
     /// CONSTRAINT name
     pub name: Option<String>,
-    /// FOREIGN KEY name: of the index, where one is made and the constraint has no name.
+    /// FOREIGN KEY name: names the index if one is generated and the constraint has no name.
     pub index_name: Option<String>,
     pub columns: Vec<String>,
     pub parent_database: String,
@@ -128,7 +128,7 @@ pub struct NewForeignKey {
     pub indexes_before: usize,
 }
 
-/// A CHECK to come.
+/// A CHECK to create.
 #[derive(Clone, Debug)]
 pub struct NewCheck {
     /// `None`: MySQL's generated name, `t_chk_1`.
@@ -170,7 +170,7 @@ pub enum AlterAction {
         name: String,
     },
     DropPrimaryKey,
-    /// Its index is added where none of the table's will do.
+    /// Its index is added if none of the table's indexes serves it.
     AddForeignKey {
         key: NewForeignKey,
     },
@@ -228,7 +228,7 @@ pub enum ColumnPosition {
     After(String),
 }
 
-/// What ALTER TABLE does with partitions.
+/// An action of ALTER TABLE on partitions.
 #[derive(Clone, Debug)]
 pub enum PartitionChange {
     By(Partitioning),
@@ -261,7 +261,7 @@ pub enum Algorithm {
     Copy,
 }
 
-/// LOCK = of ALTER TABLE. What is less than asked for is as good.
+/// LOCK = of ALTER TABLE. A weaker lock than requested satisfies the request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lock {
     #[default]

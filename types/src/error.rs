@@ -1,4 +1,4 @@
-//! What can go wrong with values and their encodings, as data. `server` makes MySQL's numbers and messages of it.
+//! Errors of values and their encodings, as data. `server` maps them to conditions.
 
 /// Errors of this crate. Conversion trouble that may be a mere warning is [`crate::convert::Problem`].
 #[derive(Clone, Debug, PartialEq, Eq)]

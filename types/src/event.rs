@@ -1,16 +1,17 @@
-//! Events: programs that the server runs by itself, once or again and again, and the times when it does.
+//! Events: programs that the server runs at given times, once or repeatedly.
 //!
-//! Times are whole seconds since the epoch. Those of an event with an interval are `starts + k * interval`: whole days and months are
-//! counted on the calendar of the event's time zone, whose clocks may change; shorter intervals are seconds that pass.
+//! Times are whole seconds since the epoch. An event with an interval is due at `starts + k * interval`. Whole days and
+//! months are counted on the calendar of the event's time zone, whose offset may change; shorter intervals are elapsed
+//! seconds.
 //!
-//! E1: what is due is later than the last execution, so no time is used twice.
+//! E1: a due time is later than the last execution, so no time is used twice.
 
 use crate::schema::RoutineDef;
 use crate::temporal::{Interval, IntervalUnit as Unit, MICROS_PER_DAY, MICROS_PER_SECOND, Moment, TimeZone};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Times of events lie from the second behind the epoch to the end of what MySQL takes for a time: '3001-01-18 23:59:59'.
+/// Times of events are from one second after the epoch to the end of MySQL's range: '3001-01-18 23:59:59'.
 pub const SECONDS_MAX: i64 = 32_536_771_199;
 
 /// An event. Stored as JSON in the catalog tree; fields added later carry `#[serde(default)]`.
@@ -19,7 +20,7 @@ pub struct EventDef {
     /// Without parameters; the event's database, name, definer and comment are the program's.
     pub program: Arc<RoutineDef>,
     pub schedule: Schedule,
-    /// As in `@@time_zone`: of the session that made the schedule.
+    /// As in `@@time_zone` of the session that made the schedule.
     pub time_zone: String,
     /// ON COMPLETION PRESERVE
     pub preserve: bool,
@@ -66,7 +67,7 @@ pub enum Schedule {
     },
 }
 
-/// The interval of an event: so many of the unit, of a compound one so many of its least part.
+/// The interval of an event: a number of units; for a compound unit, of its smallest part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Every {
     pub count: i64,
@@ -74,7 +75,7 @@ pub struct Every {
 }
 
 impl EventDef {
-    /// What events are found by in their database: names of events know no case.
+    /// The key of an event in its database: names of events are not case-sensitive.
     pub fn key_of(name: &str) -> String {
         name.to_lowercase()
     }

@@ -34,7 +34,7 @@ pub const KEY_BYTES_MAX: usize = 3072;
 const NULL_MARK: u8 = 0;
 const VALUE_MARK: u8 = 1;
 
-/// How keys of one index are made. Built once per index definition.
+/// The encoding of the keys of one index. Built once per index definition.
 #[derive(Clone, Debug)]
 pub struct KeyCodec {
     parts: Box<[KeyPart]>,
@@ -95,7 +95,7 @@ impl KeyCodec {
         Ok(has_null)
     }
 
-    /// Where part `n` (or, for the number of parts, the end of the key) begins.
+    /// The offset of part `n`; for the number of parts, the end of the key.
     pub fn offset(&self, key: &[u8], part: usize) -> Result<usize> {
         let mut at = 0;
         for part in &self.parts[..part] {
@@ -104,7 +104,7 @@ impl KeyCodec {
         Ok(at)
     }
 
-    /// The value of part `n` of a key; only where [`is_reversible`].
+    /// Decodes part `n` of a key; only if [`is_reversible`].
     pub fn decode<'k>(&'k self, key: &'k [u8], part: usize) -> Result<Value<'k>> {
         let at = self.offset(key, part)?;
         Ok(self.parts[part].decode(key.get(at..).ok_or(TRUNCATED)?)?.0)
@@ -168,7 +168,7 @@ impl KeyPart {
         if self.ty.collation.is_binary() { &text[..text.len().min(prefix)] } else { &text[..prefix_bytes(text, prefix)] }
     }
 
-    /// Bytes that the part takes in every key; `None` where they vary.
+    /// The bytes of the part in every key; `None` if they vary.
     pub fn fixed_bytes(&self) -> Option<usize> {
         fixed_width(&self.ty).filter(|_| !self.nullable)
     }
@@ -201,7 +201,7 @@ impl KeyPart {
         if at + length > key.len() { Err(TRUNCATED) } else { Ok(at + length) }
     }
 
-    /// The value at the front of `key`, and the bytes it takes. Only where [`Self::is_reversible`].
+    /// Decodes the value at the front of `key`, and returns its length in bytes. Only if [`Self::is_reversible`].
     pub fn decode<'k>(&'k self, key: &'k [u8]) -> Result<(Value<'k>, usize)> {
         if !self.descending {
             return self.decode_ascending(key);

@@ -1,23 +1,24 @@
-//! Partitions of a table: how the definition has them, and which one a row belongs to.
+//! Partitions of a table: their stored definition, and which one a row belongs to.
 //!
-//! A partition is no place but a set of rows: those for which the *partition function* gives its number. The function is a part of the table's
-//! definition; rows, indexes and locks know nothing of it.
+//! A partition is no storage but a set of rows: those for which the *partition function* gives its number. The function
+//! is part of the table's definition; rows, indexes and locks know nothing of it.
 //!
-//! 1. [`Partitioning`] is what the catalog keeps: an expression or columns, and the partitions with their values as text.
-//! 2. [`PartitionFunction`] is made of it once for each plan that asks, and gives a partition's number, counted from 0 in the order of the
-//!    definition.
+//! 1. [`Partitioning`] is stored in the catalog: an expression or columns, and the partitions with their values as
+//!    text.
+//! 2. [`PartitionFunction`] is made from it once for each plan that needs it. It returns a partition's number, counted
+//!    from 0 in the order of the definition.
 //!
 //! | partitioned by | number |
 //! |---|---|
-//! | HASH(e) | the remainder of e divided by the number of partitions, without its sign (NULL is the least number); LINEAR: as MySQL's manual has it |
-//! | KEY(c, ...) | the same of a hash of the columns' keys; values that compare as equal lie together |
-//! | RANGE(e), RANGE COLUMNS(c, ...) | the first whose end lies above the value; NULL lies below all others |
-//! | LIST(e), LIST COLUMNS(c, ...) | the one that names the value |
+//! | HASH(e) | the absolute remainder of e divided by the number of partitions (NULL counts as the least number); LINEAR: as in MySQL's manual |
+//! | KEY(c, ...) | the same of a hash of the columns' keys; equal values are in one partition |
+//! | RANGE(e), RANGE COLUMNS(c, ...) | the first partition whose end is above the value; NULL is below all others |
+//! | LIST(e), LIST COLUMNS(c, ...) | the partition that lists the value |
 //!
-//! Partitions by RANGE and LIST may have subpartitions, each as many, by HASH or KEY. Then the number of a row is that of its subpartition,
-//! counted over all partitions: partition * subpartitions + subpartition.
+//! Each partition by RANGE or LIST may have the same number of subpartitions, by HASH or KEY. Then the number of a row
+//! is that of its subpartition, counted over all partitions: partition * subpartitions + subpartition.
 //!
-//! P1: values of columns are compared as keys of an index are: by their encoding (`crate::key`), with a mark for NULL before each.
+//! P1: column values are compared as index keys are: by their encoding (`crate::key`), with a NULL marker before each.
 
 mod error;
 pub mod show;
@@ -34,7 +35,7 @@ use std::collections::HashMap;
 /// Most partitions of a table (1499).
 pub const PARTITIONS_MAX: usize = 8192;
 
-/// Stands in a key where MAXVALUE is meant: above the mark of any value.
+/// Marks MAXVALUE in a key: above the marker of any value.
 const ABOVE_ALL: u8 = 0xff;
 
 /// PARTITION BY of a table.
@@ -43,7 +44,7 @@ pub struct Partitioning {
     pub by: PartitionBy,
     pub partitions: Vec<PartitionDef>,
     pub written: Written,
-    /// SUBPARTITION BY, whose partitions are those of each partition, without their own names.
+    /// SUBPARTITION BY; each partition has these subpartitions, without names of their own.
     #[serde(default)]
     pub sub: Option<Box<Partitioning>>,
 }
@@ -59,14 +60,14 @@ pub enum Written {
     Nothing,
 }
 
-/// What a partition depends on.
+/// The expression or columns that determine the partition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PartitionBy {
     Hash {
         expr: RowExpr,
         linear: bool,
     },
-    /// Without columns: those of the primary key, or of the first unique key that has no NULL.
+    /// Without columns: those of the primary key, or of the first unique key without NULLs.
     Key {
         columns: Vec<String>,
         linear: bool,
@@ -167,7 +168,7 @@ impl PartitionBy {
 }
 
 impl Partitioning {
-    /// The places of the columns that decide about the partition; `None` where a name is no column, or KEY() finds no key.
+    /// The positions of the partitioning columns; `None` if a name is no column, or if KEY() finds no key.
     pub fn columns_in(&self, table: &TableDef) -> Option<Vec<usize>> {
         if let PartitionBy::Key { columns, .. } = &self.by
             && columns.is_empty()
@@ -193,7 +194,7 @@ impl Partitioning {
         self.by.reads(column) || self.sub.as_ref().is_some_and(|sub| sub.by.reads(column))
     }
 
-    /// Subpartitions of each partition; 1 where there are none.
+    /// The number of subpartitions per partition; 1 without subpartitions.
     pub fn sub_count(&self) -> usize {
         self.sub.as_ref().map_or(1, |sub| sub.partitions.len())
     }
@@ -218,7 +219,7 @@ impl Partitioning {
         all.position(|sub| sub.name.eq_ignore_ascii_case(name))
     }
 
-    /// What EXPLAIN calls the rows of a number.
+    /// The name in EXPLAIN of the partition with this number.
     pub fn name_of(&self, number: usize) -> String {
         let partition = &self.partitions[number / self.sub_count()];
         match partition.subpartitions.get(number % self.sub_count()) {
@@ -227,7 +228,7 @@ impl Partitioning {
         }
     }
 
-    /// Gives partitions without subpartitions those that they have by default.
+    /// Adds default subpartitions to partitions without any.
     pub fn name_subpartitions(&self, partitions: &mut [PartitionDef]) {
         let Some(sub) = &self.sub else { return };
         for partition in partitions.iter_mut().filter(|partition| partition.subpartitions.is_empty()) {
@@ -246,7 +247,7 @@ impl Partitioning {
         })
     }
 
-    /// The partitions that PARTITIONS n makes, from number `first` on.
+    /// The partitions of PARTITIONS n, numbered from `first`.
     pub fn numbered(first: usize, count: usize) -> Vec<PartitionDef> {
         (first..first + count).map(|n| PartitionDef::new(format!("p{n}"), PartitionValues::None)).collect()
     }
@@ -255,7 +256,7 @@ impl Partitioning {
 /// Gives rows their partition.
 #[derive(Clone, Debug)]
 pub struct PartitionFunction {
-    /// What it was made of: two functions of one definition are the same.
+    /// Its definition: two functions of one definition are equal.
     of: Partitioning,
     shape: Shape,
     sub: Option<Box<PartitionFunction>>,
@@ -272,7 +273,7 @@ enum Shape {
     },
     /// The ends of the partitions, ascending; the last may be above all numbers.
     Range(Vec<i128>),
-    /// `None` stands for NULL.
+    /// `None` is NULL.
     List(HashMap<Option<i128>, usize>),
     RangeColumns {
         parts: Vec<KeyPart>,
@@ -290,7 +291,7 @@ impl PartialEq for PartitionFunction {
     }
 }
 
-/// Values that no function can be made of.
+/// Errors in values that prevent a partition function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartitionProblem {
     /// A column is not there.
@@ -299,7 +300,7 @@ pub enum PartitionProblem {
     Value,
     /// 1493: ends of ranges do not ascend; the place of the partition.
     Order(usize),
-    /// 1495: a value stands in two lists, or twice in one.
+    /// 1495: a value occurs twice, in one or two lists.
     Twice,
 }
 
@@ -338,7 +339,8 @@ impl PartitionFunction {
         self.sub.as_deref()
     }
 
-    /// How many values decide about the partition: the first ones of those that decide about the number.
+    /// The number of values that determine the partition: the first of those that determine the number with
+    /// subpartitions.
     pub fn own_values(&self) -> usize {
         match &self.shape {
             Shape::Hash { .. } | Shape::Range(_) | Shape::List(_) => 1,
@@ -350,8 +352,8 @@ impl PartitionFunction {
         &self.of
     }
 
-    /// The number of a row, by the value of the expression, or those of the columns, and then the same of the subpartitions; `None`: it has
-    /// none (1526).
+    /// The number of a row, from the value of the expression or the values of the columns, followed by those of the
+    /// subpartitions. `None`: no partition holds it (1526).
     pub fn locate(&self, values: &[Value<'_>]) -> Result<Option<usize>> {
         let Some(sub) = &self.sub else { return self.locate_own(values) };
         let (own, others) = values.split_at(self.own_values());
@@ -376,8 +378,9 @@ impl PartitionFunction {
         })
     }
 
-    /// The partitions, by their numbers, that rows with a value between two others may have: of RANGE and LIST over the expression, or of
-    /// RANGE over the first of its columns. A bound counts itself where it says so; one that is not given is open. NULL is below all.
+    /// The numbers of the partitions that may hold rows with a value between two bounds: for RANGE and LIST over the
+    /// expression, or RANGE over its first column. Each bound says whether it is inclusive; a missing bound is open.
+    /// NULL is below all.
     pub fn between(&self, low: Option<(&Value<'_>, bool)>, high: Option<(&Value<'_>, bool)>) -> Result<Vec<usize>> {
         let count = self.count();
         let least = low.and_then(|(low, inclusive)| Some(integer(low)? + i128::from(!inclusive)));
@@ -441,7 +444,7 @@ impl PartitionFunction {
     }
 }
 
-/// The number of a partition, where there is one.
+/// The number of a partition, if it exists.
 fn within<T>(place: usize, partitions: &[T]) -> Option<usize> {
     (place < partitions.len()).then_some(place)
 }
@@ -512,7 +515,7 @@ fn list_members(of: &Partitioning) -> std::result::Result<HashMap<Option<i128>, 
     Ok(members)
 }
 
-/// The key of a row of limits; it ends where MAXVALUE stands.
+/// The key of a row of limits; it ends at MAXVALUE.
 fn limits_key(
     limits: &[PartitionLimit],
     columns: &[&ColumnDef],

@@ -46,7 +46,7 @@ pub const COLUMNS_MAX: usize = 4096;
 pub const EXTERNAL_BYTES: usize = 16;
 const TIMESTAMP_ZERO: i64 = i64::MIN;
 
-/// Where a long column's bytes are: a blob of this table's blob tree.
+/// The place of a long column's bytes: a blob of the table's blob tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExternalRef {
     pub blob: u64,
@@ -64,7 +64,7 @@ pub struct RowLayout {
     /// Of new rows.
     head: u16,
     since: usize,
-    /// The columns in the order in which they are stored, where that is not theirs.
+    /// The columns in stored order, if that differs from the order of the definition.
     order: Option<Box<[u16]>>,
     /// Layouts of rows with lesser heads.
     eras: Box<[history::Era]>,
@@ -158,7 +158,8 @@ impl Prefix {
         self.fixed_start() + self.fixed_bytes as usize
     }
 
-    /// Adds a column of this width (0: variable) behind the others; its place, and its position among the nullable ones.
+    /// Adds a column of this width (0: variable) at the end; returns its place, and its index among the nullable
+    /// columns.
     fn add(&mut self, width: usize, nullable: bool) -> (u32, Option<u16>) {
         let null_bit = nullable.then_some(self.nullable);
         let place = if width == 0 { u32::from(self.variable) } else { self.fixed_bytes };
@@ -169,7 +170,7 @@ impl Prefix {
     }
 }
 
-/// Where an encoder takes a column from.
+/// The source of a column for an encoder.
 #[derive(Clone, Copy, Debug)]
 pub enum Field<'a> {
     /// Already converted to the column's type (`convert::store`).
@@ -209,7 +210,7 @@ impl RowLayout {
         }
     }
 
-    /// How often columns came, went or moved without rows being written anew.
+    /// The number of changes that added, dropped or moved columns without a rewrite.
     pub fn version(&self) -> u16 {
         self.version
     }
@@ -373,7 +374,7 @@ impl Slot {
         Self { missing, null_bit: column.nullable.then_some(0), ..slot }
     }
 
-    /// Places it behind the columns of `prefix`.
+    /// Places it after the columns of `prefix`.
     fn place_behind(&mut self, prefix: &mut Prefix) {
         (self.place, self.null_bit) = prefix.add(self.kind.width(), self.null_bit.is_some());
     }
@@ -521,7 +522,8 @@ pub fn enum_name(ty: &ColumnType, ordinal: u64) -> Option<&[u8]> {
     }
 }
 
-/// The value of an ENUM's ordinal: its name. The error value 0 is the empty text; where that is a member's name, too, it is the number.
+/// The value of an ENUM's ordinal: its name. The error value 0 is the empty string; if that is a member's name too, it
+/// is the number.
 pub fn enum_value(ty: &ColumnType, ordinal: u64) -> Option<Value<'_>> {
     if ordinal == 0 && has_empty_member(ty) {
         return Some(Value::UInt(0));
@@ -558,7 +560,7 @@ pub fn set_names(ty: &ColumnType, bits: u64) -> Option<Cow<'_, [u8]>> {
 #[derive(Clone, Copy, Debug)]
 pub struct StoredRow<'a> {
     layout: &'a RowLayout,
-    /// Where its columns are.
+    /// The places of its columns.
     slots: &'a [Slot],
     bytes: &'a [u8],
     head: usize,
@@ -633,7 +635,7 @@ impl<'a> StoredRow<'a> {
         }
     }
 
-    /// Where the column's bytes are, when they are not in the row.
+    /// The place of the column's bytes, if they are not in the row.
     pub fn external(&self, column: usize) -> Result<Option<ExternalRef>> {
         self.raw(column)?.external()
     }

@@ -49,7 +49,7 @@ pub struct DatabaseDef {
     pub events: BTreeMap<String, Arc<EventDef>>,
 }
 
-/// What a routine is found by in its database: whether it is a function, and its name in lower case.
+/// The key of a routine in its database: whether it is a function, and its name in lower case.
 pub type RoutineKey = (bool, String);
 
 /// A stored procedure or function, as its text. Stored as JSON in the catalog tree; fields added later carry `#[serde(default)]`.
@@ -69,8 +69,7 @@ pub struct RoutineDef {
     pub data_access: String,
     /// SQL SECURITY INVOKER
     pub invoker: bool,
-    /// What the session had when the routine was made; it runs with these.
-    /// In MySQL's bits.
+    /// The settings of the session that created the routine; it runs with these. In MySQL's bits.
     pub sql_mode: u64,
     pub client_charset: String,
     pub connection_collation: CollationId,
@@ -84,7 +83,7 @@ pub struct RoutineDef {
 }
 
 impl RoutineDef {
-    /// What a routine of the name is found by.
+    /// The key of a routine of this name.
     pub fn key_of(function: bool, name: &str) -> RoutineKey {
         (function, name.to_lowercase())
     }
@@ -103,12 +102,12 @@ impl RoutineDef {
     }
 }
 
-/// What MySQL calls a function, or a procedure.
+/// MySQL's word for a function or a procedure.
 pub fn routine_kind(function: bool) -> &'static str {
     if function { "FUNCTION" } else { "PROCEDURE" }
 }
 
-/// What a trigger is for.
+/// The event and time of a trigger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum TriggerEvent {
     Insert,
@@ -178,8 +177,8 @@ pub struct TableDef {
     pub database: String,
     pub name: String,
     pub columns: Vec<ColumnDef>,
-    /// `indexes[0]` is always the clustered one: the primary key, or, where there is none, the hidden row id
-    /// (`kind == HiddenRowId`, no columns; its key is an 8-byte big-endian number).
+    /// `indexes[0]` is always the clustered index: the primary key, or, without one, the hidden row id (`kind ==
+    /// HiddenRowId`, no columns; its key is an 8-byte big-endian number).
     pub indexes: Vec<IndexDef>,
     pub collation: CollationId,
     pub comment: String,
@@ -194,26 +193,27 @@ pub struct TableDef {
     /// By name.
     #[serde(default)]
     pub checks: Vec<CheckDef>,
-    /// It is a view: there are no rows and no indexes, and the columns are those that its query had when it was defined.
+    /// It is a view: it has no rows and no indexes, and the columns are those of its query at the time of its
+    /// definition.
     #[serde(default)]
     pub view: Option<Box<ViewDef>>,
-    /// Those for one event and time stand in the order in which they are run.
+    /// The triggers of one event and time are in the order in which they run.
     #[serde(default)]
     pub triggers: Vec<TriggerDef>,
     /// PARTITION BY
     #[serde(default)]
     pub partitioning: Option<Box<Partitioning>>,
-    /// Where columns came, went or moved and rows stayed as they were.
+    /// The history of columns that were added, dropped or moved without a rewrite.
     #[serde(default)]
     pub history: Option<Box<RowHistory>>,
 }
 
-/// What a view is beside its columns.
+/// The definition of a view, beside its columns.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ViewDef {
     /// Its query in the form that SHOW CREATE VIEW prints, with the databases of all tables. It means the same in every session.
     pub text: String,
-    /// Names of columns were given behind the view's own.
+    /// The definition named the view's columns.
     pub names_columns: bool,
     pub algorithm: ViewAlgorithm,
     pub check: CheckOption,
@@ -225,7 +225,7 @@ pub struct ViewDef {
     pub updatable: bool,
     /// Of the session that defined it.
     pub client_charset: String,
-    /// Likewise: of the literals in its query.
+    /// Likewise the collation of the literals in its query.
     pub collation: CollationId,
     /// The tables and views that its query names, as database and name, each once.
     pub tables: Vec<(String, String)>,
@@ -254,12 +254,12 @@ impl ViewAlgorithm {
 /// WITH CHECK OPTION: which conditions a row must meet that is written through a view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CheckOption {
-    /// Those of underlying views that have the option.
+    /// The conditions of underlying views that have the option.
     #[default]
     None,
     /// Its own too.
     Local,
-    /// Its own and those of all underlying views.
+    /// Its own conditions and those of all underlying views.
     Cascaded,
 }
 
@@ -318,7 +318,7 @@ pub struct ForeignKeyDef {
     pub on_update: ReferenceAction,
 }
 
-/// What becomes of a child row whose parent row is deleted, or gets another key.
+/// The action on child rows when their parent row is deleted, or gets another key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReferenceAction {
     #[default]
@@ -353,7 +353,7 @@ impl ForeignKeyDef {
         self.parent_database == database && self.parent_table == table
     }
 
-    /// The positions of the referenced columns in the parent; `None` where one is missing.
+    /// The positions of the referenced columns in the parent; `None` if one is missing.
     pub fn columns_in(&self, parent: &TableDef) -> Option<Vec<usize>> {
         self.parent_columns.iter().map(|name| parent.column_index(name)).collect()
     }
@@ -377,13 +377,14 @@ pub struct ColumnDef {
     pub hidden: bool,
     #[serde(default)]
     pub generated: Option<GeneratedDef>,
-    /// What rows have in it that were written before it was added, as the text of a literal (`default_value`); `None`: NULL.
+    /// The value of the column in rows written before it was added, as the text of a literal (`default_value`); `None`:
+    /// NULL.
     #[serde(default)]
     pub missing: Option<String>,
 }
 
 impl ColumnDef {
-    /// A column as it is where nothing more is said.
+    /// A column without further attributes.
     pub fn new(name: impl Into<String>, ty: ColumnType, nullable: bool) -> Self {
         Self {
             name: name.into(),
@@ -403,14 +404,14 @@ impl ColumnDef {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ColumnDefault {
-    /// No DEFAULT clause: NULL where nullable, else "doesn't have a default value" (1364).
+    /// No DEFAULT clause: NULL if nullable, else "doesn't have a default value" (1364).
     None,
     /// The literal as text, already checked against the type; `None` is DEFAULT NULL. Binary types hold hex.
     Literal(Option<String>),
     CurrentTimestamp,
     /// DEFAULT (expression)
     Expression(RowExpr),
-    /// DROP DEFAULT: 1364, also where the column may be NULL.
+    /// DROP DEFAULT: 1364, even if the column is nullable.
     Dropped,
 }
 
@@ -444,7 +445,7 @@ pub struct IndexDef {
     /// INVISIBLE: kept up, but no plan reads it.
     #[serde(default)]
     pub invisible: bool,
-    /// Made for a foreign key; it goes when an index comes that serves the key as well.
+    /// Generated for a foreign key; dropped when another index that serves the key is added.
     #[serde(default)]
     pub generated: bool,
     /// Identity and root page of the tree; filled in by `table` when it makes the tree.
@@ -453,7 +454,7 @@ pub struct IndexDef {
 }
 
 impl IndexDef {
-    /// An index as it is where nothing more is said, without a tree yet.
+    /// An index without further attributes and without a tree.
     pub fn new(name: impl Into<String>, kind: IndexKind, columns: Vec<IndexColumn>) -> Self {
         let (comment, using_btree, invisible, generated) = (String::new(), false, false, false);
         Self { name: name.into(), kind, columns, comment, using_btree, invisible, generated, tree_id: 0, root_page: 0 }
@@ -528,7 +529,7 @@ fn decode_hex(text: &str) -> Option<Vec<u8>> {
 }
 
 impl TableDef {
-    /// A table as it is where nothing more is said: no indexes, the server's collation.
+    /// A table without indexes, with the server's collation.
     pub fn new(id: TableId, database: impl Into<String>, name: impl Into<String>, columns: Vec<ColumnDef>) -> Self {
         Self {
             id,
@@ -549,13 +550,13 @@ impl TableDef {
         }
     }
 
-    /// There are no rows but those to come, which have every column.
+    /// Forgets older rows: all rows will be written with every column.
     pub fn forget_older_rows(&mut self) {
         self.history = None;
         self.columns.iter_mut().for_each(|column| column.missing = None);
     }
 
-    /// Is there something to be computed or judged when a row is written, beside literal defaults?
+    /// Must something be computed or checked when a row is written, beside literal defaults?
     pub fn has_row_rules(&self) -> bool {
         !self.checks.is_empty()
             || self.partitioning.is_some()
@@ -590,7 +591,7 @@ impl TableDef {
         })
     }
 
-    /// The primary or unique key of just these columns, in this order: what a foreign key may reference.
+    /// The primary or unique key of exactly these columns, in this order, which a foreign key may reference.
     pub fn unique_key_of(&self, columns: &[usize]) -> Option<usize> {
         self.indexes.iter().position(|index| {
             matches!(index.kind, IndexKind::Primary | IndexKind::Unique)

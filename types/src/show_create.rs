@@ -377,8 +377,8 @@ fn check_line(check: &CheckDef) -> String {
     out
 }
 
-/// `` `name` FOREIGN KEY (`a`) REFERENCES `t` (`b`) ON DELETE CASCADE ``, as SHOW CREATE TABLE and messages print it. The parent's
-/// database is named where it is not the child's.
+/// `` `name` FOREIGN KEY (`a`) REFERENCES `t` (`b`) ON DELETE CASCADE ``, as SHOW CREATE TABLE and messages print it.
+/// The parent's database is named if it is not the child's.
 pub fn foreign_key_text(table: &TableDef, key: &ForeignKeyDef) -> String {
     let list = |names: Vec<String>| names.join(", ");
     let columns = key.columns.iter().map(|column| quoted_name(&table.columns[*column].name)).collect();

@@ -1,17 +1,17 @@
-//! What is known of a table's rows without looking at them: for the planner.
+//! Statistics of a table's rows, for the planner.
 //!
-//! - Of each index, how many different values its first column, its first two, ... have.
-//! - Of columns, a histogram: how many rows are NULL, and ranges of values (*buckets*) with the part of the rows that lie in them. A
-//!   bucket of one value is a singleton; where all are, equalities are answered exactly.
+//! - For each index: the number of different values of its first column, of its first two, ...
+//! - For columns: a histogram, with the fraction of NULLs, and ranges of values (*buckets*) with the fraction of the
+//!   rows in each. A bucket of one value is a singleton; if all are, equalities are answered exactly.
 //!
-//! Values are keys of [`crate::key`], ascending and cut to [`KEY_BYTES`]: bytes that sort as the column does.
+//! Values are keys of [`crate::key`], ascending and cut to [`KEY_BYTES`]: bytes with the column's order.
 //!
 //! S1: buckets are in order and do not overlap; `low <= high` in each.
-//! S2: parts of buckets and of NULLs add up to 1, up to rounding.
+//! S2: the fractions of buckets and of NULLs add up to 1, up to rounding.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Keys are cut to so many bytes: longer values that begin alike count as one.
+/// Keys are cut to this length: longer values with the same beginning count as one.
 pub const KEY_BYTES: usize = 24;
 /// Buckets of the histograms that are kept of every column.
 pub const BUCKETS: usize = 24;
@@ -22,18 +22,18 @@ pub struct TableStatistics {
     /// When they were taken, in microseconds of UTC; 0: by an older release.
     #[serde(default)]
     pub taken_us: i64,
-    /// What the table's count of changes was by then, since it was opened.
+    /// The table's count of changes at that time, since the table was opened.
     #[serde(skip)]
     pub changes: u64,
     /// Rows there were.
     pub rows: u64,
-    /// What the table looked like; statistics of another shape are not used.
+    /// The shape of the table; statistics of another shape are not used.
     pub shape: u64,
     /// For each index, by the number of its columns from the first on: different values.
     pub indexes: Vec<Vec<f64>>,
     /// For each column.
     pub columns: Vec<Option<Histogram>>,
-    /// For each index; of none where they were taken by an older release.
+    /// For each index; empty if an older release computed them.
     #[serde(default)]
     pub trees: Vec<TreePages>,
     /// Of the tree of large values, if there is one.
@@ -61,7 +61,8 @@ pub struct Histogram {
     /// Different values, NULL not among them.
     pub distinct: f64,
     pub buckets: Vec<Bucket>,
-    /// ANALYZE TABLE ... UPDATE HISTOGRAM asked for so many buckets: kept until it is dropped or made anew.
+    /// The number of buckets that ANALYZE TABLE ... UPDATE HISTOGRAM requested: kept until it is dropped or requested
+    /// again.
     #[serde(default)]
     pub asked: Option<u32>,
 }
@@ -95,7 +96,7 @@ impl TableStatistics {
         self.columns.get(column)?.as_ref()
     }
 
-    /// Would plans made with the others be doubtful with these?
+    /// Do these differ so much from the others that plans should be made again?
     pub fn differs_from(&self, other: &TableStatistics) -> bool {
         let far = |a: f64, b: f64| a.max(b) > 1.5 * a.min(b) + 10.0;
         let columns = |a: &Option<Histogram>, b: &Option<Histogram>| match (a, b) {
@@ -110,7 +111,8 @@ impl TableStatistics {
 }
 
 impl Histogram {
-    /// A histogram of a sample: `keys` are those that are not NULL, `nulls` how many are, `rows` how many rows there are in all.
+    /// A histogram of a sample: `keys` are the values that are not NULL, `nulls` is the number of NULLs, `rows` the
+    /// number of all rows.
     pub fn of_sample(mut keys: Vec<Vec<u8>>, nulls: usize, rows: u64, buckets: usize) -> Self {
         let sampled = (keys.len() + nulls).max(1) as f64;
         keys.iter_mut().for_each(|key| key.truncate(KEY_BYTES));
@@ -136,7 +138,7 @@ impl Histogram {
         let within = |bucket: &&Bucket| bucket.low.as_slice() <= key && key <= bucket.high.as_slice();
         match self.buckets.iter().find(within) {
             Some(bucket) => bucket.part / bucket.distinct.max(1.0),
-            // Rarer than what the sample has seen.
+            // Rarer than any value in the sample.
             None => self.rare(),
         }
     }
@@ -185,7 +187,7 @@ fn cut(key: &[u8]) -> &[u8] {
     &key[..key.len().min(KEY_BYTES)]
 }
 
-/// Where a key lies between two others, from 0 to 1: as numbers, behind the bytes that both begin with.
+/// The position of a key between two others, from 0 to 1, as numbers after their common prefix.
 fn position(low: &[u8], high: &[u8], key: &[u8]) -> f64 {
     let same = low.iter().zip(high).take_while(|(a, b)| a == b).count();
     let number = |bytes: &[u8]| {
@@ -211,7 +213,7 @@ fn scaled_distinct(runs: &[(Vec<u8>, usize)], sampled: f64, all: f64) -> f64 {
     estimate.clamp(seen, all)
 }
 
-/// Runs of equal values as buckets: a value that fills a bucket alone stands alone, the others share.
+/// Runs of equal values as buckets: a value that fills a bucket gets its own, the others share.
 fn bucketed(runs: Vec<(Vec<u8>, usize)>, buckets: usize, sampled: f64, grown: f64) -> Vec<Bucket> {
     let single = runs.len() <= buckets;
     let total: usize = runs.iter().map(|(_, count)| count).sum();

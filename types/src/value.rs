@@ -71,7 +71,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The same value, free of what it borrowed.
+    /// The same value without borrowed data.
     pub fn into_owned(self) -> Value<'static> {
         match self {
             Value::Null => Value::Null,

@@ -111,7 +111,7 @@ impl Wide {
         debug_assert!(!borrow, "difference below zero");
     }
 
-    /// Multiplies by one word and adds another; returns what did not fit.
+    /// Multiplies by one word and adds another; returns the overflow.
     pub(crate) fn mul_add_u64(&mut self, factor: u64, addend: u64) -> u64 {
         let mut carry = u128::from(addend);
         for word in &mut self.0 {

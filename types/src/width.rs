@@ -1,4 +1,4 @@
-//! How wide a type's values may be as text.
+//! The maximum width of a type's values as text.
 
 use crate::{CollationId, ColumnType, LobSize, TypeKind};
 

@@ -1,10 +1,11 @@
-//! Work that takes long is counted, so that a thread can see to others meanwhile, and end it.
+//! Counts long computations, so that a thread can serve other sessions meanwhile, or stop.
 //!
-//! Who computes for long calls [`spend`] now and then, with about how many bytes it has gone through since the last call. After each [`UNITS`]
-//! the thread's [`Watch`] is asked, if it has one: it may let other sessions of the thread run, and says whether to go on.
+//! A long computation calls [`spend`] now and then, with about the number of bytes that it has processed since the last
+//! call. After each [`UNITS`] the thread's [`Watch`] is asked, if there is one: it may run other sessions of the
+//! thread, and says whether to continue.
 //!
-//! K1: `spend` is called only where the thread holds nothing that another of its sessions may want: no latch, no borrow of a cell that
-//!     sessions share. Encodings and comparisons, which the engine uses, do not call it.
+//! K1: `spend` is called only while the thread holds nothing that another of its sessions may need: no latch, no borrow
+//!     of a shared cell. Encodings and comparisons, which the engine uses, do not call it.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -21,7 +22,7 @@ pub enum Stopped {
     TimedOut,
 }
 
-/// Who keeps an eye on a thread.
+/// The watch of a thread.
 pub trait Watch {
     /// The thread is in the middle of a computation.
     ///
@@ -38,7 +39,7 @@ thread_local! {
     static WATCH: RefCell<Option<Rc<dyn Watch>>> = const { RefCell::new(None) };
 }
 
-/// Who watches this thread from now on.
+/// Sets the watch of this thread.
 pub fn set_watch(watch: Option<Rc<dyn Watch>>) {
     let before = WATCH.replace(watch);
     drop(before);
@@ -76,13 +77,13 @@ pub fn check() -> Result<(), Stopped> {
     answer
 }
 
-/// Counts work of what cannot end early: it lets others run, and is looked at in [`finish`].
+/// Counts work that cannot end early: it lets others run; [`finish`] reports a stop later.
 #[inline]
 pub fn pass(units: usize) {
     let _ = spend(units);
 }
 
-/// Computes without a look in between: what is short, and must not be begun by two sessions of the thread at once.
+/// Runs `compute` without asking the watch: for short work that two sessions of the thread must not begin at once.
 pub fn undisturbed<T>(compute: impl FnOnce() -> T) -> T {
     struct Restore(bool);
     impl Drop for Restore {
@@ -94,10 +95,10 @@ pub fn undisturbed<T>(compute: impl FnOnce() -> T) -> T {
     compute()
 }
 
-/// Behind a computation that ends early without saying so when it is stopped.
+/// Called after a computation that may have ended early because it was stopped.
 ///
 /// # Errors
-/// What it has answered means nothing.
+/// It was stopped, so its result is meaningless.
 #[inline]
 pub fn finish() -> Result<(), Stopped> {
     if MAY_BE_STOPPED.get() { check() } else { Ok(()) }

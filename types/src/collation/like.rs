@@ -1,7 +1,8 @@
-//! LIKE: `%` any text, `_` any character, an escape character before either makes it itself.
+//! LIKE: `%` matches any text, `_` any character; an escape character before either makes it a literal.
 //!
-//! Two places move forward, in the pattern and in the text; after a mismatch the text goes back to one past where the last `%` began to
-//! match. Only the last `%` is ever retried, so the work is at most pattern length times text length.
+//! Two positions move forward, in the pattern and in the text. After a mismatch the text position returns to one past
+//! the place where the last `%` began to match. Only the last `%` is ever retried, so the work is at most pattern
+//! length times text length.
 
 use super::weights::{decode_char, simple_weight, uca_weights};
 use super::{Method, method};
@@ -19,12 +20,13 @@ const STEP_UNITS: usize = 8;
 /// Steps that are counted together.
 const STEPS_COUNTED: usize = 1024;
 
-/// Whether the text matches the pattern; where it is stopped (`work::finish`) it answers anything. `escape` is the escape character, `None` where there is none (`ESCAPE ''`).
-/// Characters are compared one by one with the collation's weights; trailing spaces count.
+/// Does the text match the pattern? The result is meaningless if the work was stopped (`work::finish`). `escape` is the
+/// escape character, `None` without one (`ESCAPE ''`). Characters are compared one by one with the collation's weights;
+/// trailing spaces count.
 pub fn like(text: &[u8], pattern: &[u8], escape: Option<u8>, collation: CollationId) -> bool {
     let matcher = Matcher { escape, method: method(collation), bytes: collation.is_binary() };
     let (mut t, mut p) = (0, 0);
-    // After a `%`: the pattern behind it, and how far the text was when it began.
+    // After a `%`: the pattern after it, and the position in the text where it began.
     let mut retry: Option<(usize, usize)> = None;
     let mut steps = 0usize;
     loop {
@@ -72,7 +74,7 @@ pub fn like(text: &[u8], pattern: &[u8], escape: Option<u8>, collation: Collatio
     }
 }
 
-/// What a pattern says about the order of the texts that match.
+/// The restriction that a pattern puts on the order of matching strings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LikePrefix {
     /// Matching texts begin with this (as characters that compare equal).
@@ -113,7 +115,7 @@ impl Matcher {
         if self.bytes || text[0] < 0x80 { (u32::from(text[0]), 1) } else { decode_char(text) }
     }
 
-    /// The first step of a pattern that is not empty, and its length. An escape at the very end stands for itself.
+    /// The first step of a pattern that is not empty, and its length. An escape character at the very end is a literal.
     fn step(&self, pattern: &[u8]) -> (Step, usize) {
         if Some(pattern[0]) == self.escape && pattern.len() > 1 {
             let (code, length) = self.char_at(&pattern[1..]);

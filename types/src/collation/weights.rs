@@ -8,7 +8,7 @@ static GENERAL: &[u8] = include_bytes!("general.bin");
 /// Table of UCA 4.0.0, the primary weights alone, as MySQL's `unicode_ci` collations have them: like a level of 9.0.0, for 256 pages.
 static UCA400: &[u8] = include_bytes!("uca400.bin");
 const UCA400_PAGES: usize = UCA_INDEX + 256;
-/// Table of UCA 5.2.0, likewise for `unicode_520_ci`, and of all planes.
+/// The table of UCA 5.2.0, for `unicode_520_ci`; it covers all planes.
 static UCA520: &[u8] = include_bytes!("uca520.bin");
 
 /// The tables of one level that MySQL's older collations go by.
@@ -36,7 +36,7 @@ const UCA_PAGES: usize = UCA_INDEX + 0x1100;
 const NO_PAGE: u16 = 0xffff;
 const IMPLICIT: u16 = 0xffff;
 const EXPANSION: u16 = 0x8000;
-/// What a byte counts as that is no UTF-8.
+/// The character that stands for a byte that is not UTF-8.
 const REPLACEMENT: u32 = 0xfffd;
 
 /// Word `i` of a table.
@@ -127,7 +127,7 @@ impl<'a> General<'a> {
     }
 }
 
-/// Weight of a character; those that latin1 has not are as `?`.
+/// The weight of a character; characters outside of latin1 have the weight of `?`.
 pub(crate) fn simple_weight(code: u32, table: Simple) -> u16 {
     match table {
         Simple::General => return general_weight(code),
@@ -207,7 +207,7 @@ impl OldUca {
         }
     }
 
-    /// The number of a level that stands for the table, and the table.
+    /// The level number that identifies the table, and the table.
     fn table(self) -> (u8, &'static [u8]) {
         match self {
             Self::V400(_) => (LEVEL_400, UCA400),
@@ -215,7 +215,8 @@ impl OldUca {
         }
     }
 
-    /// Weights of a character, where a language has not moved the letter; in 4.0.0 all characters beyond the first plane have one.
+    /// The weights of a character, unless the language has moved it. In 4.0.0 all characters beyond the first plane
+    /// share one weight.
     pub(crate) fn weights(self, code: u32) -> CharWeights {
         let pages = match self {
             Self::V400(moved) => {
@@ -260,7 +261,7 @@ fn implicit400(code: u32) -> CharWeights {
     CharWeights::Two(base + (code >> 15) as u16, (code & 0x7fff) as u16 | 0x8000)
 }
 
-/// The numbers of levels that stand for the tables of UCA 4.0.0 and 5.2.0.
+/// The level numbers that identify the tables of UCA 4.0.0 and 5.2.0.
 const LEVEL_400: u8 = 3;
 const LEVEL_520: u8 = 4;
 const COMPATIBILITY_IDEOGRAPHS: [u32; 12] =
@@ -356,8 +357,8 @@ static UCA_ASCII_BYTES: [[[u8; 2]; 128]; LEVELS] = {
     tables
 };
 
-/// Appends the weights of one level of a text of ASCII without ignorable characters, which most texts are; `false`: it is not such
-/// a text, and nothing was appended.
+/// Appends the weights of one level of an ASCII string without ignorable characters, the usual case. `false`: it is
+/// another string, and nothing was appended.
 pub(crate) fn push_ascii(text: &[u8], level: usize, out: &mut Vec<u8>) -> bool {
     if !text.is_ascii() {
         return false;

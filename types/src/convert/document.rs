@@ -1,10 +1,10 @@
-//! JSON documents as values of other types: what CAST and columns read in them.
+//! JSON documents as values of other types, for CAST and for storing into columns.
 
 use super::{Problem, Severity, StoreContext, Warnings, is_number, store, text_to_f64, write_text};
 use crate::json::Json;
 use crate::{ColumnType, LobSize, TypeKind, Value};
 
-/// What a document is wanted as.
+/// The type to which a JSON document is converted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DocumentAs {
     Integer,
@@ -16,7 +16,7 @@ pub enum DocumentAs {
 }
 
 impl DocumentAs {
-    /// `None` where documents are texts.
+    /// `None` if documents are converted to strings.
     pub fn of(ty: &ColumnType) -> Option<Self> {
         use TypeKind as K;
         Some(match ty.kind {
@@ -112,7 +112,7 @@ pub(super) fn store_document<'v>(
     })
 }
 
-/// Numbers and truth values go to BIT as such; all else as the document's text.
+/// Numbers and booleans are stored in BIT as numbers; everything else is the document's text.
 fn store_as_text<'v>(
     value: &'v Value<'_>,
     document: Option<Json>,

@@ -39,7 +39,7 @@ pub(super) fn store_integer(
     let number = match value {
         Value::Int(v) => Wide::from(*v),
         Value::UInt(v) => Wide::from(*v),
-        // A negative decimal is out of an unsigned range even where it rounds to zero.
+        // A negative decimal is out of an unsigned range, even if it rounds to zero.
         Value::Decimal(v) if to.unsigned && v.is_negative() => -1,
         Value::Bytes(text) if !matches!(from.kind, TypeKind::Bit { .. }) => {
             text_for_integer(text, |number| (low..=high).contains(&number), context, warnings)?
@@ -55,7 +55,7 @@ pub(super) fn store_integer(
 /// Far outside every integer type.
 const HUGE: Wide = 1 << 100;
 
-/// The number that a text begins with; where it fits, what stands behind it is told of.
+/// The number at the beginning of a string. If it fits, a problem reports trailing characters.
 fn text_for_integer(
     text: &[u8],
     fits: impl Fn(Wide) -> bool,
@@ -190,7 +190,7 @@ fn decimal_for_store(
     Ok((!parsed.overflow).then_some(parsed.value))
 }
 
-/// The number as a decimal; `None` where it has over 65 digits.
+/// The number as a decimal; `None` if it has over 65 digits.
 fn exact_decimal(value: &Value<'_>) -> Option<Decimal> {
     Some(match value {
         Value::Null => Decimal::ZERO,
@@ -260,7 +260,7 @@ pub(super) fn store_double(
     Ok(Value::Double(if is_float { f64::from(stored as f32) } else { stored }))
 }
 
-/// Rounded to so many digits after the point.
+/// Rounds to this number of digits after the point.
 fn round_double(value: f64, decimals: u8) -> f64 {
     let factor = 10f64.powi(i32::from(decimals));
     let whole = value.trunc();

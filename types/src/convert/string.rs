@@ -38,7 +38,7 @@ fn text_of<'v>(value: &'v Value<'_>, from: &ColumnType) -> Cow<'v, [u8]> {
     }
 }
 
-/// The text of a DOUBLE or FLOAT, rounded where it would not fit so many characters.
+/// The text of a DOUBLE or FLOAT, rounded if it would exceed this number of characters.
 fn number_text(number: f64, from: &ColumnType, most: usize) -> Cow<'static, [u8]> {
     let mut text = Vec::new();
     write_text(&Value::Double(number), from, &mut text);
@@ -50,7 +50,8 @@ fn number_text(number: f64, from: &ColumnType, most: usize) -> Cow<'static, [u8]
     Cow::Owned(text)
 }
 
-/// Text that goes into a binary column is the bytes of its set; bytes that go into a column of text are its set's.
+/// A string stored in a binary column becomes the bytes of its character set; bytes stored in a character column are
+/// read in the column's set.
 fn in_charset_of<'v>(text: Cow<'v, [u8]>, value: &Value<'_>, from: &ColumnType, to: &ColumnType) -> Cow<'v, [u8]> {
     if !matches!(value, Value::Bytes(_)) || from.kind == TypeKind::Null {
         return text;
@@ -62,7 +63,7 @@ fn in_charset_of<'v>(text: Cow<'v, [u8]>, value: &Value<'_>, from: &ColumnType, 
     match (own, wanted) {
         (Charset::Latin1 | Charset::Utf16, Charset::Binary) => Cow::Owned(own.encode(&text).into_owned()),
         (Charset::Binary, Charset::Latin1 | Charset::Utf16) if from.is_binary_string() => {
-            // What is no text of the set stays what it is: no text.
+            // Bytes that are invalid in the set stay invalid.
             wanted.decode(&text).map(|text| Cow::Owned(text.into_owned())).unwrap_or(text)
         }
         _ => text,
@@ -164,7 +165,7 @@ pub fn invalid_text(bytes: &[u8]) -> String {
     bytes[at..].iter().take(6).map(|byte| format!("{byte:02X}")).collect()
 }
 
-/// Where a text stops being UTF-8; `None`: it is all valid.
+/// The position of the first byte that is not valid UTF-8; `None`: all is valid.
 pub fn invalid_utf8(text: &[u8]) -> Option<usize> {
     std::str::from_utf8(text).err().map(|error| error.valid_up_to())
 }
@@ -186,7 +187,7 @@ fn valid_text<'v>(
     };
     let Some(at) = invalid else { return Ok(text) };
     context.raise(Problem::Incorrect { what: "string", text: bad_bytes(&text[at..]) }, warnings)?;
-    // What the set does not have is a question mark; what is no text at all ends it.
+    // A character outside of the set becomes a question mark; an invalid byte ends the string.
     match std::str::from_utf8(&text) {
         Ok(_) => Ok(Cow::Owned(Charset::of(to.collation).narrow(text).into_owned())),
         Err(_) => Ok(cut(text, at)),
@@ -198,7 +199,7 @@ fn first_outside(text: &[u8], charset: Charset) -> Option<usize> {
     std::str::from_utf8(text).ok()?.char_indices().find(|(_, c)| !charset.has(*c)).map(|(at, _)| at)
 }
 
-/// At most six bytes, as `\xNN` where they are not ASCII.
+/// At most six bytes, as `\xNN` if they are not ASCII.
 fn bad_bytes(bytes: &[u8]) -> Box<str> {
     let mut out = String::new();
     for &byte in bytes.iter().take(6) {
@@ -254,7 +255,7 @@ fn member_position(name: &[u8], members: &[String], to: &ColumnType) -> Option<u
 const ENUM_NUMBER_BYTES: usize = 5;
 const SET_NUMBER_BYTES: usize = 21;
 
-/// A text that is nothing but a number, up to so many bytes.
+/// The number, if the string is nothing but a number of at most this many bytes.
 fn whole_number(text: &[u8], bytes_max: usize) -> Option<u64> {
     let number = text.trim_ascii_start();
     let digits = number.strip_prefix(b"+").unwrap_or(number);
@@ -281,7 +282,7 @@ pub(super) fn store_set<'v>(
             let text = text_of(value, from);
             match named_bits(trim(&text), members, to) {
                 (bits, true) => (bits, true),
-                // A number that is too large is no member at all, where it is written as a text.
+                // A number that is too large, given as a string, is no member.
                 named => whole_number(&text, SET_NUMBER_BYTES)
                     .map_or(named, |bits| if bits & !all == 0 { (bits, true) } else { (0, false) }),
             }

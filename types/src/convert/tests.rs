@@ -1,5 +1,5 @@
-//! Conversions against what MySQL 9.7 answered: `mysql.txt` has a column type, a literal, and for strict and lax mode what the column then
-//! held (`-`: the statement failed) with the numbers of errors (E), warnings (W) and notes (N).
+//! Conversions compared with MySQL 9.7: `mysql.txt` has a column type, a literal, and for strict and lax mode the value
+//! that the column then held (`-`: the statement failed) with the numbers of errors (E), warnings (W) and notes (N).
 
 use super::*;
 use crate::temporal::{parse_datetime, parse_time};

@@ -36,7 +36,7 @@ pub fn write_text(value: &Value<'_>, ty: &ColumnType, out: &mut Vec<u8>) {
     }
 }
 
-/// Digits of the fraction that the type shows; a value of another type shows what it has.
+/// The fraction digits that the type shows; a value of another type shows its own digits.
 fn fsp_of(ty: &ColumnType, micros: u32) -> u8 {
     match ty.kind {
         TypeKind::Time { fsp } | TypeKind::DateTime { fsp } | TypeKind::Timestamp { fsp } => fsp,
@@ -142,7 +142,7 @@ pub fn write_time(value: Time, fsp: u8, out: &mut Vec<u8>) {
 
 fn write_clock(hours: u32, minute: u8, second: u8, out: &mut Vec<u8>) {
     if hours >= 100 {
-        // Above 838 only in messages about what is cut.
+        // Above 838 only in messages about truncated values.
         out.extend_from_slice(itoa::Buffer::new().format(hours / 100).as_bytes());
     }
     push_pair(hours, out);
@@ -171,7 +171,7 @@ pub fn write_f64(value: f64, out: &mut Vec<u8>) {
         return;
     }
     if !value.is_finite() {
-        // No column holds them; an expression that makes one is an error before it prints.
+        // No column stores them; an expression that produces one fails before it is printed.
         out.extend_from_slice(if value.is_nan() { b"nan" } else { b"inf" });
         return;
     }
@@ -206,8 +206,8 @@ pub fn write_f32(value: f32, out: &mut Vec<u8>) {
     write_scientific(&buffer[..used], out);
 }
 
-/// A number rounded until it takes at most so many characters, as columns of texts keep it: `0.3333`, `1.2e6`; `None` where not even one digit is
-/// left.
+/// A number rounded to at most this many characters, as string columns store it: `0.3333`, `1.2e6`. `None` if not even
+/// one digit fits.
 pub(super) fn fitted(value: f64, is_float: bool, width: usize) -> Option<Vec<u8>> {
     if !value.is_finite() || width == 0 {
         return None;
@@ -216,7 +216,7 @@ pub(super) fn fitted(value: f64, is_float: bool, width: usize) -> Option<Vec<u8>
     let significant = width.min(if is_float { 6 } else { 17 });
     let (digits, exponent) = significant_digits(value, significant);
     let (count, width) = (digits.len() as i32, width as i32 - i32::from(value < 0.0));
-    // Digits before the point; below one, zeros behind it.
+    // Digits before the point; below one, zeros after it.
     let whole = exponent + 1;
     if PLAIN_EXPONENTS.contains(&exponent) && (-2..=width).contains(&whole) {
         let point = i32::from(whole < count && whole < width);
@@ -259,7 +259,7 @@ fn significant_digits(value: f64, most: usize) -> (Vec<u8>, i32) {
     (digits, exponent.parse().unwrap_or(0))
 }
 
-/// Rounded to so many digits after the point.
+/// Rounds to this number of digits after the point.
 pub fn write_fixed(value: f64, decimals: u8, out: &mut Vec<u8>) {
     write!(out, "{value:.*}", usize::from(decimals)).expect("a Vec takes everything");
 }
@@ -290,7 +290,7 @@ fn write_scientific(text: &[u8], out: &mut Vec<u8>) {
     if digits.is_empty() {
         out.push(b'0');
     } else if PLAIN_EXPONENTS.contains(&exponent) || (exponent == 15 && digits.len() > 16) {
-        // What has digits behind the point shows them.
+        // Digits after the point are shown.
         write_plain(digits, exponent, out);
     } else {
         write_exponential(digits, exponent, out);

@@ -97,7 +97,7 @@ impl DateTime {
     }
 }
 
-/// Reads and checks; `Ok(None)` where the lax mode stores zero.
+/// Reads and checks a datetime; `Ok(None)` if the lax mode stores zero.
 fn checked_datetime(
     what: &'static str,
     value: &Value<'_>,
@@ -155,7 +155,7 @@ fn store_datetime(
     Ok(rounded_or_zero("datetime", read, fsp, (value, from), context, warnings)?.unwrap_or(DateTime::ZERO))
 }
 
-/// `Ok(None)` where the value cannot be rounded up, and the lax mode stores zero.
+/// `Ok(None)` if the value cannot be rounded up, and the lax mode stores zero.
 fn rounded_or_zero(
     what: &'static str,
     read: Read,
@@ -176,7 +176,7 @@ fn rounded_or_zero(
     Ok(rounded)
 }
 
-/// `None` where it would be rounded up out of the calendar, or the date has zero parts.
+/// `None` if it would be rounded up out of the calendar, or if the date has zero parts.
 fn rounded(read: Read, fsp: u8, truncate: bool) -> Option<DateTime> {
     let value = match read.round_up && !truncate {
         true => read.value.add_micros(1)?,
@@ -272,7 +272,7 @@ fn rounded_time(read: &TimeText, fsp: u8, truncate: bool) -> Time {
 
 // Expressions.
 
-/// The value as a DATETIME with six fractional digits; `None` with a warning where it is none.
+/// The value as a DATETIME with six fraction digits; `None` with a warning if it is no datetime.
 pub fn to_datetime(
     value: &Value<'_>,
     from: &ColumnType,
@@ -293,7 +293,7 @@ pub fn to_datetime(
     rounded(read, 6, context.truncate_fractional)
 }
 
-/// The value as a DATE, its time of day dropped; `None` with a warning where it is none.
+/// The value as a DATE without its time of day; `None` with a warning if it is no date.
 pub fn to_date(value: &Value<'_>, from: &ColumnType, context: &StoreContext<'_>, warnings: &mut Warnings) -> Option<Date> {
     if value.is_null() {
         return None;
@@ -313,7 +313,7 @@ pub fn to_date(value: &Value<'_>, from: &ColumnType, context: &StoreContext<'_>,
     Some(read.value.date)
 }
 
-/// The value as a TIME with six fractional digits; `None` with a warning where it is none.
+/// The value as a TIME with six fraction digits; `None` with a warning if it is no time.
 pub fn to_time(value: &Value<'_>, from: &ColumnType, context: &StoreContext<'_>, warnings: &mut Warnings) -> Option<Time> {
     if value.is_null() {
         return None;

@@ -31,7 +31,7 @@ use crate::{ColumnType, Date, DateTime, Decimal, Time, TypeKind, Value};
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
-/// Work that one value makes, in bytes of a plain copy (`work`).
+/// Work of processing one value, in bytes of a plain copy (`work`).
 const VALUE_UNITS: usize = 32;
 /// Deepest nesting of arrays and objects.
 pub const DEPTH_MAX: usize = 100;
@@ -50,14 +50,14 @@ pub enum Json {
     Date(Date),
     Time(Time),
     DateTime(DateTime),
-    /// A binary string: MySQL's number of the type it comes from, and the bytes.
+    /// A binary string: MySQL's number of its original type, and the bytes.
     Opaque(u8, Vec<u8>),
     Array(Vec<Json>),
     /// J1
     Object(Vec<(String, Json)>),
 }
 
-/// MySQL's number of BIT, as it stands in [`Json::Opaque`].
+/// MySQL's number of BIT, as in [`Json::Opaque`].
 pub const TYPE_BIT: u8 = 16;
 /// Of VARBINARY.
 pub const TYPE_VARBINARY: u8 = 15;
@@ -217,7 +217,7 @@ impl Json {
                 wanted.iter().all(|value| match value {
                     Json::Array(_) | Json::Object(_) => items.iter().any(|item| item.contains(value)),
                     scalar if items.len() < SCANNED_MAX => items.iter().any(|item| item.contains(scalar)),
-                    // Of long arrays what they hold is looked up.
+                    // The items of a long array are looked up in a set.
                     scalar => scalars.get_or_insert_with(|| scalars_in(items)).contains(&scalar.key()),
                 })
             }
@@ -308,7 +308,7 @@ fn scalars_in(items: &[Json]) -> HashSet<Vec<u8>> {
     out
 }
 
-/// The members of two objects in their order (J1); `join` says what becomes of a name that is in the first, the second, or both.
+/// The members of two objects in order (J1); `join` decides about a name in the first, the second, or both.
 fn merged(
     mine: Vec<(String, Json)>,
     theirs: Vec<(String, Json)>,

@@ -1,4 +1,5 @@
-//! How documents compare (MySQL 8.4 manual, "Comparison and Ordering of JSON Values"), and keys that `memcmp` orders the same way.
+//! The order of JSON documents (MySQL 8.4 manual, "Comparison and Ordering of JSON Values"), and keys with the same
+//! order under `memcmp`.
 
 use super::{Json, TYPE_BIT};
 use crate::{Decimal, collation};
@@ -26,7 +27,7 @@ impl Number {
         }
     }
 
-    /// How far the number is from its nearest double, for those that have more digits.
+    /// The difference between the number and its nearest double, for numbers with more digits.
     fn rest(self) -> f64 {
         match self {
             Number::Integer(n) => {

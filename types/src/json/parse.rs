@@ -3,7 +3,7 @@
 use super::{DEPTH_MAX, Json, VALUE_UNITS};
 use crate::work;
 
-/// What is wrong with a text, and the byte where.
+/// A syntax error, and its byte position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParseError {
     /// MySQL's words. `None`: the document is nested too deep, which is an error of its own.
@@ -12,7 +12,7 @@ pub struct ParseError {
 }
 
 impl Json {
-    /// Parses a text. Where it is stopped (`work::finish`) the error means nothing.
+    /// Parses a text. If it is stopped (`work::finish`) the error is meaningless.
     pub fn parse(text: &[u8]) -> Result<Json, ParseError> {
         let mut parser = Parser { text, at: 0 };
         parser.skip_spaces();
@@ -58,7 +58,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Takes the byte, behind spaces.
+    /// Consumes the byte, after spaces.
     fn take(&mut self, byte: u8) -> bool {
         self.skip_spaces();
         let found = self.peek() == Some(byte);
@@ -67,7 +67,7 @@ impl Parser<'_> {
     }
 
     fn value(&mut self, depth: usize) -> Parsed<Json> {
-        // Whoever watches the thread tells why.
+        // The watch of the thread reports the reason.
         work::spend(VALUE_UNITS).map_err(|_| self.error(INVALID))?;
         match self.peek() {
             Some(b'{') => self.object(depth),
@@ -237,7 +237,7 @@ impl Parser<'_> {
         let text = std::str::from_utf8(&self.text[start..self.at]).expect("digits and signs are ASCII");
         if whole
             && let Ok(number) = text.parse()
-            // What is longer than 32 bits and not negative is unsigned, as MySQL's parser has it.
+            // A positive number of more than 32 bits is unsigned, as in MySQL's parser.
             && number <= i64::from(u32::MAX)
         {
             // As a double, minus zero keeps its sign.

@@ -31,7 +31,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// The index in an array of so many items; `None`: before the first.
+    /// The index in an array of this length; `None`: before the first item.
     pub fn index(self, length: usize) -> Option<usize> {
         match self {
             Place::Start(n) => Some(n),
@@ -44,7 +44,7 @@ impl Place {
 const LEGS_MAX: usize = 100;
 
 impl Path {
-    /// Parses a path; the error is the position of what is wrong, in characters from 1.
+    /// Parses a path; the error is its position in characters, counted from 1.
     pub fn parse(text: &[u8]) -> Result<Path, usize> {
         let mut parser = Parser { text, at: 0 };
         parser.path().map_err(|()| {
@@ -68,7 +68,7 @@ impl Path {
         self.legs.iter().any(|leg| matches!(leg, Leg::AnyMember | Leg::AnyItem | Leg::Range(..) | Leg::Ellipsis))
     }
 
-    /// Appends what the path means in `value`.
+    /// Appends the values in `value` that the path selects.
     pub fn find<'j>(&self, value: &'j Json, out: &mut Vec<&'j Json>) {
         let repeats = self.legs.contains(&Leg::Ellipsis);
         find(&self.legs, value, &mut Found { out, seen: repeats.then(HashSet::new) });
@@ -102,10 +102,10 @@ impl Path {
     }
 }
 
-/// What a path has found so far.
+/// The values that a path has found so far.
 struct Found<'f, 'j> {
     out: &'f mut Vec<&'j Json>,
-    /// `**` may reach a value in two ways: those that are there.
+    /// `**` may reach a value in two ways; this set avoids duplicates.
     seen: Option<HashSet<*const Json>>,
 }
 
@@ -302,7 +302,7 @@ impl Parser<'_> {
         }
         let number = std::str::from_utf8(&self.text[start..self.at]).ok()?.parse::<u32>().ok();
         if number.is_none() {
-            // What is wrong with a number that is too large is the number.
+            // For a number that is too large, the error is at the number.
             self.at = start;
         }
         number.map(|n| n as usize)

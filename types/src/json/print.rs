@@ -5,7 +5,7 @@ use crate::{convert, work};
 use base64::Engine;
 
 impl Json {
-    /// Appends the text: a space behind `,` and `:`, members in their order.
+    /// Appends the text: a space after `,` and `:`, members in their order.
     pub fn write(&self, out: &mut Vec<u8>) {
         work::pass(VALUE_UNITS);
         match self {
@@ -136,7 +136,7 @@ pub fn quote(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// Appends a member's name as a path spells it: without quotes where it is an identifier.
+/// Appends a member's name as in a path: without quotes if it is an identifier.
 pub fn write_path(name: &str, out: &mut Vec<u8>) {
     out.push(b'.');
     let start = |c: char| c.is_alphabetic() || matches!(c, '_' | '$');

@@ -14,7 +14,7 @@ pub enum SchemaError {
     NotAnObject,
     /// `$ref` to another document.
     RemoteReference,
-    /// References lead to references, and do not come to an end.
+    /// A chain of references does not end.
     TooDeep,
 }
 
@@ -57,7 +57,7 @@ fn has_remote_reference(schema: &Json) -> bool {
 
 struct Validator<'s> {
     root: &'s Json,
-    /// The check was stopped, or is too deep: nothing more is looked at.
+    /// The check was stopped, or is too deep: nothing more is checked.
     is_over: Cell<bool>,
     is_too_deep: Cell<bool>,
 }

@@ -1,10 +1,10 @@
-//! The rows of JSON_TABLE: a document and columns make rows.
+//! The rows of JSON_TABLE, made from a document and columns.
 //!
-//! 1. [`Rows::new`] takes the document and the path of the rows: each value that it finds makes rows of its own.
-//! 2. Each call of [`Rows::next`] gives one row: what each column's path found, for the caller to convert to the column's type. Columns of
-//!    NESTED parts have rows of their own; only those of one value are kept at a time.
+//! 1. [`Rows::new`] takes the document and the path of the rows: each value that the path finds gives rows.
+//! 2. Each call of [`Rows::next`] returns one row: the values that the columns' paths found, which the caller converts
+//!    to the columns' types. NESTED columns have rows of their own; only those of one value are kept at a time.
 //!
-//! Nested parts beside each other follow one another: while one has values, the others' columns are NULL.
+//! Sibling NESTED parts follow one another: while one has values, the columns of the others are NULL.
 
 use super::{Json, Path};
 
@@ -26,14 +26,14 @@ pub enum ColumnKind {
     Nested(Path, Vec<Column>),
 }
 
-/// What a column has in one row.
+/// The value of a column in one row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
     /// Of a nested part that has no row now.
     Absent,
     Ordinal(u64),
     Exists(bool),
-    /// What the path found: nothing (ON EMPTY), one value, or several (ON ERROR, unless the column is JSON).
+    /// The values that the path found: none (ON EMPTY), one, or several (ON ERROR, unless the column is JSON).
     Found(Vec<Json>),
 }
 
@@ -49,7 +49,7 @@ pub struct Rows {
 /// Rows that one value may make.
 const ROWS_MAX: usize = 1 << 24;
 
-/// A value makes more rows than are allowed.
+/// A value gives more rows than allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooManyRows;
 
@@ -61,7 +61,7 @@ impl Rows {
         Self { values: values.into_iter(), ..Self::default() }
     }
 
-    /// The next row; `None` behind the last one.
+    /// The next row; `None` after the last one.
     pub fn next(&mut self, columns: &[Column]) -> Result<Option<Vec<Cell>>, TooManyRows> {
         if let Some(row) = self.rows.next() {
             return Ok(Some(row));
@@ -96,7 +96,7 @@ fn part(document: &Json, path: &Path, columns: &[Column], out: &mut Vec<Vec<Cell
 /// The rows of one value: one for each row of its nested parts, at least one.
 fn rows_of(value: &Json, ordinal: u64, columns: &[Column], out: &mut Vec<Vec<Cell>>) -> Option<()> {
     let mut base = Vec::with_capacity(width(columns));
-    // Where a nested part's cells are, and its rows.
+    // The positions of the cells of a nested part, and its rows.
     let mut nested = Vec::new();
     for column in columns {
         match &column.kind {

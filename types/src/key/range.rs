@@ -1,6 +1,8 @@
-//! Comparison values against an index column, when the value need not be one of the column's: `id = 5.5`, `tiny > 300`, `day < '2024-01-02 12:00'`.
+//! Compares an index column with a value that need not be a value of the column's type: `id = 5.5`, `tiny > 300`,
+//! `day < '2024-01-02 12:00'`.
 //!
-//! The value is placed among those the column can hold, by the rules of comparison, not of assignment: nothing is rounded silently.
+//! The value is placed among the column's possible values by the rules of comparison, not of assignment: nothing is
+//! rounded silently.
 //!
 //! | answer | `c = v` | `c < v` | `c <= v` | `c > v` | `c >= v` |
 //! |---|---|---|---|---|---|
@@ -13,7 +15,7 @@
 //! | Null | none | none | none | none | none |
 //! | Unusable | scan | scan | scan | scan | scan |
 //!
-//! "All" leaves NULLs out; "scan" means that this column of the index says nothing about the comparison.
+//! "All" excludes NULLs; "scan" means that this column of the index cannot restrict the comparison.
 
 use super::KeyPart;
 use crate::convert::text_to_f64;
@@ -21,7 +23,8 @@ use crate::error::Result;
 use crate::temporal::{Moment, TimeZone, parse_datetime, parse_time};
 use crate::{ColumnType, DateTime, Decimal, TypeKind, Value, Warnings, collation};
 
-/// Where a comparison value lies among the values that a column can hold; see the table above. What was encoded is in the output buffer.
+/// The position of a comparison value among the possible values of a column; see the table above. An encoded key is in
+/// the output buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RangeKey {
     /// The value itself was encoded.
@@ -145,7 +148,7 @@ fn floor_of(value: &Value<'_>) -> Option<(i128, bool)> {
         Value::UInt(number) => (i128::from(*number), true),
         Value::Decimal(number) => of_decimal(number),
         Value::Double(number) if number.is_nan() => return None,
-        // Comparisons with doubles are made in doubles: above 2^53 several integers are equal to one double.
+        // Comparisons with doubles use doubles: above 2^53 several integers equal one double.
         Value::Double(number) if number.abs() >= 9_007_199_254_740_992.0 && number.abs() < 1e20 => return None,
         Value::Double(number) => {
             let floor = number.floor();
@@ -176,7 +179,7 @@ fn place_integer(value: &Value<'_>, low: i128, high: i128, make: impl Fn(i128) -
 }
 
 fn place_year(value: &Value<'_>) -> Placed {
-    // Two-digit years in comparisons mean the years that assignment makes of them.
+    // Two-digit years in comparisons are read as assignment reads them.
     match floor_of(value) {
         Some((year @ 1901..=2155, true)) => Placed::Exact(Value::Int(year as i64)),
         Some((year @ 1..=99, true)) => Placed::Exact(Value::Int(year as i64 + if year < 70 { 2000 } else { 1900 })),
@@ -285,7 +288,7 @@ fn place_timestamp(value: &Value<'_>, fsp: u8, zone: &TimeZone) -> Placed {
     if moment.is_zero() {
         return Placed::Exact(Value::DateTime(moment));
     }
-    // Where the clock goes back, civil times and moments are not in one order.
+    // When the clock is set back, civil times and UTC times differ in order.
     if !matches!(zone, TimeZone::Utc | TimeZone::Fixed(_)) && !is_plain_time(moment, zone) {
         return Placed::Unusable;
     }

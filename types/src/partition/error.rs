@@ -1,13 +1,13 @@
-//! What can be wrong with partitions: found where they are written, defined, named, or where rows are put into them.
+//! Errors about partitions: in their syntax, their definition, their names, or on inserting a row.
 
 use std::fmt;
 
 /// The number in each comment is MySQL's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PartitionError {
-    /// 1064 (1479): the kind (`RANGE`), and what its partitions need (`LESS THAN`)
+    /// 1064 (1479): the kind (`RANGE`), and the clause that its partitions need (`LESS THAN`)
     ValuesNeeded { kind: &'static str, values: &'static str },
-    /// 1480: the kind that has such values, and the values
+    /// 1480: the kind that the clause belongs to, and the clause
     WrongValues { kind: &'static str, values: &'static str },
     /// 1481
     MaxValueNotLast,
@@ -35,7 +35,7 @@ pub enum PartitionError {
     BlobField,
     /// 1503
     KeyWithoutFields { key: &'static str },
-    /// 1504: what there is none of
+    /// 1504: the kind of partitions of which there is none
     NoPartitions { what: &'static str },
     /// 1505
     NotPartitioned,
@@ -83,7 +83,7 @@ pub enum PartitionError {
     ColumnLists { too_many: bool },
     /// 1654
     ValueType,
-    /// 1655: of what kind of list
+    /// 1655: the kind of list
     TooManyFields { list: &'static str },
     /// 1064 (1656)
     MaxValueInList,

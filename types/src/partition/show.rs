@@ -6,7 +6,7 @@ use crate::schema::TableDef;
 use crate::show_create::{escaped, quoted_name, quoted_text};
 use std::fmt::Write;
 
-/// What follows the table's options, in the comment that older servers do not read.
+/// The clause after the table's options, in a comment that older servers do not read.
 pub fn clause(table: &TableDef, of: &Partitioning) -> String {
     let calls_new = |by: &PartitionBy| by.expr().is_some_and(|expr| expr.text.contains("to_seconds("));
     let version = match &of.by {
@@ -56,7 +56,7 @@ fn names(columns: &[String]) -> String {
     columns.iter().map(|name| name_text(name)).collect::<Vec<_>>().join(",")
 }
 
-/// Between backticks only where it must be.
+/// Quoted with backticks only if necessary.
 fn name_text(name: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
     match name.chars().all(is_plain) && !name.chars().all(|c| c.is_ascii_digit()) {
@@ -94,7 +94,7 @@ fn options(comment: &str) -> String {
     }
 }
 
-/// PARTITION_DESCRIPTION: the values without what stands around them.
+/// PARTITION_DESCRIPTION: the values without their clause.
 pub fn description(table: &TableDef, of: &Partitioning, partition: &PartitionDef) -> Option<String> {
     match &partition.values {
         PartitionValues::None => None,
@@ -123,7 +123,7 @@ fn values_text(table: &TableDef, of: &Partitioning, values: &PartitionValues) ->
         PartitionValues::None => String::new(),
         PartitionValues::LessThan(limits) => row(limits),
         PartitionValues::In(members) => {
-            // Of an expression, NULL stands first.
+            // For an expression, NULL comes first.
             let is_null = |limits: &&Vec<PartitionLimit>| of.by.expr().is_some() && limits[..] == [PartitionLimit::Null];
             let (nulls, others): (Vec<_>, Vec<_>) = members.iter().partition(is_null);
             let member = |limits: &Vec<PartitionLimit>| match limits.len() {

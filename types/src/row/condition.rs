@@ -1,15 +1,17 @@
-//! Conditions on columns of fixed width, judged on a row's stored bytes: no value is made, a number is compared.
+//! Predicates on fixed-width columns, evaluated on a row's stored bytes by comparing numbers, without decoding a value.
 //!
-//! A column's bytes become a *key*, a `u64` that orders as the column's values do; DECIMAL of more than 8 bytes, FLOAT, DOUBLE, YEAR, TIMESTAMP
-//! (which depends on the session's zone) and what orders by names or text have none. A comparison with a constant is an interval of keys.
+//! The bytes of a column become a *key*, a `u64` with the order of the column's values. DECIMAL of more than 8 bytes,
+//! FLOAT, DOUBLE, YEAR, TIMESTAMP (which depends on the session's zone) and types that are ordered by names or text
+//! have none. A comparison with a constant is an interval of keys.
 //!
-//! T1: of two values of a column neither is between a stored value's key and the next greater `u64`, so an open bound is the closed one beside it.
+//! T1: no value of a column lies between the key of a stored value and the next greater `u64`, so an exclusive bound
+//!     equals the inclusive bound beside it.
 
 use super::{Kind, Raw, RowLayout, Slot, StoredRow, read_uint};
 use crate::{Decimal, Value};
 use std::cmp::Ordering;
 
-/// A condition that NULL never meets.
+/// A predicate that is not true for NULL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoredCondition {
     column: usize,
@@ -26,7 +28,7 @@ enum With {
     /// The key is another one.
     Not(u64),
     Never,
-    /// How the column's key stands to that of another column of the same kind: is it one of those?
+    /// Does the column's key compare with that of another column of the same kind in one of these orders?
     Column {
         other: usize,
         orders: Orders,
@@ -53,7 +55,8 @@ impl Orders {
 }
 
 impl RowLayout {
-    /// `column` stands in one of these orders to `value`, as exact numbers and as moments compare. `None`: its bytes do not tell that.
+    /// `column` compares with `value` in one of these orders, as exact numbers or as times. `None`: its bytes do not
+    /// determine that.
     pub fn condition_on_value(&self, column: usize, orders: Orders, value: &Value<'_>) -> Option<StoredCondition> {
         let (key, nearest) = self.columns[column].nearest_key(value)?;
         // Between two keys a value is above the lower one: it equals nothing.
@@ -80,7 +83,8 @@ impl RowLayout {
         Some(StoredCondition { column, with })
     }
 
-    /// Two columns stand in one of these orders. `None`: they are not of the same kind, or their bytes do not tell that.
+    /// Two columns compare in one of these orders. `None`: they are of different kinds, or their bytes do not determine
+    /// that.
     pub fn condition_on_columns(&self, column: usize, orders: Orders, other: usize) -> Option<StoredCondition> {
         let (left, right) = (self.columns[column].kind, self.columns[other].kind);
         let alike = match (left, right) {
@@ -92,7 +96,7 @@ impl RowLayout {
 }
 
 impl StoredRow<'_> {
-    /// Is the condition true? It was made from the layout of this row's table.
+    /// Is the predicate true? It was made from the layout of this row's table.
     #[inline]
     pub fn meets(&self, condition: &StoredCondition) -> bool {
         let Some(key) = self.key(condition.column) else { return false };
@@ -139,7 +143,7 @@ impl Kind {
 }
 
 impl Slot {
-    /// The key of a value that the column can hold, with no other one between it and `value`, and how it stands to `value`.
+    /// The key of a possible column value that is nearest to `value`, and how it compares with `value`.
     fn nearest_key(&self, value: &Value<'_>) -> Option<(u64, Ordering)> {
         if !self.kind.has_key() {
             return None;
@@ -184,7 +188,8 @@ fn decimal(value: &Value<'_>) -> Option<Decimal> {
     }
 }
 
-/// An integer near a number, and how it stands to it. Numbers beyond those of BIGINT UNSIGNED and BIGINT are one beyond.
+/// An integer near a number, and how it compares with it. A number beyond the range of BIGINT and BIGINT UNSIGNED gives
+/// one that is just beyond.
 fn whole_number(value: &Value<'_>) -> Option<(i128, Ordering)> {
     let number = decimal(value)?;
     let nearest = number.rescale(0).ok()?;
@@ -258,7 +263,7 @@ mod tests {
         ]
     }
 
-    /// What the columns are compared with: all those values, and some that stand between or beyond them.
+    /// The comparison values: all column values, and some between or beyond them.
     fn others() -> Vec<Value<'static>> {
         let parsed = |text: &str| Value::Decimal(Decimal::parse_exact(text).unwrap());
         let between = ["0.5", "-0.5", "5.001", "-128.5", "127.4", "1e30", "-1e30", "18446744073709551615.5", "0.049", "0.055"];
@@ -267,7 +272,7 @@ mod tests {
         all
     }
 
-    /// Under Miri one in so many will do.
+    /// Under Miri only some of them are tested.
     fn rarely(step: usize) -> usize {
         if cfg!(miri) { step } else { 1 }
     }

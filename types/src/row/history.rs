@@ -1,7 +1,8 @@
-//! Rows that are older than their table's columns: what lets columns come, go and move without rows being written anew.
+//! Rows that are older than their table's columns: columns can be added, dropped and moved without rewriting rows.
 //!
-//! Each column has a *number*, apart from its place in the definition. A new column gets the next one, and a definition that lets columns go uses
-//! one up. The head of a row is the next number as it was when the row was written.
+//! Each column has a *number*, apart from its position in the definition. A new column gets the next number, and a
+//! definition that drops columns uses one number up. The head of a row is the next number at the time when the row was
+//! written.
 //!
 //! ```text
 //! CREATE t (a, b, c)    a 0, b 1, c 2    rows have head 3
@@ -10,14 +11,17 @@
 //! now (a, d, c) are the numbers 0, 4, 2; a row with head 3 has a, b, c, one with head 4 a, c, one with head 5 a, c, d
 //! ```
 //!
-//! H1: a row with head `h` has a value of each column whose number is below `h`, but for columns that had been dropped: those with `until < h`.
-//! H2: values stand in a row in the order of the columns' numbers; a place in the definition says nothing of the place in a row.
-//! H3: numbers only grow, so a head says for ever what is in a row. Who writes all rows anew (a rebuild, TRUNCATE) begins again, without a history.
-//! H4: width and nullability of a column stay as they are while rows stay: another type of storage is a rebuild. A dropped column is known by these two.
-//! H5: rows are written with the newest head only. An older row that is changed loses what it has of dropped columns; it hands out their
-//!     large values before (`StoredRow::dropped_externals`).
-//! H6: heads between two drops differ by what comes behind: they are an *era*, of one layout. Rows of the newest era are found without a
-//!     search, and a table without a history has no other.
+//! H1: a row with head `h` has a value of each column whose number is below `h`, except columns that had been dropped:
+//!     those with `until < h`.
+//! H2: values are stored in the order of the columns' numbers, independent of the positions in the definition.
+//! H3: numbers only grow, so a head describes its row for ever. A rewrite of all rows (a rebuild, TRUNCATE) begins
+//!     again without a history.
+//! H4: width and nullability of a column do not change while rows stay; another stored type needs a rebuild. These two
+//!     are all that is kept of a dropped column.
+//! H5: rows are written with the newest head only. Changing an older row removes its values of dropped columns; before
+//!     that it returns their large values (`StoredRow::dropped_externals`).
+//! H6: the heads between two drops differ only in columns at the end: they are an *era* with one layout. Rows of the
+//!     newest era are found without a search, and a table without a history has no other.
 
 use super::{ExternalRef, HEAD_MASK, Kind, Prefix, RowLayout, Slot, StoredRow};
 use crate::ColumnType;
@@ -25,7 +29,7 @@ use crate::error::Result;
 use crate::schema::{ColumnDef, TableDef};
 use serde::{Deserialize, Serialize};
 
-/// How often columns may come, go and move before rows are written anew: MySQL's limit.
+/// How often columns can be added, dropped and moved before rows must be rewritten: MySQL's limit.
 pub const VERSIONS_MAX: u16 = 255;
 
 /// The numbers of a table's columns, and the columns that older rows have beside them.
@@ -40,7 +44,7 @@ pub struct RowHistory {
     pub versions: u16,
 }
 
-/// What is left of a column that was dropped.
+/// The remaining description of a dropped column.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DroppedColumn {
     pub number: u16,
@@ -109,7 +113,8 @@ impl RowHistory {
         }
     }
 
-    /// The era whose last rows have the head `until`; `prefixes` has those of all lesser heads of other eras, and gets its own.
+    /// The era whose rows have heads up to `until`; `prefixes` has the layouts of all lower heads of other eras, and
+    /// gets those of this one.
     fn era(&self, columns: &[ColumnDef], until: u16, prefixes: &mut Vec<Prefix>) -> Era {
         let mut slots: Vec<Slot> = columns.iter().zip(&self.numbers).map(|(column, number)| Slot::new(column, *number)).collect();
         // H1, H2
@@ -138,7 +143,7 @@ impl RowHistory {
     }
 }
 
-/// What rows have at one number.
+/// The value that rows have at one number.
 enum Stored<'a> {
     Column(usize),
     Dropped(&'a DroppedColumn),
@@ -171,7 +176,7 @@ impl RowLayout {
 }
 
 impl StoredRow<'_> {
-    /// Has it values of columns that were dropped since? They go when it is written anew.
+    /// Does it have values of columns that were dropped since? A rewrite of the row removes them.
     pub fn has_dropped(&self) -> bool {
         self.head < self.layout.since
     }

@@ -131,7 +131,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// So many of a simple unit.
+    /// A number of a simple unit.
     pub fn from_integer(count: i64, unit: Unit) -> Self {
         let mut interval = Self::default();
         interval.add_field(i128::from(count), unit);
@@ -230,7 +230,7 @@ impl Date {
 }
 
 impl Time {
-    /// Adds days and time; `None` when months are asked for or the result leaves TIME's range.
+    /// Adds days and time; `None` if the interval has months or the result leaves TIME's range.
     pub fn add_interval(self, interval: &Interval) -> Option<Self> {
         if interval.months != 0 {
             return None;

@@ -25,7 +25,7 @@ pub struct DateRules {
 pub enum DateFault {
     /// Zero parts that the rules forbid.
     Zero,
-    /// No such day in the calendar.
+    /// The day does not exist in the calendar.
     Range,
 }
 
@@ -55,7 +55,7 @@ pub struct DateTimeText {
     pub round_up: bool,
     /// Something follows that is no part of it.
     pub truncated: bool,
-    /// Seconds east of UTC, where the text has an offset.
+    /// Seconds east of UTC, if the text has an offset.
     pub offset: Option<i32>,
 }
 
@@ -71,7 +71,7 @@ pub struct TimeText {
     pub had_date: bool,
 }
 
-/// What is no time at all.
+/// The result for a text that is no time.
 const NO_TIME: TimeText =
     TimeText { value: Time { micros: 0 }, round_up: false, truncated: true, out_of_range: true, had_date: false };
 
@@ -218,7 +218,7 @@ fn parse_fields(mut cursor: Cursor<'_>, by_position: bool, year_digits: usize) -
             return None;
         }
         if (cursor.at == before && !by_position) || !cursor.peek_digit() {
-            // What follows belongs to no field.
+            // The following character belongs to no field.
             cursor.at = before;
             break;
         }
@@ -279,7 +279,7 @@ pub fn datetime_from_number(number: u64) -> Option<DateTime> {
     fine.then_some(value)
 }
 
-/// Reads a TIME text; what is no time at all is zero and `truncated`.
+/// Parses a TIME text; a text that is no time gives zero and `truncated`.
 pub fn parse_time(text: &[u8]) -> TimeText {
     let mut cursor = Cursor { text, at: 0 };
     cursor.skip_spaces();

@@ -12,7 +12,7 @@ pub enum TimeZone {
     Fixed(i32),
     /// `'Europe/Berlin'`, from the time zone database built into the program.
     Named(jiff::tz::TimeZone),
-    /// `'SYSTEM'`: what the operating system said at start.
+    /// `'SYSTEM'`: the operating system's zone at the start.
     System(jiff::tz::TimeZone),
 }
 
@@ -21,7 +21,7 @@ pub enum TimeZone {
 pub enum Moment {
     /// UTC microseconds. Of two moments with this civil time (clocks went back) it is the first.
     At(i64),
-    /// No such civil time (clocks went forward); the moment of the change.
+    /// The civil time does not exist (clocks went forward); the time of the change.
     Gap(i64),
     /// A date with zero parts.
     NoDate,
@@ -55,7 +55,7 @@ impl TimeZone {
         names
     }
 
-    /// The machine's zone (`TZ`, `/etc/localtime`); UTC where it cannot be told.
+    /// The machine's zone (`TZ`, `/etc/localtime`); UTC if it is unknown.
     pub fn detect_system() -> Self {
         Self::System(jiff::tz::TimeZone::try_system().unwrap_or(jiff::tz::TimeZone::UTC))
     }
@@ -103,7 +103,7 @@ impl TimeZone {
                 match zone.to_ambiguous_timestamp(local).offset() {
                     jiff::tz::AmbiguousOffset::Unambiguous { offset } => Moment::At(shifted(offset.seconds())),
                     jiff::tz::AmbiguousOffset::Fold { before, .. } => Moment::At(shifted(before.seconds())),
-                    // With the offset before, a time in the gap comes out after the change by as much as it is inside the gap.
+                    // With the previous offset, a time in the gap is as far after the change as it is inside the gap.
                     jiff::tz::AmbiguousOffset::Gap { before, .. } => Moment::Gap(change_before(zone, shifted(before.seconds()))),
                 }
             }
