@@ -59,7 +59,8 @@ pub(crate) struct Control {
 
 impl Control {
     pub fn create(path: &Path, state: &ControlState) -> Result<Self, Error> {
-        // Whole before it has its name: a start that is cut off here leaves no control file, and the next one begins anew.
+        // Complete before it gets its name: a start that is interrupted here leaves no control file, and the next one
+        // begins again.
         let unnamed = path.with_extension("new");
         let control = Self { file: File::open(&unnamed, true)?, sync: true, was_older: false };
         control.write(state)?;

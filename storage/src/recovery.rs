@@ -194,7 +194,7 @@ fn redo_batch(
     })
 }
 
-/// What is damaged is left out where the start is forced, and told.
+/// In a forced start, damaged data is skipped and reported.
 pub fn tolerate(forced: bool, done: Result<(), Error>) -> Result<(), Error> {
     match done {
         Err(error @ Error::Corrupt { .. }) if forced => {
@@ -236,7 +236,7 @@ pub fn undo_losers(recovered: &Recovered, mut undo: impl FnMut(&RowChange<'_>) -
     Ok(())
 }
 
-/// Asks for a page, unless it will be written anew.
+/// Requests a page, unless it will be completely rewritten.
 fn fetch_first(store: &Store, changes: &[(PageId, Lsn, Change<'_>)]) {
     if let [(page, _, change), ..] = changes
         && !matches!(change, Change::Part(PartOp::Image(_)))

@@ -42,7 +42,7 @@ pub struct StoreConfig {
 
 /// Bytes of log redone per second, as long as no recovery has shown another rate.
 const REDO_RATE_ASSUMED: u64 = 64 << 20;
-/// A recovery over less than this tells little about the rate.
+/// A recovery over less than this does not give a reliable rate.
 const REDO_RATE_BYTES_MIN: u64 = 64 << 20;
 /// The bound on the log that a restart redoes: never below or above these.
 const REDO_BYTES_MIN: u64 = 96 << 20;
@@ -70,7 +70,7 @@ pub struct Store {
     pub pool: Arc<Pool>,
     pub wal: Arc<Wal>,
     pub(crate) space: Space,
-    /// Held by whoever takes pages out of trees; before any latch.
+    /// Held while pages are taken out of trees; before any latch.
     pub(crate) shrinking: Mutex<()>,
     pub counters: Arc<Counters>,
     recovering: Arc<AtomicBool>,
@@ -436,7 +436,8 @@ fn make_log_directory(dir: &Path, present: PathBuf) -> Result<PathBuf, Error> {
     Ok(path)
 }
 
-/// `reader` has read the log. Damage is an error; with `force` the log is cut off where it begins, and whoever watches is told what is lost.
+/// `reader` has read the log. Damage is an error; with `force` the log is cut off at the damage, and the loss is
+/// reported.
 fn judge_log(reader: &mut LogReader, state: &ControlState, force: bool, recovered: &mut Recovered) -> Result<(), Error> {
     let Some(damage) = find_damage(reader, &bounds(state))? else {
         if force {

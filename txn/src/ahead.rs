@@ -1,17 +1,18 @@
-//! Reading ahead of a scan, and leaving behind it what it has read.
+//! Read-ahead for scans, and early eviction of the pages that a large scan has read.
 //!
-//! A scan that meets a leaf that is not in memory, after leaves that it has read one after the other, has those that follow fetched. While
-//! it goes on, and finds that some were missing, it does so again each time half of them are behind it. A scan over what is in memory
-//! asks for nothing.
+//! If a scan finds the next leaf missing after it has read several leaves in sequence, it requests the leaves that
+//! follow. While some of these were missing, it requests more each time it has passed half of them. A scan over pages
+//! in memory requests nothing.
 //!
-//! A scan that has read more than a part of the pool (`Pool::large_pages`) leaves the pages behind it to be evicted first.
+//! A scan that has read more than a part of the pool (`Pool::large_pages`) marks the pages behind it to be evicted
+//! first.
 
 use crate::{TreeRef, Worker};
 use storage::page::PageId;
 
-/// A leaf missed after so many is read in sequence.
+/// A missing leaf counts as read in sequence after this many leaves.
 const SEQUENCE: u32 = 2;
-/// Pages left behind at once.
+/// The number of pages marked for eviction at once.
 const LEFT_AT_ONCE: usize = 16;
 
 #[derive(Default)]
@@ -45,7 +46,7 @@ impl Ahead {
         }
     }
 
-    /// The scan goes on at `place`, behind this leaf.
+    /// The scan continues at `place`, after this leaf.
     #[inline]
     pub fn passed(&mut self, worker: &Worker, tree: TreeRef, place: &[u8], reverse: bool, leaf: PageId) {
         self.passed = self.passed.saturating_add(1);

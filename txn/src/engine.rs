@@ -1,4 +1,4 @@
-//! The engine: a store with transactions on it, and its threads' handles.
+//! The engine: a store with transactions, and the handles of its threads.
 
 use crate::horizon::{Horizon, Snapshots};
 use crate::locks::{LockReport, LockTable};
@@ -49,7 +49,7 @@ pub struct Engine {
     configured: usize,
     handed_out: Mutex<Vec<bool>>,
     threads: Mutex<Vec<os::thread::JoinHandle<()>>>,
-    /// What the last recovery did, for people; empty after a clean stop.
+    /// A description of the last recovery, for people; empty after a clean stop.
     recovery: String,
 }
 
@@ -69,7 +69,8 @@ pub struct EngineStatus {
     /// The log that a restart would redo, and its bound.
     pub redo_bytes: u64,
     pub redo_bytes_max: u64,
-    /// Old row versions that are kept, and the parts of these in memory and in the file. Memory may hold more: what is used again.
+    /// The size of kept old row versions, and their parts in memory and in the file. The memory may be larger, because
+    /// segments are reused.
     pub undo_bytes: u64,
     pub undo_memory_bytes: u64,
     pub undo_file_bytes: u64,
@@ -98,7 +99,7 @@ impl Engine {
         Self::open_with(config, false)
     }
 
-    /// As [`Self::open`]; `force_recovery`: a damaged log is cut off where the damage begins, and what lies behind is lost.
+    /// Like [`Self::open`]. `force_recovery`: a damaged log is cut off where the damage begins, and the rest is lost.
     ///
     /// # Errors
     /// As of `open`, but for a damaged log.
@@ -220,7 +221,7 @@ impl Engine {
         &self.store.counters.clock
     }
 
-    /// Moves the commit clock; the time of who moved it.
+    /// Advances the commit clock; returns the caller's timestamp.
     pub(crate) fn advance_clock(&self) -> u64 {
         // AcqRel: a snapshot that includes the time sees the status that was set before.
         self.clock().fetch_add(1, Ordering::AcqRel) + 1
@@ -228,7 +229,7 @@ impl Engine {
 
     /// The time of the commit clock: snapshots that are taken from now on are of this time, or later.
     pub fn commit_time(&self) -> u64 {
-        // Acquire: what was committed until then has happened for whoever uses the number.
+        // Acquire: everything committed up to this number has happened for the caller.
         self.clock().load(Ordering::Acquire)
     }
 
@@ -237,7 +238,7 @@ impl Engine {
         self.horizon.compute(self.clock())
     }
 
-    /// What a plain `Txn::commit` waits for.
+    /// How long a plain `Txn::commit` waits.
     pub fn durability(&self) -> Durability {
         self.store.wal.durability()
     }
@@ -275,7 +276,7 @@ impl Engine {
         }
     }
 
-    /// What is locked, and who waits for whom.
+    /// The locks and their waiters.
     pub fn locks(&self) -> LockReport {
         self.locks.report(&self.statuses)
     }
@@ -290,11 +291,11 @@ impl Engine {
         self.store.pool.resize_state()
     }
 
-    /// Changes the size of the buffer pool to the nearest one that it can have, and answers that. To shrink goes on in the background:
-    /// [`EngineStatus::pool_resize`].
+    /// Changes the size of the buffer pool to the nearest possible size, and returns that. Shrinking continues in the
+    /// background: [`EngineStatus::pool_resize`].
     ///
     /// # Errors
-    /// While an earlier shrink goes on.
+    /// An earlier shrink has not ended.
     pub fn resize_pool(&self, bytes: u64) -> std::result::Result<u64, ResizeBusy> {
         self.store.pool.resize(bytes)
     }
@@ -345,7 +346,7 @@ fn describe(recovered: &Recovered) -> String {
     )
 }
 
-/// Undoes, by key, what transactions without an end have changed.
+/// Undoes, by key, the changes of transactions without an end.
 fn undo_losers(store: &Store, worker: usize, recovered: &Recovered) -> std::result::Result<(), Error> {
     storage::recovery::undo_losers(recovered, |change| match blocking(|| undo_loser(store, worker, change)) {
         // Dropped after the change was made.
@@ -409,7 +410,7 @@ pub struct Worker {
 /// Turns from commit to commit, on average and rounded down at each, from which on commits are rare. A command and the sleep after it are two
 /// turns, so that is some ten to fourteen commands.
 const TURNS_RARE: u32 = 20;
-/// More count as so many, so that one long pause is soon forgotten.
+/// Further turns are not counted, so that one long pause is soon forgotten.
 const TURNS_MAX: u32 = 200;
 
 impl Worker {
@@ -429,12 +430,12 @@ impl Worker {
         self.snapshots.tick(&self.engine.horizon, self.index, self.engine.clock());
     }
 
-    /// Has the page with the row of `key` read, where it is not in memory: the row will be asked for soon.
+    /// Requests the page of the row of `key`, if it is not in memory: the row will be read soon.
     pub fn fetch_leaf(&self, tree: TreeRef, key: &[u8]) {
         self.engine.store.fetch_leaf(tree, key);
     }
 
-    /// The thread goes to sleep: only its open snapshots hold anything back. `tick` before the next engine call.
+    /// The thread goes to sleep: only its open snapshots hold anything back. Call `tick` before the next engine call.
     pub fn park(&self) {
         self.snapshots.park(&self.engine.horizon, self.index);
         if UndoStore::has_retired(&self.undo.borrow()) {
@@ -483,7 +484,7 @@ impl Worker {
         Txn::new(isolation)
     }
 
-    /// Makes an empty tree. Not transactional: a crash may leave it without anybody who knows of it.
+    /// Makes an empty tree. Not transactional: after a crash the tree may exist without an owner.
     ///
     /// # Errors
     /// Stalls; a full disk.
@@ -491,8 +492,8 @@ impl Worker {
         Ok(self.engine.store.create_tree(self.index)?)
     }
 
-    /// An identity and a root for a tree that is made later, once the catalog knows of it. [`Self::drop_tree_slice`] takes also one that was
-    /// not made.
+    /// Reserves an identity and a root for a tree that is made later, once the catalog has recorded it.
+    /// [`Self::drop_tree_slice`] also accepts a tree that was not made.
     ///
     /// # Errors
     /// Stalls; a full disk.
@@ -508,7 +509,7 @@ impl Worker {
         Ok(self.engine.store.make_tree(self.index, tree)?)
     }
 
-    /// Where a key lies in a tree, or where the tree ends: for estimates.
+    /// The position of a key in a tree, or of the tree's end: for estimates.
     ///
     /// # Errors
     /// A stall while a page on the way is read; damage.
@@ -533,7 +534,7 @@ impl Worker {
         Ok(true)
     }
 
-    /// A transaction of this worker makes its first change.
+    /// Called when a transaction of this worker makes its first change.
     pub(crate) fn open_writer(&self) -> u64 {
         let epoch = self.engine.store.wal.pin_undo(self.index);
         self.open_writers.borrow_mut().push(epoch);

@@ -1,4 +1,4 @@
-//! What can go wrong in a transaction, and what can be waited for.
+//! Errors of transactions, and the events that a call can wait for.
 
 use crate::locks::WaitCell;
 use std::future::Future;
@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 pub enum Error {
     /// 1213: this transaction was chosen as the victim and must be rolled back whole.
     Deadlock,
-    /// 1205: the statement is rolled back, the transaction goes on.
+    /// 1205: the statement is rolled back, the transaction continues.
     LockWaitTimeout,
     /// 3572, NOWAIT
     WouldBlock,

@@ -33,7 +33,7 @@ impl Horizon {
     /// Every snapshot in use, and every one yet to be taken, is at or above the result.
     pub fn compute(&self, clock: &AtomicU64) -> u64 {
         let first = self.least().min(clock.load(Ordering::Acquire));
-        // Release: who sees it also sees the clock from which it was made.
+        // Release: a reader of the horizon also sees the clock from which it was computed.
         self.announced.fetch_max(first, Ordering::AcqRel);
         if os::mutated("careless-horizon") {
             return first;
@@ -55,7 +55,7 @@ impl Horizon {
     }
 
     fn withdraw(&self, worker: usize, oldest_open: u64) {
-        // Release: what the worker did under its snapshots comes before the end of its bound.
+        // Release: the worker's reads under its snapshots precede the end of its bound.
         self.bounds[worker].store(oldest_open, Ordering::Release);
     }
 }
@@ -75,7 +75,7 @@ pub struct Snapshot {
 
 impl Snapshots {
     pub fn take(&self, clock: &AtomicU64) -> Snapshot {
-        // Acquire: whoever's timestamp is included has its status at least at `committing` for us.
+        // Acquire: a transaction whose timestamp is included has at least the status `committing` here.
         let timestamp = clock.load(Ordering::Acquire);
         let (slots, free) = &mut *self.slots.borrow_mut();
         let slot = match free.pop() {
@@ -121,7 +121,7 @@ mod model {
     use loom::sync::Arc;
     use loom::thread;
 
-    /// H1, H2: whoever wakes takes no snapshot below a horizon that somebody computed.
+    /// H1, H2: a worker that wakes takes no snapshot below a horizon that was computed.
     #[test]
     fn no_snapshot_lies_below_a_horizon() {
         let mut builder = loom::model::Builder::new();

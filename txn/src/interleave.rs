@@ -1,4 +1,4 @@
-//! Tests of what happens between two steps of a call: something of another session is done just there. In test builds only.
+//! Hooks for tests that run another session's action between two steps of a call. In test builds only.
 
 use std::cell::RefCell;
 
@@ -8,7 +8,7 @@ thread_local! {
     static STEP: RefCell<Option<Step>> = const { RefCell::new(None) };
 }
 
-/// Has `step` done when this thread comes to [`here`] for the next time.
+/// Runs `step` when this thread reaches [`here`] the next time.
 pub(crate) fn at_next(step: impl FnOnce() + 'static) {
     STEP.set(Some(Box::new(step)));
 }

@@ -1,7 +1,8 @@
-//! Locking what a scan reads: rows and the gaps around them, at the isolation levels that know no phantoms.
+//! Locking reads: locks the rows of a scan and the gaps around them, at the isolation levels without phantoms.
 //!
-//! `fill_locked` 1. latches the leaf at the scan's place; 2. judges the records in range one by one, waiting for those that others hold;
-//! 3. adds the range of keys that it has passed to the transaction's ranges, under the same latch; 4. moves the place.
+//! `fill_locked` 1. latches the leaf at the scan's place; 2. checks the records in range one by one, and waits for
+//! those that others hold;
+//! 3. adds the key range that it has passed to the transaction's ranges, under the same latch; 4. moves the place.
 //!
 //! ```text
 //!                    low                    high
@@ -9,14 +10,15 @@
 //! records 3                 5          8             11
 //! locked   (================================================)      WHERE k BETWEEN low AND high
 //! ```
-//! As in InnoDB what is locked begins behind the record before the range and ends before the record after it (or at the leaf's fences,
-//! where those records are on other leaves): the range and a little more. If the last record is the last that the range can have, it ends there. Where a record stands exactly at the low end, nothing can come
-//! before it within the range, and the gap before it stays free: so a unique key that is found locks one row. A scan that stops early
-//! has locked what it has read.
+//! As in InnoDB the locked range begins after the record before the scan's range and ends before the record after it
+//! (or at the leaf's fences, if these records are on other leaves): a little more than the range. If the last record is
+//! the last possible one in the range, the lock ends there. If a record is exactly at the low end, nothing can be
+//! inserted before it within the range, so the gap before it stays free: a unique key that is found locks one row. A
+//! scan that stops early has locked what it has read.
 //!
-//! G1: between two calls everything from the scan's start to its place is locked, except for rows that SKIP LOCKED has left out, and the
-//!     gap before each.
-//! G2: `low <= place` at all times, and what is locked in one step lies within one leaf (R1).
+//! G1: between two calls everything from the scan's start to its place is locked, except rows that SKIP LOCKED has
+//!     skipped, and the gap before each of these.
+//! G2: `low <= place` at all times, and the range locked in one step lies within one leaf (R1).
 
 use crate::locks::{Claim, Want};
 use crate::read::Owner;
@@ -25,33 +27,34 @@ use crate::{Error, Interrupt, Isolation, LockMode, ReadMode, Result, TreeRef, Tx
 use storage::buffer::PageWrite;
 use storage::page::Page;
 
-/// What stopped the walk over one leaf.
+/// Why the walk over one leaf stopped.
 enum Halt {
-    /// The end of what is in range here.
+    /// At the end of the range on this leaf.
     End,
-    /// Enough rows, or one that must be waited for after those before it have been given out.
+    /// Enough rows, or a row that must be waited for after the rows before it have been returned.
     Early,
 }
 
-/// How a record in range was judged.
+/// The state of a record in range.
 enum Judged {
     Row,
     /// A tombstone.
     Gone,
     /// Held, and to be left out.
     Skip,
-    /// Held by the open transaction whose mark it bears, or, without one, by a lock.
+    /// Held by the open transaction whose mark it has, or, if `None`, by a lock.
     Held(Option<u64>),
 }
 
 impl Txn {
-    /// Do its locking reads lock gaps, so that no row appears in what they have read?
+    /// Do locking reads at its isolation level lock gaps, so that no phantoms appear?
     #[inline]
     pub fn locks_gaps(&self) -> bool {
         matches!(self.isolation(), Isolation::RepeatableRead | Isolation::Serializable)
     }
 
-    /// Locks the gap around a key that a locking read has not found. `false`: there is a row, or somebody else's, after all.
+    /// Locks the gap around a key that a locking read has not found. `false`: meanwhile there is a row, or a lock of
+    /// another transaction.
     ///
     /// # Errors
     /// A stall while a page is read.
@@ -119,8 +122,9 @@ impl Scan {
         Ok(!self.slots.is_empty())
     }
 
-    /// The transaction is about to wait for the row of the entry that was given last: gives back what the batch has locked behind that
-    /// entry, as if entries were locked one by one. Else whoever has the row, and puts another entry there, would make a deadlock.
+    /// Called when the transaction is about to wait for the row of the last returned entry: releases the locks that the
+    /// batch took after that entry, as if entries were locked one by one. Otherwise a holder of the row that inserts
+    /// another entry there would cause a deadlock.
     pub fn unlock_rest(&mut self, txn: &mut Txn, worker: &Worker) {
         let ReadMode::Lock(mode, _) = self.mode() else { return };
         let Some((from, to)) = self.locked.take() else { return };
@@ -272,7 +276,8 @@ impl Scan {
     }
 }
 
-/// What has been walked over on one leaf and is not in the transaction's ranges yet: from `near` on, in the scan's direction.
+/// The part of a leaf that was passed and is not in the transaction's ranges yet: from `near` on, in the scan's
+/// direction.
 struct Passed {
     /// Forward the low end, in reverse the high end.
     near: Vec<u8>,
@@ -285,7 +290,7 @@ impl Passed {
         let mut near = Vec::new();
         let origin = if scan.reverse { &scan.high } else { &scan.low };
         if scan.place != *origin {
-            // The scan goes on where it was (G1), maybe on the next leaf.
+            // The scan continues at its place (G1), maybe on the next leaf.
             near.extend_from_slice(&scan.place);
         } else if scan.reverse {
             up_to(page, end, &mut near);
@@ -295,7 +300,7 @@ impl Passed {
         Self { near, is_empty: false }
     }
 
-    /// The record at `index` is skipped: what came before it is locked, and the rest begins behind it.
+    /// Skips the record at `index`: the part before it is locked, and the rest begins after it.
     fn leave_out(&mut self, scan: &Scan, txn: &mut Txn, worker: &Worker, page: Page<'_>, index: usize, mode: LockMode) {
         let mut far = Vec::new();
         behind(page, index + 1, &mut far);
@@ -348,7 +353,7 @@ fn copy_key(page: Page<'_>, index: usize, out: &mut Vec<u8>) {
     assert!(page.key(&page.record(index), out), "P1: a latched page has whole records");
 }
 
-/// The first possible key behind the record before `index`; the leaf's low fence where there is none.
+/// The first possible key after the record before `index`; the leaf's low fence if there is none.
 fn behind(page: Page<'_>, index: usize, out: &mut Vec<u8>) {
     match index.checked_sub(1) {
         Some(before) => {
@@ -359,7 +364,7 @@ fn behind(page: Page<'_>, index: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// The key of the record at `index`; the leaf's high fence where there is none.
+/// The key of the record at `index`; the leaf's high fence if there is none.
 fn up_to(page: Page<'_>, index: usize, out: &mut Vec<u8>) {
     match index < page.slots() {
         true => copy_key(page, index, out),
@@ -367,8 +372,8 @@ fn up_to(page: Page<'_>, index: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// Is the record before `index` the last that a range up to `high` can have? Of a unique key that ends at its inclusive bound, what comes
-/// behind is nobody's business.
+/// Is the record before `index` the last one possible in a range up to `high`? If a unique key ends at its inclusive
+/// bound, keys after it need no lock.
 fn ends_at(page: Page<'_>, index: usize, high: &[u8]) -> bool {
     let Some(before) = index.checked_sub(1).filter(|_| !high.is_empty()) else { return false };
     let mut key = Vec::new();
@@ -383,7 +388,7 @@ fn ends_at(page: Page<'_>, index: usize, high: &[u8]) -> bool {
     key == high
 }
 
-/// Where the locked part begins of a range whose first record is at `index`.
+/// Where the lock of a range begins whose first record is at `index`.
 fn before_range(page: Page<'_>, index: usize, low: &[u8], out: &mut Vec<u8>) {
     if index < page.slots() && !low.is_empty() {
         copy_key(page, index, out);

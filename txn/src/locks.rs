@@ -1,24 +1,31 @@
-//! Row locks beyond the writer's mark: explicit locks, and queues of those who wait.
+//! Row locks beyond the writer's mark: explicit locks, and queues of waiters.
 //!
-//! A writer's mark in the record is its exclusive lock; a writer that meets nobody never comes here beyond one load of a shard's counter.
-//! This table holds what a mark cannot say: locks of locking reads, and waiters. Rows are named by tree and key, so splits move nothing.
-//! Locks on ranges of keys, which also keep others from inserting, are in `ranges`; who meets one waits in the queue of its own key.
+//! The mark of a writer in a record is its exclusive lock. A writer without conflicts touches this module only for one
+//! load of a shard's counter. The table here holds everything that a mark cannot express: locks of locking reads, and
+//! waiters. Rows are named by tree and key, so page splits move nothing. Locks on key ranges, which also block inserts,
+//! are in `ranges`; a transaction that conflicts with one waits in the queue of its own key.
 //!
-//! 1. Who meets a conflict (under the leaf's latch) joins the row's queue and asks the blockers, through their status word, to
-//!    come by at their end. 2. A transaction that ends, and was asked or holds explicit locks, removes itself and wakes the head of each
-//!    queue. 3. The head repeats its operation; it leaves the queue when it gets the row, and is then itself asked by those behind it.
-//!    Others that come meanwhile queue behind (first come, first served).
-//! 4. Deadlocks are searched when a wait begins, unless nobody can wait for the waiter: depth first from the new waiter along (waiter ->
-//!    holder, conflicting locks and ranges). A waiter also waits for those before it in the queue; these wait for the same row, so what
-//!    they wait for is added to what it waits for itself, in the same look at the row, and they are no steps of their own. The search
-//!    looks at one row after the other while others move on, so a cycle it finds is looked at once more: it is one only if each step
-//!    still stands and nobody of it has stopped waiting since the first look (who waits changes nothing, so then all steps stood at one
-//!    time). Of a cycle the transaction with the fewest changes is the victim. Two that begin to wait at once may both find it: the
-//!    victim is chosen under the latch of the waits while all of the cycle still wait, so one of them chooses and the other finds it done.
+//! 1. On a conflict (under the leaf's latch) a transaction joins the row's queue, and sets a bit in the status word of
+//!    each blocker, which asks it to wake waiters at its end.
+//! 2. A transaction that ends, and was asked or holds explicit locks, removes itself and wakes the head of each queue.
+//! 3. The head repeats its operation. It leaves the queue when it gets the row, and is then asked by those behind it in
+//!    turn. New requests queue behind (first come, first served).
+//! 4. When a wait begins, a deadlock is searched for, unless nobody can wait for the waiter. The search is depth first
+//!    from the new waiter along edges (waiter -> holder, conflicting locks and ranges).
+//!    - A waiter also waits for those before it in the queue. These wait for the same row, so their blockers are added
+//!      to its own blockers in the same look at the row, and they are no steps of their own.
+//!    - The search looks at one row after the other while others move on, so a found cycle is checked once more: it is
+//!      a deadlock only if each edge still exists and no member has stopped waiting since the first look. (A waiter
+//!      changes nothing, so then all edges existed at one time.)
+//!    - The victim is the transaction of the cycle with the fewest changes. Two transactions that begin to wait at once
+//!      may both find the cycle. The victim is chosen under the latch of the waits while all members still wait, so one
+//!      chooses and the other finds it done.
 //!
-//! K1: entries of a row are added and judged under its leaf's latch. K2: a shard's counter is the number of its rows; a row is in the map
-//! exactly while it has a lock or a waiter. K3: whoever leaves the front of a queue wakes the next.
-//! Latches: page latch -> shard -> slot of the ranges -> statuses; the map of waits is never held together with a shard.
+//! K1: entries of a row are added and judged under its leaf's latch.
+//! K2: a shard's counter is the number of its rows; a row is in the map exactly while it has a lock or a waiter.
+//! K3: a transaction that leaves the front of a queue wakes the next.
+//! Latches: page latch -> shard -> slot of the ranges -> statuses; the map of waits is never held together with a
+//! shard.
 
 mod report;
 
@@ -42,7 +49,7 @@ use sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 const SHARDS: usize = 1024;
 
-/// Names a row (or a key where a row may come).
+/// Names a row, or a key where a row may be inserted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LockKey {
     tree: u32,
@@ -106,16 +113,16 @@ pub enum WaitEnd {
     TimedOut,
 }
 
-/// What an operation wants of a key.
+/// The kind of access that an operation requests on a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Want {
     Row(LockMode),
-    /// To put a row where none is: ranges of any mode are in the way.
+    /// Inserting a row at a free key: ranges of any mode conflict.
     Insert,
 }
 
 impl Want {
-    /// What it is to those who want the same row.
+    /// The lock mode that it represents for others that request the row.
     fn mode(self) -> LockMode {
         match self {
             Want::Row(mode) => mode,
@@ -139,7 +146,7 @@ impl Waiter {
 struct Row {
     grants: SmallVec<[(u64, LockMode); 2]>,
     queue: VecDeque<Waiter>,
-    /// The transaction whose mark stood in the record when the last waiter came (0: none).
+    /// The transaction whose mark was in the record when the last waiter joined (0: none).
     holder: u64,
 }
 
@@ -184,9 +191,9 @@ pub struct LockTable {
     shards: Box<[CachePadded<Shard>]>,
     pub ranges: RangeTable,
     hasher: FixedState,
-    /// Who waits for what.
+    /// The waiting transactions.
     waiting: Mutex<HashMap<u64, Waiting>>,
-    /// Rows whose queue a transaction must see to at its end.
+    /// For each transaction, the rows whose queues it must wake at its end.
     asked: Box<[Mutex<AskedRows>]>,
     pub waits: AtomicU64,
     pub wait_us: AtomicU64,
@@ -197,10 +204,10 @@ pub struct LockTable {
 
 type Blockers = SmallVec<[u64; 8]>;
 
-/// Transaction -> rows whose queue it must see to.
+/// Transaction -> rows whose queues it must wake.
 type AskedRows = HashMap<u64, Vec<LockKey>>;
 
-/// What an operation that wants a row learns.
+/// The result of requesting a row.
 pub enum Claim {
     Free,
     Conflict,
@@ -245,8 +252,8 @@ impl LockTable {
         self.last_deadlock.lock().clone()
     }
 
-    /// May `txn` take the row, whose record no other open transaction has marked? When it `takes` the row it leaves the queue.
-    /// Under the leaf's latch (K1).
+    /// May `txn` take the row, whose record has no mark of another open transaction? If it `takes` the row it leaves
+    /// the queue. Under the leaf's latch (K1).
     #[inline]
     pub fn claim(&self, statuses: &StatusTable, txn: u64, tree: TreeRef, key: &[u8], want: Want, takes: bool) -> Claim {
         if !self.ranges.blockers(statuses, txn, tree.id, key, want).is_empty() {
@@ -309,14 +316,14 @@ impl LockTable {
         Claim::Free
     }
 
-    /// Those still queued wait for `txn` now.
+    /// The remaining waiters of the queue wait for `txn` now.
     fn ask_for_rest(&self, statuses: &StatusTable, row: &Row, txn: u64, name: &LockKey) {
         if !row.queue.is_empty() {
             self.ask(statuses, txn, name);
         }
     }
 
-    /// Asks `blocker` to see to the row's queue at its end. `false`: it has ended.
+    /// Asks `blocker` to wake the row's queue at its end. `false`: it has ended.
     fn ask(&self, statuses: &StatusTable, blocker: u64, name: &LockKey) -> bool {
         let mut asked = self.asked_of(blocker).lock();
         if !statuses.set_waited(blocker) {
@@ -356,7 +363,8 @@ impl LockTable {
         }
     }
 
-    /// Joins the row's queue. `holder`: the open transaction whose mark stands in the record, if any. Under the leaf's latch (K1).
+    /// Joins the row's queue. `holder`: the open transaction whose mark is in the record, if any. Under the leaf's
+    /// latch (K1).
     pub fn enqueue(
         &self,
         statuses: &StatusTable,
@@ -391,15 +399,17 @@ impl LockTable {
         for other in others {
             blocked |= self.ask(statuses, other, &name);
         }
-        // Somebody before it in the queue: whoever that is will be asked in its turn. Nobody at all: everything changed meanwhile.
+        // If a waiter is before it in the queue, that one is asked in its turn. If there is none, everything changed
+        // meanwhile.
         if !blocked && row.position(txn) == Some(0) {
             cell.finish(WOKEN);
         }
         (name, cell)
     }
 
-    /// Starts the timer and searches for a deadlock. After `enqueue`, no latch held. `weight`: the waiter's changes; `None` when nobody can
-    /// wait for it: it holds nothing, and stands at the end of its queue. `Err`: the waiter itself is the victim.
+    /// Starts the timer and searches for a deadlock. Called after `enqueue` without a latch. `weight`: the number of
+    /// the waiter's changes; `None` if nobody can wait for it, because it holds nothing and is at the end of its queue.
+    /// `Err`: the waiter itself is the victim.
     pub fn begin_wait(
         &self,
         statuses: &StatusTable,
@@ -428,7 +438,7 @@ impl LockTable {
         Ok(())
     }
 
-    /// Ends the wait of the one of the cycle that gives way, and tells who it is; none if one of the cycle has stopped waiting.
+    /// Ends the wait of the cycle's victim, and returns the victim; `None` if a member has stopped waiting.
     fn condemn(&self, cycle: &[Arc<WaitCell>]) -> Option<u64> {
         let waiting = self.waiting.lock();
         let waits = |cell: &Arc<WaitCell>| waiting.get(&cell.txn).filter(|w| Arc::ptr_eq(&w.cell, cell) && cell.waits());
@@ -438,7 +448,7 @@ impl LockTable {
         victim.cell.finish(VICTIM).then_some(victim.cell.txn)
     }
 
-    /// The report of a deadlock: who waited for what, and who gave way.
+    /// The report of a deadlock: the waits of the cycle, and the victim.
     #[cold]
     fn describe(&self, cycle: &[Arc<WaitCell>], victim: u64) -> String {
         let mut text = String::new();
@@ -488,7 +498,7 @@ impl LockTable {
         }
     }
 
-    /// Takes back a part of a range (`RangeTable::take_back`), and wakes those who have met it there.
+    /// Removes part of a range (`RangeTable::take_back`), and wakes the waiters that conflicted with it there.
     pub fn take_back_range(&self, txn: u64, tree: u32, mode: LockMode, from: &[u8], to: &[u8]) {
         self.ranges.take_back(txn, tree, mode, from, to);
         let is_inside = |name: &LockKey| name.tree == tree && *name.key >= *from && (to.is_empty() || *name.key < *to);
@@ -526,11 +536,12 @@ impl LockTable {
         }
     }
 
-    /// Whom `txn` waits for, and in which wait: those who hold what it, or a waiter before it, wants, and `start` if that is one of the
-    /// waiters before it.
+    /// The blockers of `txn`, and its wait: the holders of what it, or a waiter before it, requests, and `start` if
+    /// that is one of the waiters before it.
     fn blockers(&self, statuses: &StatusTable, txn: u64, start: u64) -> Option<(Arc<WaitCell>, Blockers)> {
         let (key, cell) = self.waiting.lock().get(&txn).map(|w| (w.key.clone(), w.cell.clone()))?;
-        // One that has been woken, or is a victim already, repeats its operation and searches anew if it has to wait again.
+        // A waiter that was woken or is a victim already repeats its operation, and searches again if it has to wait
+        // again.
         if !cell.waits() {
             return None;
         }
@@ -539,7 +550,7 @@ impl LockTable {
         let position = row.position(txn)?;
         let mut wants: SmallVec<[Want; 3]> = SmallVec::from_slice(&[row.queue[position].want]);
         let mut out = Blockers::new();
-        // One that has been woken waits for nothing; if it has to wait again it searches, with this one behind it.
+        // A woken waiter waits for nothing; if it has to wait again it searches, with this one behind it.
         for before in row.queue.iter().take(position).filter(|w| w.cell.waits()) {
             if before.cell.txn == start {
                 out.push(start);
@@ -558,7 +569,7 @@ impl LockTable {
         Some((cell, out))
     }
 
-    /// A cycle of waits through `start`, which comes first.
+    /// A cycle of waits through `start`, which is its first member.
     fn find_cycle(&self, statuses: &StatusTable, start: u64) -> Option<Vec<Arc<WaitCell>>> {
         let mut path: Vec<(Arc<WaitCell>, Blockers)> = self.blockers(statuses, start, start).into_iter().collect();
         let mut seen = HashSet::from([start]);

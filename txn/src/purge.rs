@@ -1,13 +1,15 @@
-//! Purge: takes tombstones out of the trees once no snapshot can see what they hide.
+//! Purge: removes tombstones from the trees once no snapshot can see the versions that they hide.
 //!
-//! A commit that deleted something queues a job with its worker: the head of its undo chain. The purge thread takes jobs whose commit
-//! lies below the horizon, walks the chain, and removes each record that is still the tombstone this transaction left.
-//! The job pins the undo segments until it is done.
+//! A commit that deleted something queues a job with its worker: the head of its undo chain. The purge thread takes
+//! jobs whose commit is below the horizon, walks the chain, and removes each record that is still the tombstone of this
+//! transaction. The job pins the undo segments until it is done.
 //!
-//! A leaf that is left without records is taken out of its tree (`storage::btree`), so that a table whose rows come and go keeps its size.
+//! A leaf without records is removed from its tree (`storage::btree`), so a table whose rows come and go keeps its
+//! size.
 //!
-//! Tombstones may outlive their jobs: a crash or a stop forgets the queue, and a re-insert over one that is rolled back puts it there again. A scan
-//! that meets one of a transaction older than every snapshot names the leaf, and the thread sweeps it.
+//! Tombstones may outlive their jobs: a crash or a stop loses the queue, and rolling back an insert over a tombstone
+//! restores it. A scan that meets a tombstone of a transaction older than every snapshot reports the leaf, and the
+//! purge thread sweeps it.
 
 use crate::undo::{ReadError, SegmentList, UndoKind};
 use crate::{Engine, TreeRef};
@@ -83,7 +85,7 @@ impl Purge {
     }
 
     fn ring(&self) {
-        // A plain load while the thread is busy; the write comes only when it sleeps.
+        // A plain load while the thread is busy; the word is written only when the thread sleeps.
         if !self.pending.load(Ordering::SeqCst) && !self.pending.swap(true, Ordering::SeqCst) {
             self.bell.state.lock().0 = true;
             self.bell.rung.notify_one();
@@ -125,14 +127,15 @@ pub(crate) fn run(engine: &Weak<Engine>, worker: usize, bell: &Bell) {
         if left {
             engine.purge.pending.store(true, Ordering::SeqCst);
         } else {
-            // Looked at under the lock: a push between the two would set the bell, and this would silence it for ever.
+            // Checked under the lock: otherwise a push in between would set the bell, and this would silence it for
+            // ever.
             let mut state = bell.state.lock();
             state.0 = engine.purge.pending.load(Ordering::SeqCst);
         }
     }
 }
 
-/// Does what can be done; `true`: jobs are left.
+/// Does all jobs that are possible now; `true`: jobs remain.
 fn round(engine: &Engine, worker: usize) -> bool {
     if engine.store.wal.is_exhausted() {
         return true;
@@ -169,7 +172,7 @@ fn round(engine: &Engine, worker: usize) -> bool {
     left
 }
 
-/// What a removal has left of its leaf.
+/// The state of a leaf after a removal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rest {
     Rows,
@@ -193,7 +196,7 @@ impl Rest {
     }
 }
 
-/// Takes out of the leaf of `key` what was deleted before every snapshot.
+/// Removes from the leaf of `key` the tombstones that are older than every snapshot.
 fn sweep_leaf(engine: &Engine, worker: usize, tree: TreeRef, key: &[u8]) -> storage::Result<Rest> {
     engine.store.wal.check_room(worker, Purpose::Relief)?;
     let leaf = engine.store.latch_leaf(tree, key)?;

@@ -1,12 +1,13 @@
-//! Locks on ranges of keys: what locking scans have read, and the gaps where a locking read found nothing.
+//! Locks on key ranges: the ranges that locking scans have read, and the gaps where a locking read found nothing.
 //!
 //! ```text
 //! tree 7:  transaction A   exclusive [c, k) [q, end)    shared -
 //!          transaction B   exclusive -                  shared [a, f)
 //! ```
-//! A range is `from <= key < to` in byte order (an empty `to` is the end of the tree). It locks every row whose key lies in it, and keeps
-//! others from inserting any key in it. As in InnoDB, ranges themselves never conflict: two transactions may hold the same gap, whatever
-//! their modes, and then neither can insert into it. What conflicts is a key with a range of another open transaction:
+//! A range is `from <= key < to` in byte order (an empty `to` is the end of the tree). It locks every row whose key is
+//! in it, and blocks inserts of any key in it. As in InnoDB, ranges never conflict with each other: two transactions
+//! may hold the same gap in any modes, and then neither can insert into it. A key conflicts with a range of another
+//! open transaction:
 //!
 //! | wanted           | shared range | exclusive range |
 //! |------------------|--------------|-----------------|
@@ -14,14 +15,17 @@
 //! | row, exclusive   | waits        | waits           |
 //! | insert of a key  | waits        | waits           |
 //!
-//! A range names keys, not records: nothing has to be handed on when a record that bounds a gap is inserted, purged or moved by a split.
+//! A range names keys, not records: nothing has to be inherited when a record at the border of a gap is inserted,
+//! purged or moved by a split.
 //!
-//! R1: a range is added under the latch of the one leaf that covers all of it, after each of its rows has been judged to be free under
-//!     the same latch; whoever changes or inserts a key looks here under the latch of the leaf that covers the key. So of a range and a
-//!     change one comes first, and sees (the change: by the counter; the range: by the record's mark) or precedes the other.
-//! R2: hence a row inside a range of one transaction is never locked, nor can it be, by another in a conflicting mode.
-//! R3: a slot's counter is the number of (tree, transaction) pairs in it; zero, one load, is all that others pay when there are none.
-//! R4: of one transaction, tree and mode ranges neither overlap nor touch.
+//! R1: a range is added under the latch of the one leaf that covers all of it, after each of its rows was found to be
+//!     free under the same latch. A transaction that changes or inserts a key looks here under the latch of the leaf
+//!     that covers the key. So of a range and a change one is first, and the second one sees it (the change sees the
+//!     counter, the range sees the record's mark).
+//! R2: hence a row inside a range of one transaction is never locked by another one in a conflicting mode.
+//! R3: a slot's counter is the number of (tree, transaction) pairs in it. Without ranges, others pay one load that
+//!     finds zero.
+//! R4: the ranges of one transaction, tree and mode neither overlap nor touch.
 //! Latches: page latch -> shard of the lock table -> slot -> statuses.
 
 use crate::LockMode;
@@ -38,7 +42,7 @@ const SLOTS: usize = 256;
 
 type Key = Box<[u8]>;
 
-/// Those of another transaction that stand in the way.
+/// Other transactions whose ranges conflict.
 pub type Owners = SmallVec<[u64; 4]>;
 
 /// Disjoint ranges: from -> to.
@@ -80,7 +84,7 @@ impl Ranges {
         }
     }
 
-    /// Adds `from..to`, joined with what it touches (R4).
+    /// Adds `from..to`, joined with the ranges that it overlaps or touches (R4).
     fn add(&mut self, from: &[u8], to: &[u8]) {
         let before = self.0.range_mut::<[u8], _>((Unbounded, Included(from))).next_back();
         let start: Key = match before {
@@ -94,7 +98,7 @@ impl Ranges {
                 from.into()
             }
         };
-        // Ranges that begin inside of the new one, or where it ends.
+        // Ranges that begin inside the new one, or at its end.
         loop {
             let mut after = self.0.range::<[u8], _>((std::ops::Bound::Excluded(&*start), Unbounded));
             let Some((next, end)) = after.next().filter(|(next, _)| reaches(to, next)) else { return };
@@ -123,7 +127,7 @@ impl Owned {
         }
     }
 
-    /// Does it keep another transaction from what it wants?
+    /// Does it conflict with another transaction's request?
     fn blocks(&self, key: &[u8], want: Want) -> bool {
         self.exclusive.contains(key) || want != Want::Row(LockMode::Share) && self.shared.contains(key)
     }
@@ -134,7 +138,7 @@ impl Owned {
     }
 }
 
-/// What is told of a range that was added.
+/// The result of adding a range.
 pub struct Added {
     /// It is the first of this transaction in this tree, to be `release`d at its end.
     pub is_first: bool,
@@ -165,11 +169,12 @@ impl RangeTable {
     /// May there be ranges in this tree? Under the latch of the key's leaf (R1).
     #[inline]
     pub fn any(&self, tree: u32) -> bool {
-        // Acquire: what the caller's latch makes visible anyway; it pairs with the Release in `add` for those who look without one.
+        // Acquire: the caller's latch makes this visible anyway; it pairs with the Release in `add` for callers without
+        // a latch.
         self.slot(tree).pairs.load(Ordering::Acquire) != 0
     }
 
-    /// Open transactions other than `txn` whose ranges are in the way of `want` at `key`.
+    /// Open transactions other than `txn` whose ranges conflict with `want` at `key`.
     #[inline]
     pub fn blockers(&self, statuses: &StatusTable, txn: u64, tree: u32, key: &[u8], want: Want) -> Owners {
         if self.any(tree) { self.find_blockers(statuses, txn, tree, key, want) } else { Owners::new() }
@@ -234,7 +239,7 @@ impl RangeTable {
 
     /// Gives each range: its tree, transaction, mode, and both ends.
     pub fn each(&self, mut give: impl FnMut(u32, u64, LockMode, &[u8], &[u8])) {
-        // Relaxed: who asks sees what there is by and by.
+        // Relaxed: the report may miss concurrent additions.
         for slot in self.slots.iter().filter(|slot| slot.pairs.load(Ordering::Relaxed) > 0) {
             for (tree, owners) in &*slot.trees.lock() {
                 for owned in owners {

@@ -28,7 +28,7 @@ pub enum WaitPolicy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen(pub(crate) u64);
 
-/// Who wrote a version.
+/// The writer of a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
     Me,
@@ -42,7 +42,7 @@ pub(crate) enum Owner {
 pub(crate) struct View {
     pub txn: u64,
     pub snapshot: u64,
-    /// READ UNCOMMITTED: the newest version, whoever wrote it.
+    /// READ UNCOMMITTED: the newest version, by any writer.
     pub dirty: bool,
 }
 
@@ -56,8 +56,8 @@ impl Engine {
         }
         match self.statuses.settled(header.mark) {
             Status::Open => Owner::Other(header.mark),
-            // An aborted transaction's marks are gone before its status says so: this is a copy of a version that is no more, and
-            // the row has to be looked at again. Under a latch it does not happen.
+            // The marks of an aborted transaction are removed before its status changes. So this copy is of a version
+            // that is gone, and the row has to be read again. Under a latch this does not happen.
             Status::Aborted => Owner::Other(header.mark),
             Status::Committing | Status::Committed(_) | Status::Old => Owner::Committed,
         }
@@ -109,8 +109,9 @@ impl Txn {
         }
     }
 
-    /// Is the version that a current read saw newer than this transaction's snapshot, which lasts? Whoever changes such a row makes it
-    /// visible to itself, and must see to it that this is so by whatever way it is found.
+    /// Is the version that a current read saw newer than this transaction's lasting snapshot? A change of such a row
+    /// makes the row visible to the transaction, and the caller must ensure that this holds for every index by which it
+    /// is found.
     #[inline]
     pub fn is_unseen(&self, worker: &Worker, seen: Seen) -> bool {
         self.snapshot.as_ref().is_some_and(|snapshot| {
@@ -119,12 +120,13 @@ impl Txn {
         })
     }
 
-    /// Remembers that such a row is changed.
+    /// Notes that such a row is changed.
     pub fn note_changed_unseen(&mut self) {
         self.changed_unseen = true;
     }
 
-    /// Such rows have been changed: what an index tells of a snapshot may not be so of this transaction's own versions.
+    /// Have such rows been changed? Then an index entry that is right for the snapshot may be wrong for this
+    /// transaction's own versions.
     #[inline]
     pub fn has_changed_unseen(&self) -> bool {
         self.changed_unseen
@@ -159,12 +161,11 @@ impl Txn {
         Ok(engine.older(view, header, payload)?.is_some_and(|h| !h.is_tombstone()))
     }
 
-    /// Consistent reads of many keys, from `*next` on: `each` gets a key's number and its visible payload, if there is one. Where `each`
-    /// answers `false` the keys from that one on are the caller's again. `*next` is the first key that is not done, also at a stall, after
-    /// which the same call goes on.
-    ///
+    /// Consistent reads of many keys, from `*next` on. `each` gets a key's number and its visible payload, if there is
+    /// one. If `each` returns `false`, the keys from that one on are left to the caller. `*next` is the first key that
+    /// is not done, also after a stall, when the same call continues.
     /// # Errors
-    /// As `read`.
+    /// Like `read`.
     pub fn read_many(
         &mut self,
         worker: &Worker,
@@ -258,7 +259,7 @@ impl Txn {
                 }
                 Owner::Other(_) => {}
             }
-            // Somebody has it: judged again, and queued for, under the latch.
+            // Another transaction holds it: checked again, and queued for, under the latch.
             match (self.wait_if_held(worker, tree, key, mode, policy)?, policy) {
                 (false, _) => {}
                 (true, WaitPolicy::SkipLocked) => return Ok(None),
@@ -315,7 +316,7 @@ impl Txn {
         };
         let record = leaf.page.record(slot);
         let owner = engine.owner(record.header, self.id);
-        // Of a row that is gone nothing is taken: those behind in the queue come next.
+        // A deleted row is not locked; the waiters behind in the queue are next.
         let gone = record.header.is_tombstone();
         let want = Want::Row(mode);
         let claim = || engine.locks.claim(&engine.statuses, self.id, tree, key, want, true);

@@ -15,8 +15,9 @@ use storage::page::RecordHeader;
 pub enum ReadMode {
     /// The transaction's snapshot.
     Snapshot,
-    /// The latest committed version or the transaction's own; a row that another open transaction holds is returned as its key with
-    /// [`ScanRow::held_by_other`] set (its payload is the version below the open one, or empty): `lock_row` it, then judge it.
+    /// The latest committed version or the transaction's own. A row that another open transaction holds is returned as
+    /// its key with [`ScanRow::held_by_other`] set (its payload is the version below the open one, or empty): call
+    /// `lock_row`, then check the row.
     Latest,
     /// As `Latest`, and the rows and the gaps around them are locked until the transaction ends, for the isolation levels that know no
     /// phantoms (`lock_range`). Every row comes with [`ScanRow::seen`].
@@ -44,7 +45,7 @@ pub struct Scan {
     pub(crate) slots: Vec<Slot>,
     next: usize,
     older: Vec<u8>,
-    /// The range of keys that the last batch has locked, where the transaction had locked nothing of it before.
+    /// The key range that the last batch has locked, if the transaction had locked nothing of it before.
     pub(crate) locked: Option<(Vec<u8>, Vec<u8>)>,
     unseen: i64,
     pub(crate) ahead: Ahead,
@@ -59,7 +60,7 @@ pub struct ScanRow<'a> {
     pub seen: Option<Seen>,
 }
 
-/// Where the copy of a leaf ended.
+/// Why the copying of a leaf stopped.
 enum Stop {
     /// `rows_max`: the last copied row.
     AtRow,
@@ -295,7 +296,7 @@ impl Scan {
         Ok(())
     }
 
-    /// Puts an older version in the place of a copied one. `false`: there is no visible row.
+    /// Replaces a copied version by an older one. `false`: there is no visible row.
     #[cold]
     fn replace(&mut self, index: usize, view: View, worker: &Worker) -> Result<bool> {
         let found = worker.engine.older(view, self.slots[index].header, &mut self.older)?;
@@ -307,8 +308,8 @@ impl Scan {
         Ok(true)
     }
 
-    /// How many more rows the newest versions of what was read are than those that the scan gives: rows that came after its snapshot, or that
-    /// are not committed, less those that have gone. Not of locking scans.
+    /// The number of rows in the newest versions of the scanned range minus the number of rows that the scan returned:
+    /// rows inserted after its snapshot or not committed, minus deleted ones. Not for locking scans.
     pub fn unseen_rows(&self) -> i64 {
         self.unseen
     }
@@ -319,8 +320,8 @@ impl Scan {
         self.slots[self.next.min(self.slots.len())..].iter().map(move |slot| (range(slot.key), range(slot.payload)))
     }
 
-    /// Forgets the rows of the batch behind the one that was given last: the next `fill` goes on there. For current reads that have
-    /// waited for a row, since others may have put rows behind it meanwhile.
+    /// Drops the rows of the batch after the last returned one; the next `fill` continues there. For current reads that
+    /// have waited for a row, because other transactions may have inserted rows after it meanwhile.
     pub fn forget_rest(&mut self) {
         let Some(last) = self.next.checked_sub(1).and_then(|last| self.slots.get(last)) else { return };
         let (from, to) = last.key;

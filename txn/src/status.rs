@@ -1,17 +1,18 @@
-//! Transaction ids and what became of them.
+//! Transaction ids and the statuses of transactions.
 //!
 //! ```text
 //! id     = 1 << 63 | worker (8 bits) << 55 | sequence (55 bits)       a record's mark
 //! status = timestamp << 3 | waited << 2 | state                       open 0, committing 1, aborted 2, committed 3
 //!          session   << 3 | waited << 2 | state                       while it is open or committing
 //! ```
-//! Each worker has a table of statuses, in chunks. A chunk whose transactions all ended before every snapshot is used again; ids below
-//! the table's *base* are committed for everyone. So a mark needs no tidying, ever: also marks of earlier runs lie below the base,
-//! because recovery undid what was open and sequences go on above the highest that the log names.
+//! Each worker has a table of statuses, in chunks. A chunk is reused when all its transactions ended before every
+//! snapshot; ids below the table's *base* are committed for everyone. So marks never have to be cleaned up. Marks of
+//! earlier runs are below the base too, because recovery undid open transactions and sequences continue above the
+//! highest one in the log.
 //!
 //! X1: only the owning worker writes a status, except for the `waited` bit, which a waiter sets.
-//! X2: a status of a chunk in use is never reset; the base moves before a chunk is used again, and readers look at the base after
-//! they have read the status.
+//! X2: a status of a chunk in use is never reset. The base moves before a chunk is reused, and readers read the base
+//!     after the status.
 
 use std::sync::OnceLock;
 use sync::CachePadded;
@@ -63,7 +64,7 @@ pub fn worker_of(id: u64) -> usize {
     (id >> WORKER_SHIFT) as usize & 0xff
 }
 
-/// What a mark means now.
+/// The current meaning of a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     Open,
@@ -80,7 +81,7 @@ type Chunk = Box<[AtomicU64]>;
 struct WorkerStatus {
     /// Sequences below are `Old`.
     base: AtomicU64,
-    /// The owner writes it with every transaction, while all who meet a mark of its transactions read what stands around it.
+    /// The owner writes it with every transaction. Padded, because others read its neighbours when they meet a mark.
     next: CachePadded<AtomicU64>,
     /// Logical chunk number modulo CHUNKS_MAX -> physical chunk + 1.
     directory: Box<[AtomicU32]>,
@@ -119,7 +120,7 @@ impl StatusTable {
         self.workers.iter().map(|w| w.next.load(Ordering::SeqCst)).max().unwrap_or(0)
     }
 
-    /// Opens a transaction of `worker` (called on that worker). `horizon` is asked for when a chunk is needed.
+    /// Opens a transaction of `worker` (called on that worker). `horizon` is called when a chunk is needed.
     pub fn open(&self, worker: usize, horizon: impl Fn() -> u64) -> Result<u64, TooMany> {
         let mine = &self.workers[worker];
         // Relaxed: only this worker moves it.
@@ -138,7 +139,7 @@ impl StatusTable {
         worker.chunks[slot.checked_sub(1)? as usize].get().map(|chunk| &chunk[sequence as usize % CHUNK])
     }
 
-    /// What became of the transaction behind a mark.
+    /// The outcome of the transaction of a mark.
     #[inline]
     pub fn status(&self, id: u64) -> Status {
         let Some(worker) = self.workers.get(worker_of(id)) else { return Status::Old };
@@ -163,13 +164,13 @@ impl StatusTable {
         matches!(self.status(id), Status::Open | Status::Committing)
     }
 
-    /// Whose transaction it is. Right after `open`, before anybody else can know the id.
+    /// Sets the session of a transaction. Called right after `open`, before anybody else can know the id.
     pub fn set_session(&self, id: u64, session: u32) {
-        // Relaxed: whoever learns the id later learns it through a latch.
+        // Relaxed: other threads learn the id later, through a latch.
         self.own(id).store(u64::from(session) << TIMESTAMP_SHIFT | OPEN, Ordering::Relaxed);
     }
 
-    /// The session whose transaction it is; 0 when it has ended, or nobody said.
+    /// The session of a transaction; 0 if it has ended, or was not set.
     pub fn session(&self, id: u64) -> u32 {
         // Relaxed: for people.
         let word = self.entry(id).map_or(ABORTED, |entry| entry.load(Ordering::Relaxed));
@@ -212,8 +213,8 @@ impl StatusTable {
         self.own(id).swap(timestamp << TIMESTAMP_SHIFT | COMMITTED, Ordering::AcqRel) & WAITED != 0
     }
 
-    /// The transaction is undone; `now` is above the clock: a reader that met the mark before it was undone has published a bound
-    /// below, and must still be told `Aborted`. `true`: somebody waits for it.
+    /// Ends an undone transaction. `now` is above the clock: a reader that met the mark before it was undone has
+    /// published a lower bound, and must still get `Aborted`. `true`: a transaction waits for it.
     pub fn abort(&self, id: u64, now: u64) -> bool {
         self.own(id).swap(now << TIMESTAMP_SHIFT | ABORTED, Ordering::AcqRel) & WAITED != 0
     }
@@ -329,7 +330,7 @@ mod model {
         });
     }
 
-    /// Who asks to be woken is either told that the transaction has ended, or the transaction is told at its end.
+    /// A transaction that asks to be woken either learns that the other one has ended, or is woken at its end.
     #[test]
     fn nobody_waits_for_one_that_has_ended() {
         loom::model(|| {

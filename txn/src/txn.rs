@@ -29,7 +29,7 @@ pub enum Isolation {
     Serializable,
 }
 
-/// A place in a transaction's undo to come back to.
+/// A savepoint: a position in a transaction's undo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Savepoint(u64);
 
@@ -59,7 +59,7 @@ pub struct Txn {
     /// Trees in which it holds ranges of keys.
     pub(crate) range_trees: Vec<u32>,
     lock_wait_timeout: Duration,
-    /// Whose it is, for those who look at locks; 0: nobody's.
+    /// The session, for reports of locks; 0: none.
     session: u32,
     /// It has changed rows that its snapshot does not see.
     pub(crate) changed_unseen: bool,
@@ -102,7 +102,7 @@ impl Txn {
         self.snapshot.get_or_insert_with(|| worker.snapshots.take(worker.engine.clock())).timestamp
     }
 
-    /// A statement of a transaction that goes on is over: a place in a queue that it did not need any more is given up.
+    /// Ends a statement of a transaction that continues: leaves a queue whose row it does not need any more.
     pub fn end_statement(&mut self, worker: &Worker) {
         self.leave_wait(worker);
     }
@@ -125,7 +125,7 @@ impl Txn {
         self.lock_wait_timeout = timeout;
     }
 
-    /// The session that the transaction belongs to, as `Engine::locks` tells it.
+    /// Sets the session that `Engine::locks` reports for the transaction.
     pub fn set_session(&mut self, session: u32) {
         self.session = session;
     }
@@ -237,7 +237,8 @@ impl Txn {
         self.snapshot.as_ref().map(|snapshot| snapshot.timestamp)
     }
 
-    /// May it read a tree that was made at `made_at` of the commit clock? One that goes on reading from a snapshot of before may not.
+    /// May it read a tree that was made at `made_at` of the commit clock? Not if it keeps reading from an earlier
+    /// snapshot.
     #[inline]
     pub fn check_age(&self, made_at: u64) -> std::result::Result<(), Error> {
         match &self.snapshot {
@@ -251,7 +252,8 @@ impl Txn {
         matches!(self.isolation, Isolation::RepeatableRead | Isolation::Serializable)
     }
 
-    /// How often it has waited for a lock. What was read ahead of a wait is read again after it: others have gone on meanwhile.
+    /// How often it has waited for a lock. Read-ahead from before a wait is read again after it, because others have
+    /// continued meanwhile.
     #[inline]
     pub fn waits(&self) -> u32 {
         self.waits
@@ -323,7 +325,7 @@ impl Txn {
             let undo = RowChange { op, tree: head.tree, txn: self.id, key, header, payload, old: None, compensation: true };
             store.change_row(worker.index, &leaf, slot, &undo);
             if keep_lock && op == RowOp::Put && header.mark != self.id {
-                // The mark that was the lock is gone; whoever waits for this transaction goes on waiting.
+                // The mark that was the lock is gone; the waiters for this transaction keep waiting.
                 self.explicit.extend(worker.engine.locks.grant(self.id, head.tree, key, LockMode::Exclusive));
             }
             return Ok(());
@@ -335,7 +337,7 @@ impl Txn {
         self.commit_as(worker, worker.engine.store.wal.durability())
     }
 
-    /// [`Self::commit`] with a durability of its own; where the engine never syncs its log, this does not either.
+    /// [`Self::commit`] with its own durability; an engine that never syncs its log does not sync here either.
     pub fn commit_as(&mut self, worker: &Worker, durability: Durability) -> Option<Stall> {
         self.leave_wait(worker);
         self.release_snapshot(worker);
@@ -376,7 +378,7 @@ impl Txn {
         flush
     }
 
-    /// Status, waiters, purge, undo: what commit and rollback share.
+    /// The common part of commit and rollback: status, waiters, purge, undo.
     fn end(&mut self, worker: &Worker, end: u64, committed: bool) {
         let engine = &worker.engine;
         let statuses = &engine.statuses;

@@ -26,11 +26,11 @@ pub enum WriteOutcome {
     Changed,
 }
 
-/// What an operation decided on looking at the record.
+/// The decision of an operation after reading the record.
 enum Verdict {
     Go,
     Stop,
-    /// Another open transaction (or, without one, a lock or a queue) stands before.
+    /// Another open transaction (or, if `None`, a lock or a queue) has precedence.
     Wait(Option<u64>),
 }
 
@@ -87,7 +87,7 @@ impl Txn {
         Ok(if done { WriteOutcome::Done } else { WriteOutcome::Changed })
     }
 
-    /// The common way. `false`: the judge said stop.
+    /// The common path. `false`: the callback stopped the change.
     fn change(
         &mut self,
         worker: &Worker,
@@ -101,7 +101,7 @@ impl Txn {
         self.resume(worker, new.tree, new.key)?;
         self.ensure_id(worker)?;
         let engine = &*worker.engine;
-        // What is deleted makes room; so does a DROP, which changes the catalog.
+        // A deletion frees space, and so does a DROP, which changes the catalog.
         let relieves = new.flags & TOMBSTONE != 0 || new.tree == engine.catalog_tree();
         let purpose = if relieves { Purpose::Relief } else { Purpose::Growth };
         engine.store.wal.check_room(worker.index, purpose)?;
@@ -115,7 +115,8 @@ impl Txn {
             let leaf = engine.store.latch_leaf(new.tree, new.key)?;
             let slot = leaf.page.search(new.key);
             let header = slot.ok().map(|index| leaf.page.record(index).header);
-            // The row is taken only when nothing can come between: a split may stall, and the place in the queue must survive it.
+            // The row is claimed only when nothing can intervene: a split may stall, and the place in the queue must
+            // survive that.
             let room = leaf.page.has_room(slot, new.flags, new.key, new.payload.len());
             let verdict = match judge(self.id, header) {
                 Verdict::Go if header.is_none_or(|h| h.mark != self.id) => self.claim(worker, new, want, room),
@@ -125,7 +126,8 @@ impl Txn {
                 Verdict::Go => {}
                 Verdict::Stop => {
                     drop(leaf);
-                    // Who has waited for the key, and finds a row there, may lock that next: it keeps its place in the queue.
+                    // A transaction that has waited for the key, and finds a row there, may lock that row next: it
+                    // keeps its place in the queue.
                     if want != Want::Insert {
                         self.leave_wait(worker);
                     }

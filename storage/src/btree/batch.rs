@@ -151,7 +151,7 @@ impl Store {
 }
 
 fn search_leaf<'s>(leaf: PageRead<'s>, tree: TreeRef, key: &[u8]) -> Place<'s> {
-    // As in `descend`: the pages of a tree that is dropped meanwhile are used anew.
+    // As in `descend`: the pages of a tree that is dropped meanwhile may be reused.
     if leaf.page.level() != 0 || leaf.page.tree_id() != tree.id {
         return Place::Lost;
     }

@@ -133,7 +133,7 @@ impl Store {
                 if !node.valid() {
                     continue 'restart;
                 }
-                // A tree that is dropped during the descent leaves its inner pages as they were, and its children may be used anew.
+                // Dropping a tree during the descent leaves its inner pages unchanged, but its children may be reused.
                 if child_level != level - 1 || next.page.tree_id() != tree.id {
                     if next.valid() && self.is_there(tree)? {
                         return Err(Error::Corrupt { page: child, why: "it does not fit its parent".into() }.into());

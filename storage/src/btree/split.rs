@@ -32,8 +32,8 @@ impl Store {
         self.create_tree_as(worker, id)
     }
 
-    /// An identity and a root for a tree that will be made, or dropped before it is. Nothing on disk tells of them.
-    ///
+    /// Reserves an identity and a root for a tree that will be made, or dropped before that. Nothing on disk records
+    /// them.
     /// # Errors
     /// Stalls; a full disk.
     pub fn reserve_tree(&self, worker: usize) -> Result<TreeRef> {

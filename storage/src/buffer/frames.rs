@@ -34,7 +34,7 @@ pub enum ResizeState {
     Done { at: Duration },
 }
 
-/// A shrink goes on that was asked for before.
+/// An earlier shrink has not ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResizeBusy;
 
@@ -59,7 +59,7 @@ impl Frames {
 
     /// How many the pool has, or shall have when it has shrunk.
     pub fn limit(&self) -> usize {
-        // Relaxed: whoever decides by it looks again under the mutex.
+        // Relaxed: a caller that decides by it checks again under the mutex.
         self.limit.load(Ordering::Relaxed)
     }
 
@@ -111,7 +111,7 @@ impl Frames {
     }
 
     /// # Errors
-    /// While a shrink goes on.
+    /// An earlier shrink has not ended.
     pub fn resize(&self, count: usize, frame_bytes: u64) -> Result<(), ResizeBusy> {
         let mut state = self.state.lock();
         if self.limit() < self.used_end() {

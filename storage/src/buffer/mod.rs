@@ -125,7 +125,7 @@ pub fn page_write_requests() -> u64 {
     WRITE_REQUESTS.get()
 }
 
-/// Pulled by whoever shows them.
+/// Read when they are shown.
 #[derive(Default)]
 pub struct Counters {
     pub pages_read: AtomicU64,
@@ -140,7 +140,7 @@ fn frames_in(bytes: u64) -> usize {
     ((bytes / PAGE_BYTES as u64) as usize).clamp(FRAMES_MIN, FRAMES_MAX)
 }
 
-/// Address space for a pool of so many frames, and for the largest that this machine has memory for.
+/// Reserves address space for a pool of this many frames, and for the largest one that fits the machine's memory.
 fn reserve(frame_count: usize) -> std::result::Result<(Reservation, usize), Error> {
     let machine = if cfg!(any(sim, miri)) { Some(frame_count as u64 * 2 * PAGE_BYTES as u64) } else { os::memory_bytes() };
     let frames_max = frame_count.max(frames_in(machine.unwrap_or(0)));
@@ -312,10 +312,9 @@ impl Pool {
         Ok(read)
     }
 
-    /// As `read`, for a reader for whom the page need not stay.
-    ///
+    /// Like `read`, for a page that need not stay in memory.
     /// # Errors
-    /// As `read`.
+    /// Like `read`.
     #[inline]
     pub fn read_unnoted(self: &Arc<Self>, page: PageId) -> Result<PageRead<'_>> {
         REQUESTS.set(REQUESTS.get() + 1);
@@ -348,7 +347,7 @@ impl Pool {
     fn fetch_as(self: &Arc<Self>, page: PageId, flags: u32) -> bool {
         let is_missing = self.word(page).load(Ordering::Relaxed) == 0;
         if is_missing {
-            // The stall is nobody's: whoever needs the page waits for it.
+            // Nobody awaits this stall; later readers of the page wait for it.
             drop(self.miss(page, flags));
         }
         is_missing
@@ -397,10 +396,9 @@ impl Pool {
         }
     }
 
-    /// Latches a page that is about to be written anew, without reading it from disk.
-    ///
+    /// Latches a page that will be completely rewritten, without reading it from disk.
     /// # Errors
-    /// A stall when no frame is free or somebody is reading the page.
+    /// A stall if no frame is free or the page is being read.
     pub fn create(self: &Arc<Self>, page: PageId) -> Result<PageWrite<'_>> {
         loop {
             match self.word(page).load(Ordering::Acquire) {
@@ -426,7 +424,7 @@ impl Pool {
     }
 
     fn publish(&self, page: PageId, number: u32) {
-        // Release: whoever finds the frame finds it filled.
+        // Release: a thread that finds the frame finds it filled.
         self.word(page).store(number + 1, Ordering::Release);
         self.wake_page(page);
     }

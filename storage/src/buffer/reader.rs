@@ -62,8 +62,8 @@ fn fetch(pool: &Arc<Pool>, read: &Read, buf: &mut AlignedBuf) {
     pool.page_of(number).words().write_bytes(0, buf, &[]);
     frame.flags.store(read.flags, Ordering::Relaxed);
     frame.page.store(page, Ordering::Relaxed);
-    // B2: under the latch. The cleaner may take a frame that has a page; were it to come before the page table names the frame, the
-    // table would name it for ever, and whoever wants the page would look for it there in vain.
+    // B2: under the latch. The cleaner may evict a frame that has a page. If it did before the page table names the
+    //     frame, the table would name the frame for ever, and every reader of the page would look there in vain.
     pool.publish(page, number);
 }
 
@@ -117,8 +117,8 @@ mod tests {
         }
     }
 
-    /// B2. Whoever waits for a page is woken when the page table names its frame. Were the frame not latched then, the cleaner could have
-    /// evicted the page before it was named.
+    /// B2. Waiters for a page are woken when the page table names its frame. If the frame were not latched then, the
+    /// cleaner could have evicted the page before it was named.
     #[test]
     fn a_page_is_published_under_its_latch() {
         let path = std::env::temp_dir().join(format!("heddle-reader-{}", std::process::id()));

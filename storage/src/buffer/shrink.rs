@@ -30,12 +30,10 @@ pub(super) struct Shrink {
 }
 
 impl Pool {
-    /// Changes how much memory the pool has. A shrink ends in the background: [`Pool::resize_state`].
-    ///
-    /// Answers the size that the pool gets: not less than it needs, and not more than the machine has.
-    ///
+    /// Changes the memory of the pool. A shrink ends in the background: [`Pool::resize_state`].
+    /// Returns the new size: not less than the pool needs, and not more than the machine has.
     /// # Errors
-    /// While an earlier shrink goes on.
+    /// An earlier shrink has not ended.
     pub fn resize(&self, bytes: u64) -> std::result::Result<u64, ResizeBusy> {
         let bytes = self.bytes_near(bytes);
         self.usable.resize(frames_in(bytes), PAGE_BYTES as u64)?;
@@ -61,7 +59,7 @@ impl Pool {
 }
 
 impl Cleaner {
-    /// One step of a shrink, if one goes on.
+    /// One step of a running shrink.
     pub(super) fn shrink(&mut self) -> std::result::Result<(), Error> {
         let Some((above, retired)) = self.pool.usable.shrinking() else {
             self.shrink = Shrink::default();
@@ -129,7 +127,8 @@ impl Cleaner {
         let lost = if os::mutated("clean-move") { DIRTY } else { 0 };
         to.flags.store(from.flags.load(Ordering::Relaxed) & !lost, Ordering::SeqCst);
         to.page.store(page, Ordering::Relaxed);
-        // B2. Nobody waits for the page: it was in memory all the time. Release: whoever finds the frame finds it filled.
+        // B2. Nobody waits for the page: it was in memory all the time. Release: a thread that finds the frame finds it
+        // filled.
         pool.word(page).store(free + 1, Ordering::Release);
         from.page.store(0, Ordering::Relaxed);
         from.flags.store(0, Ordering::SeqCst);

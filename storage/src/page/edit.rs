@@ -153,7 +153,7 @@ impl Page<'_> {
         self.set_counts(slots, top, 0, self.prefix_bytes());
     }
 
-    /// Makes `self` a page with records `range` of `source`, under new fences. Ids, level and LSN are given anew.
+    /// Makes `self` a page with records `range` of `source`, under new fences, with its own ids, level and LSN.
     pub fn rebuild(self, source: Page<'_>, range: std::ops::Range<usize>, id: PageId, low: &[u8], high: &[u8]) {
         self.format(PageType::Tree, source.level(), id, source.tree_id(), low, high);
         self.set_lsn(source.lsn());

@@ -41,7 +41,7 @@ pub(crate) struct Bounds {
 pub struct LogDamage {
     /// What is wrong, with file and position.
     pub what: String,
-    /// What is lost with it, as far as that can be told.
+    /// The lost data, as far as it is known.
     pub lost: String,
     /// The highest epoch seen behind the damage.
     pub(crate) epoch: u64,

@@ -120,7 +120,7 @@ pub struct Wal {
     durable: Arc<CachePadded<AtomicU64>>,
     logs: Box<[CachePadded<WorkerLog>]>,
     durability: Durability,
-    /// Whoever flushes holds it.
+    /// Held while flushing.
     seat: Mutex<Seat>,
     /// How long a flush takes, on average over some: nanoseconds.
     flush_ns: AtomicU64,
@@ -161,7 +161,7 @@ impl std::fmt::Debug for Pace {
 impl CheckpointStall {
     pub(crate) fn poll_ready(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut waiting = self.pace.waiting.lock();
-        // Under the lock: whoever clears the flag takes the lock after that, and finds the waker.
+        // Under the lock: the thread that clears the flag takes the lock afterwards, and finds the waker.
         if !self.pace.behind.load(Ordering::SeqCst) {
             return Poll::Ready(());
         }
@@ -397,7 +397,7 @@ impl Wal {
         let is_durable = self.flush_if_free(epoch) || own == OwnFlush::Awake && self.flush_awake(epoch);
         if !is_durable {
             let log = &self.logs[worker];
-            // W5: either this finds the seat free, or whoever has it finds the wish when it leaves.
+            // W5: either this finds the seat free, or its owner finds the request when it leaves.
             log.wants_flush.store(true, Ordering::SeqCst);
             if !self.flush_if_free(epoch) {
                 return Some(crate::Stall::Durable(DurableStall { waits: log.waits.clone(), epoch }));
@@ -411,7 +411,7 @@ impl Wal {
     fn flush_if_free(&self, epoch: u64) -> bool {
         fence(Ordering::SeqCst);
         let Some(mut seat) = self.seat.try_lock() else { return false };
-        // Whoever had the seat before may have taken this along.
+        // The previous owner of the seat may have flushed this as well.
         if self.durable_epoch() < epoch {
             seat.flush(self);
         }
@@ -519,7 +519,7 @@ impl Wal {
         self.segments.recycle_before(position)
     }
 
-    /// What recovery had in reserve is made anew from now on, and kept for the next one.
+    /// The reserve that recovery used is made again from now on, and kept for the next recovery.
     pub fn recovery_finished(&self) {
         self.segments.recovery_finished();
     }
@@ -641,7 +641,7 @@ impl Seat {
             }
             wal.syncs.fetch_add(1, Ordering::Relaxed);
         }
-        // Release: whoever sees the epoch durable also sees what was written.
+        // Release: a thread that sees the epoch durable also sees the written data.
         wal.durable.store(epoch, Ordering::Release);
         for log in &wal.logs {
             wake(&log.waits, epoch);

@@ -1,7 +1,7 @@
-//! What is locked, and who waits, for people to read.
+//! A report of locks and waiters, for people.
 //!
-//! Made when somebody asks, shard by shard: no picture of one moment. A row that its writer's mark locks is told where somebody has met
-//! it, as in InnoDB; the marks that nobody has met are nowhere but in their records.
+//! It is made on request, shard by shard, so it is no picture of one moment. A row that is locked by its writer's mark
+//! is listed only after somebody has conflicted with it, as in InnoDB; other marks are recorded only in their records.
 
 use super::{LockTable, Want};
 use crate::LockMode;
@@ -10,14 +10,14 @@ use std::collections::HashMap;
 use std::time::Duration;
 use sync::atomic::Ordering;
 
-/// A transaction, and the session that it belongs to (0: none, or not told).
+/// A transaction, and its session (0: none, or not set).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LockOwner {
     pub txn: u64,
     pub session: u32,
 }
 
-/// What a lock covers.
+/// The extent of a lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Locked {
     Row,
@@ -58,7 +58,7 @@ pub struct LockReport {
 }
 
 impl LockTable {
-    /// What is locked now, and who waits for whom.
+    /// A report of the current locks and waits.
     pub fn report(&self, statuses: &StatusTable) -> LockReport {
         let mut lines = self.row_lines(statuses);
         self.ranges.each(|tree, txn, mode, from, to| {

@@ -42,7 +42,7 @@ pub enum UndoKind {
     Insert,
     /// The record had another version.
     Update,
-    /// The record had another version and was made a tombstone: purge takes it out.
+    /// The record had another version and became a tombstone: purge removes it.
     Delete,
 }
 
@@ -70,11 +70,11 @@ pub struct UndoStore {
 struct Free {
     with_memory: Vec<u32>,
     without_memory: Vec<u32>,
-    /// How many segments were ever made.
+    /// The number of segments that were ever made.
     made: u32,
 }
 
-/// A run of segments, made when the first of them is needed.
+/// A group of segments, allocated when the first of them is needed.
 struct Level {
     blocks: Blocks,
     /// Each on lines of its own: every transaction writes its counters, and neighbours belong to other workers.
@@ -88,7 +88,7 @@ pub struct UndoWriter {
     next_word: usize,
     /// Full segments, oldest first.
     retired: VecDeque<u32>,
-    /// At this length all of `retired` are looked at.
+    /// At this length all of `retired` are checked.
     sweep_at: usize,
 }
 
@@ -105,7 +105,7 @@ pub struct UndoHead {
     payload_bytes: usize,
 }
 
-/// What is to be remembered.
+/// The data to store in undo.
 pub struct UndoEntry<'a> {
     pub kind: UndoKind,
     pub tree: TreeRef,
@@ -133,10 +133,10 @@ impl std::fmt::Display for ReadError {
 }
 
 impl UndoStore {
-    /// `memory_bytes`: what may stay in memory; the rest goes to a file in `directory`.
+    /// `memory_bytes`: the part that may stay in memory; the rest goes to a file in `directory`.
     ///
     /// # Errors
-    /// The file cannot be made.
+    /// The file cannot be created.
     pub fn new(directory: &std::path::Path, memory_bytes: u64) -> std::io::Result<Self> {
         Ok(Self {
             levels: (0..LEVEL).map(|_| OnceLock::new()).collect(),
@@ -154,7 +154,7 @@ impl UndoStore {
         self.segment(number).expect("segments are never unmade")
     }
 
-    /// The memory of a segment that was made.
+    /// The memory of an allocated segment.
     fn words(&self, number: u32) -> &RacyWords {
         let level = self.levels[number as usize / LEVEL].get().expect("segments are never unmade");
         level.blocks.block(number as usize % LEVEL)
@@ -165,7 +165,7 @@ impl UndoStore {
         level.blocks.release(number as usize % LEVEL);
     }
 
-    /// What is kept, in bytes, in memory and in the file.
+    /// The kept bytes, in memory and in the file.
     pub fn bytes(&self) -> u64 {
         let free = self.free.lock();
         u64::from(free.made - (free.with_memory.len() + free.without_memory.len()) as u32) * SEGMENT_BYTES as u64
@@ -269,10 +269,10 @@ impl UndoStore {
         generation << 36 | u64::from(number) << 16 | at as u64
     }
 
-    /// Reads a record's head, and appends its key and payload where wanted.
+    /// Reads a record's head, and optionally appends its key and payload.
     ///
     /// # Errors
-    /// See [`ReadError`]; what was appended then means nothing.
+    /// See [`ReadError`]; the appended bytes are meaningless then.
     pub fn read(
         &self,
         address: u64,
@@ -340,7 +340,7 @@ impl UndoStore {
         for number in segments {
             let segment = self.own(*number);
             segment.last_end.fetch_max(end, Ordering::AcqRel);
-            // Release: the reads made under the pin come before the reuse.
+            // Release: the reads under the pin precede the reuse.
             segment.pins.fetch_sub(1, Ordering::Release);
         }
     }
@@ -374,7 +374,7 @@ impl UndoStore {
             let next = (segment.generation.load(Ordering::Relaxed) & 0xffff) % 0xffff + 1;
             segment.generation.store(next, Ordering::Release);
             segment.last_end.store(0, Ordering::Relaxed);
-            // Release: who finds it unmarked sees the generation (V2).
+            // Release: a reader that finds it unmarked sees the generation (V2).
             segment.in_file.swap(false, Ordering::AcqRel)
         });
         if was_in_file {

@@ -1,13 +1,16 @@
-//! Undo that memory has no room for: full segments go to a scratch file, oldest first, and are read where they lie.
+//! Undo that exceeds memory: full segments are written to a scratch file, oldest first, and read from there.
 //!
-//! 1. A worker whose segment is full queues it. 2. When more than the limit is in memory the thread writes the first of the queue to its
-//!    place in the file (segment number times segment size), marks it, and gives its memory back. 3. A reader that finds the mark, or
-//!    finds it set after it has read, reads the file. 4. Writers wait when twice the limit is in memory, and are told that the disk is
-//!    full when it is. What frees space has some more memory then.
+//! 1. A worker queues its segment when it is full.
+//! 2. When memory holds more than the limit, the spill thread writes the first queued segment to its place in the file
+//!    (segment number times segment size), marks it, and frees its memory.
+//! 3. A reader that finds the mark, before or after it has read the memory, reads the file.
+//! 4. Writers wait when memory holds twice the limit, and get a disk-full error if the disk is full. Operations that
+//!    free space may exceed that limit somewhat.
 //!
-//! V1: a segment's memory is given back, and the segment is used again, only under the mutex, and only one of both for a generation.
-//! V2: the mark is set before the memory goes and cleared under the next generation, so whoever reads the words of an unmarked segment
-//!     and finds it unmarked and of the same generation afterwards has read undo.
+//! V1: a segment's memory is freed, and the segment is reused, only under the mutex, and only one of both for a
+//!     generation.
+//! V2: the mark is set before the memory is freed, and cleared under the next generation. So if a segment is unmarked
+//!     and of the same generation after its words were read, the words are undo.
 
 use super::{SEGMENT_BYTES, UndoStore};
 use std::collections::VecDeque;
@@ -18,7 +21,7 @@ use sync::{CachePadded, Condvar, Mutex};
 
 /// How long the thread waits after a failed write.
 const RETRY: Duration = Duration::from_secs(1);
-/// What deletions may have beyond twice the limit while the disk is full.
+/// The segments that deletions may use beyond twice the limit while the disk is full.
 const RELIEF_SEGMENTS: u32 = ((64 << 20) / SEGMENT_BYTES) as u32;
 
 pub(super) struct Spill {
@@ -48,7 +51,7 @@ struct Counts {
 
 impl Spill {
     /// # Errors
-    /// The file cannot be made.
+    /// The file cannot be created.
     pub fn new(directory: &std::path::Path, limit_bytes: u64) -> std::io::Result<Self> {
         Ok(Self {
             file: os::ScratchFile::new(directory)?,
@@ -85,7 +88,7 @@ impl Spill {
         }
     }
 
-    /// Runs `reuse` while no memory is being given back (V1).
+    /// Runs `reuse` while no memory is being freed (V1).
     pub fn without_spilling<T>(&self, reuse: impl FnOnce() -> T) -> T {
         let _state = self.state.lock();
         reuse()
