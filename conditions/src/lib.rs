@@ -146,7 +146,7 @@ mod tests {
         }
     }
 
-    /// `docs/CONDITIONS.md` is made from the catalogue: `UPDATE_DOCS=1 cargo test -p conditions` writes it anew.
+    /// `docs/CONDITIONS.md` is generated from the catalogue: `UPDATE_DOCS=1 cargo test -p conditions` writes it.
     #[test]
     fn the_page_lists_the_catalogue() {
         let mut page = String::from(

@@ -1,4 +1,4 @@
-//! `heddle check`: says whether a data directory is whole, for people.
+//! `heddle check`: verifies a data directory, and prints the result for people.
 
 use crate::{say, size};
 use std::io::Write;

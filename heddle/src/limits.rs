@@ -1,4 +1,4 @@
-//! What the system allows this process: open files, lengths of socket paths.
+//! Limits that the system sets for this process: open files, lengths of socket paths.
 
 use rustix::process::{Resource, getrlimit, setrlimit};
 

@@ -1,8 +1,8 @@
-//! The `heddle` program: opens everything, decides nothing.
+//! The `heddle` program: chooses a command.
 //!
-//! `heddle` and `heddle serve` run the server ([`serve`]); `heddle check` verifies a data directory ([`check`]); `heddle topology`
-//! tells of the machine ([`topology`]). Settings come from flags, environment and a file ([`settings`]). What goes wrong is one line on
-//! standard error and exit status 1.
+//! `heddle` and `heddle serve` run the server ([`serve`]); `heddle check` verifies a data directory ([`check`]);
+//! `heddle topology` describes the machine ([`topology`]). Settings come from flags, environment and a file
+//! ([`settings`]). An error is one line on standard error and exit status 1.
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![forbid(unsafe_code)]
 

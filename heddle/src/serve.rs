@@ -1,9 +1,11 @@
-//! `heddle serve`: opens the engine and the catalog, starts the server, tells where it is, and stops it when asked.
+//! `heddle serve`: opens the engine and the catalog, starts the server, prints its addresses, and stops it on a signal.
 //!
-//! 1. Log to standard error. 2. Engine: data directory, recovery. 3. Catalog. 4. Server: sockets, threads. 5. A few lines to standard
-//!    output. 6. SIGINT or SIGTERM: stop, in the opposite order. A second Ctrl-C, not at once, ends the process; the log brings everything
-//!    that was committed back at the next start. Further SIGTERMs change nothing: whoever watches services sends several, and has SIGKILL for
-//!    what does not stop.
+//! 1. Log to standard error. 2. Engine: data directory, recovery. 3. Catalog. 4. Server: sockets, threads. 5. A few
+//!    lines to standard output. 6. SIGINT or SIGTERM: stop, in the opposite order.
+//!
+//! A second Ctrl-C that does not follow at once ends the process; the next start recovers everything that was
+//! committed. Further SIGTERMs are ignored, because service managers send several; they use SIGKILL for a process that
+//! does not stop.
 
 use crate::limits;
 use crate::settings::{self, Settings, Socket};
@@ -14,7 +16,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Runs the server until it is told to stop. The error is one line for the person who started it.
+/// Runs the server until a signal stops it. The error is one line for the person who started it.
 pub fn run(settings: Settings) -> Result<(), String> {
     let started = Instant::now();
     start_log(settings.log_level);
@@ -144,7 +146,7 @@ fn announce(settings: &Settings, tcp: Option<SocketAddr>, socket: Option<&Path>,
     }
     lines.push("  stop       Ctrl-C".to_owned());
     let mut out = std::io::stdout().lock();
-    // Whoever closed standard output does not want to read it.
+    // A reader that closed standard output does not want these lines.
     let _ = writeln!(out, "{}", lines.join("\n")).and_then(|()| out.flush());
 }
 
@@ -167,7 +169,7 @@ fn reachable(bound: IpAddr) -> IpAddr {
     }
 }
 
-/// A terminal and whoever passes its signals on may send the same Ctrl-C twice.
+/// A terminal, and a program that forwards its signals, may both send the same Ctrl-C.
 const SAME_CTRL_C: Duration = Duration::from_secs(1);
 
 /// Does a further signal, so long after the first, mean to stop without more ado?

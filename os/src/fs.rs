@@ -1,4 +1,4 @@
-//! Names in directories; none of these is durable before [`crate::sync_dir`].
+//! Changes of directory entries. None is durable before [`crate::sync_dir`].
 
 pub use std::fs::{create_dir_all, read, remove_file, rename};
 

@@ -73,10 +73,9 @@ mod reservation {
         }
 
         /// Gives the memory of a range back to the system; it reads as zeros until it is written again.
-        ///
         /// # Safety
-        /// Whoever reads the range meanwhile does so atomically. The range lies inside the reservation, and `start` is a multiple of the
-        /// system's page.
+        /// Concurrent readers of the range read it atomically. The range lies inside the reservation, and `start` is a
+        /// multiple of the system's page.
         pub unsafe fn release(&self, start: usize, bytes: usize) -> io::Result<()> {
             // SAFETY: a range of our own mapping, by the caller's promise.
             unsafe { rustix::mm::madvise(self.start.add(start).cast(), bytes, rustix::mm::Advice::LinuxDontNeed) }

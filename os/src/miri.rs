@@ -1,5 +1,6 @@
-//! Files, directories and reservations for Miri, which runs the engine's code in an interpreter and has neither direct I/O nor advice on
-//! memory: the same calls, by the standard library's means. What is tested so is the code above, not these.
+//! Files, directories and memory reservations under Miri, an interpreter without direct I/O and memory advice: the same
+//! calls, implemented with the standard library. The tests under Miri check the code above this module, not the module
+//! itself.
 
 use crate::LockError;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};

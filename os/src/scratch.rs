@@ -1,4 +1,4 @@
-//! A file for what memory has no room for: without a name, buffered by the system, gone with the process.
+//! A temporary file for data that exceeds memory: without a name, buffered by the system, gone with the process.
 
 #[cfg(not(sim))]
 pub use real::ScratchFile;
@@ -36,7 +36,7 @@ mod real {
                     let path = directory.join(format!("scratch-{number}.tmp"));
                     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
                     let fd = rustix::fs::open(&path, flags, mode);
-                    // It stays usable without its name; should the removal fail, the next start makes it anew.
+                    // It stays usable without its name; if removing the name fails, the next start replaces the file.
                     let _ = rustix::fs::unlink(&path);
                     fd
                 }

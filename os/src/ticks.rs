@@ -1,7 +1,7 @@
-//! A clock for what happens often: a few cycles to read, and of no fixed speed.
+//! A cheap clock for frequent use: a few cycles to read, at an unknown constant speed.
 //!
-//! On x86-64 it is the time stamp counter, which runs at the same speed on all processors of a machine of the last fifteen years. Elsewhere it counts
-//! nanoseconds. How long a tick is one learns by looking at both clocks twice ([`TickClock`]).
+//! On x86-64 it is the time stamp counter, which runs at one speed on all processors of a machine of the last fifteen
+//! years. Elsewhere it counts nanoseconds. [`TickClock`] measures the length of a tick by reading both clocks twice.
 
 use crate::time::Instant;
 

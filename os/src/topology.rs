@@ -10,7 +10,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// A machine as its kernel tells of it.
+/// A machine as its kernel describes it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Topology {
     /// The processor's name, for people.

@@ -156,7 +156,8 @@ impl CompressedWriter {
         Self::default()
     }
 
-    /// Appends frames that hold `plain` to `out`. `sequence` goes on from the reader's and is given back to it by the caller.
+    /// Appends frames that hold `plain` to `out`. `sequence` continues the reader's number; the caller gives it back to
+    /// the reader.
     pub fn write(&mut self, plain: &[u8], out: &mut Vec<u8>, sequence: &mut u8) {
         for piece in plain.chunks(FRAME_BYTES_MAX) {
             let start = out.len();

@@ -16,11 +16,11 @@ pub enum Error {
     Uncompress { why: &'static str },
     /// The client speaks a protocol older than 4.1 (1251).
     OldProtocol,
-    /// A command byte without a meaning (1047). The connection goes on.
+    /// A command byte without a meaning (1047). The connection continues.
     UnknownCommand { code: u8 },
-    /// A parameter value outside its type's range, such as month 13 (1292). The connection goes on.
+    /// A parameter value outside its type's range, such as month 13 (1292). The connection continues.
     ParameterRange { parameter: usize, what: &'static str },
-    /// A parameter number that the statement does not have (1210). The connection goes on.
+    /// A parameter number that the statement does not have (1210). The connection continues.
     ParameterNumber { parameter: usize, count: usize },
 }
 

@@ -146,7 +146,7 @@ fn read_attributes<'a>(cursor: &mut Cursor<'a>, agreed: Capabilities) -> Result<
         .ok_or_else(|| cursor.malformed("connection attributes"))
 }
 
-/// Names and values a client tells about itself (`program_name`, `_os`, ...).
+/// Connection attributes: names and values with which a client describes itself (`program_name`, `_os`, ...).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Attributes<'a> {
     encoded: &'a [u8],

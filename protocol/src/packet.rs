@@ -146,7 +146,7 @@ impl PacketReader {
                     };
                     let (length, number) = decode_header(*header);
                     match self.accept(length, number) {
-                        // Told by the next call, when what came before the bad frame is done with.
+                        // The next call reports it, after the bytes before the bad frame are consumed.
                         Err(_) if consumed > 0 => return Ok(Read::more(consumed)),
                         accepted => accepted?,
                     }

@@ -151,7 +151,7 @@ pub fn put_error(writer: &mut PacketWriter, number: u16, sqlstate: &[u8; 5], mes
     put_error_with(writer, number, Some(sqlstate), message);
 }
 
-/// An error in the place of the greeting: the client has not told yet that it knows SQLSTATEs.
+/// An error instead of the greeting: the client has not announced yet that it knows SQLSTATEs.
 pub fn put_error_for_greeting(writer: &mut PacketWriter, number: u16, message: &str) {
     put_error_with(writer, number, None, message);
 }
@@ -252,7 +252,7 @@ impl EncodedHead {
     }
 }
 
-/// Numbers whole packets anew. Definitions are short, so each is one frame.
+/// Renumbers whole packets. Definitions are short, so each is one frame.
 #[cold]
 fn renumber(mut packets: &mut [u8], first: u8) {
     let mut number = first;

@@ -31,7 +31,7 @@ pub use tls::{SESSION_SECONDS, SESSIONS_KEPT, TlsInfo, TlsOffer, configure as co
 
 /// Size of an input buffer: above the protocol's limit for frames that must lie in one piece.
 const INPUT_BYTES: usize = 32 << 10;
-/// Output beyond this is sent before more is made.
+/// Output beyond this size is sent before more is produced.
 const DRAIN_ABOVE: usize = 256 << 10;
 /// Output buffers larger than this are not kept.
 const OUTPUT_KEEP_BYTES: usize = 64 << 10;
@@ -69,7 +69,7 @@ impl Shelf {
 pub struct Buffers {
     /// To read into, and for large commands.
     input: Shelf,
-    /// For what was read, where it is little.
+    /// For input, if it is little.
     small: Shelf,
     output: Shelf,
     packer: RefCell<CompressedWriter>,
@@ -105,7 +105,7 @@ impl Buffers {
 pub enum Stream {
     Tcp(mio::net::TcpStream),
     Unix(mio::net::UnixStream),
-    /// Nobody reads what is written.
+    /// Output is discarded.
     Nowhere,
 }
 
@@ -126,7 +126,7 @@ impl Stream {
         }
     }
 
-    /// Who is there, as MySQL prints it in messages and in the process list.
+    /// The peer, as MySQL prints it in messages and in the process list.
     pub fn peer(&self) -> Peer {
         match self {
             Stream::Unix(_) | Stream::Nowhere => {
@@ -157,7 +157,7 @@ pub struct Peer {
     pub is_local: bool,
 }
 
-/// Why nothing more comes from, or goes to, the client.
+/// Why the connection cannot be used any more.
 #[derive(Debug)]
 pub enum Lost {
     /// Closed between packets.
@@ -178,7 +178,7 @@ impl From<io::Error> for Lost {
     }
 }
 
-/// What ends a wait besides the socket.
+/// Conditions other than the socket that end a wait.
 pub trait Interruptible {
     fn is_interrupted(&self) -> bool;
 }
@@ -194,7 +194,7 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// What events tell of the socket.
+    /// The readiness of the socket, set by events.
     pub fn readiness(&self) -> &Rc<Readiness> {
         &self.readiness
     }
@@ -210,17 +210,17 @@ impl Socket {
         Ok(Self { core, stream, readiness, watches_writable: Cell::new(false), tls: None })
     }
 
-    /// Nobody but the client can read what it sends.
+    /// Is the channel secure, so that nobody else can read it?
     pub fn is_private(&self) -> bool {
         matches!(self.stream, Stream::Unix(_)) || self.tls.is_some()
     }
 
-    /// What was agreed, with TLS.
+    /// The negotiated parameters of TLS.
     pub fn tls(&self) -> Option<TlsInfo> {
         self.tls.as_ref().map(|tls| tls.info())
     }
 
-    /// The client wants TLS from here on. `early`: what has been read of it already.
+    /// Starts TLS, which the client has requested. `early`: bytes that were read already.
     pub async fn start_tls(
         &mut self,
         config: Arc<rustls::ServerConfig>,
@@ -236,12 +236,12 @@ impl Socket {
             if error.kind() != io::ErrorKind::WouldBlock {
                 return Err(Lost::Io(error));
             }
-            // What a handshake sends fits any socket's buffer, so it is the client's turn.
+            // The output of a handshake fits any socket's buffer, so the client is next.
             self.readiness.readable.set(false);
             self.readable(deadline, stop).await?;
         }
         self.tls = Some(Box::new(tls));
-        // What follows the handshake may have come with the end of it: then it lies in `tls`, and no event tells of it.
+        // Data after the handshake may have come with its end: then it is in `tls`, and no event reports it.
         self.readiness.readable.set(true);
         Ok(())
     }
@@ -262,7 +262,7 @@ impl Socket {
         }
     }
 
-    /// Sends what TLS has made and the socket has not taken yet; `false`: it takes no more now.
+    /// Sends TLS records that the socket has not taken yet; `false`: the socket is full.
     fn finish_write(&self) -> io::Result<bool> {
         let Some(tls) = &self.tls else { return Ok(true) };
         loop {
@@ -278,14 +278,14 @@ impl Socket {
         }
     }
 
-    /// The socket is full: an event tells when it is not.
+    /// The socket is full: an event reports when it is not.
     #[cold]
     fn takes_no_more(&self) -> io::Result<()> {
         self.readiness.writable.set(false);
         self.watch_writable(true)
     }
 
-    /// Asks for events about writing, or for no more of them.
+    /// Registers for events about writing, or unregisters.
     #[cold]
     fn watch_writable(&self, watch: bool) -> io::Result<()> {
         if self.watches_writable.replace(watch) == watch {
@@ -331,7 +331,7 @@ impl Socket {
 }
 
 impl Socket {
-    /// A wait for the client goes on until it is interrupted or its time is over.
+    /// Waits for the client until the wait is interrupted or times out.
     fn poll_deadline<T>(&self, deadline: Instant, stop: &impl Interruptible) -> Poll<Result<T, Lost>> {
         if stop.is_interrupted() {
             return Poll::Ready(Err(Lost::Interrupted));
@@ -368,12 +368,12 @@ pub struct Input {
 pub struct FilePieces {
     /// Bytes of the frame.
     left: usize,
-    /// The payload goes on in the next frame.
+    /// The payload continues in the next frame.
     continues: bool,
     ended: bool,
 }
 
-/// Where the payload that was read last lies.
+/// The place of the last payload.
 enum Place {
     Bytes { length: usize },
     Reader,
@@ -384,7 +384,7 @@ impl Input {
         Self { buffers, reader: PacketReader::for_login(), bytes: Bytes::default(), unpacking: None }
     }
 
-    /// What comes from now on is compressed, and what goes out too; call it when the login's answer has been sent.
+    /// Compresses both directions from now on; called after the login's OK has been sent.
     pub fn start_compression(&mut self, output: &mut Output) {
         let sequence = Rc::new(Cell::new(0));
         self.reader.set_check_sequence(false);
@@ -392,14 +392,14 @@ impl Input {
         output.packing = Some(Packing::new(sequence));
     }
 
-    /// Bytes that were read and not taken: what follows the client's wish for TLS is TLS already.
+    /// Bytes that were read but not consumed: after the client's request for TLS they are TLS already.
     pub fn take_unread(&mut self) -> Vec<u8> {
         let bytes = self.bytes.unused().to_vec();
         self.bytes.consume(bytes.len());
         bytes
     }
 
-    /// The next packet is a command: the numbers of packets begin anew.
+    /// The next packet is a command: packet numbers restart.
     pub fn begin_command(&mut self) {
         self.reader.set_sequence(0);
         if let Some(unpacking) = &self.unpacking
@@ -433,7 +433,7 @@ impl Input {
             match length {
                 Some(_) if is_gathered => break Place::Reader,
                 Some(length) => break Place::Bytes { length },
-                // The reader stopped early: it has something to say about what follows.
+                // The reader stopped early: it must check the following bytes first.
                 None if consumed > 0 && !self.bytes.is_empty() => {}
                 None => self.read_more(socket, deadline, stop).await?,
             }
@@ -444,8 +444,8 @@ impl Input {
         }
     }
 
-    /// Reads over the rest of a payload that is too large, so that the client comes to read why it is turned away. The number of its last
-    /// frame, if it came before the deadline.
+    /// Skips the rest of a payload that is too large, so that the client reads the error. Returns the number of the
+    /// last frame, if it came before the deadline.
     pub async fn skip_payload(&mut self, socket: &Socket, deadline: Instant, stop: &impl Interruptible) -> Option<u8> {
         loop {
             while self.bytes.len() < protocol::HEADER_BYTES {
@@ -469,8 +469,8 @@ impl Input {
         }
     }
 
-    /// The next piece of a file that comes in payloads, up to an empty one: `None`. It is read as it comes, so the payloads' sizes are no
-    /// matter.
+    /// The next piece of a file that is sent in payloads; `None` at the empty payload that ends it. Pieces are returned
+    /// as they arrive, so payloads may have any size.
     pub async fn next_piece(
         &mut self,
         file: &mut FilePieces,
@@ -489,7 +489,7 @@ impl Input {
             self.reader.note_frame(number).map_err(Lost::Protocol)?;
             self.bytes.consume(protocol::HEADER_BYTES);
             file.left = u32::from_le_bytes([a, b, c, 0]) as usize;
-            // A frame without content behind a full one only ends its payload.
+            // An empty frame after a full one only ends its payload.
             file.ended = file.left == 0 && !file.continues;
             file.continues = file.left == protocol::FRAME_BYTES_MAX;
         }
@@ -508,7 +508,7 @@ impl Input {
         }
         let more = match &mut self.unpacking {
             None => self.bytes.read(&self.buffers, socket, deadline, stop).await?,
-            // Boxed: the session's future need not be larger for what few connections use.
+            // Boxed: the session's future need not be larger for a feature that few connections use.
             Some(unpacking) => Box::pin(unpacking.read(&mut self.bytes, &self.buffers, socket, deadline, stop)).await?,
         };
         match more {
@@ -547,7 +547,7 @@ impl Output {
         }
     }
 
-    /// Makes sure that there is a buffer to write into; call it when a command begins.
+    /// Makes sure that there is an output buffer; called when a command begins.
     pub fn prepare(&mut self) {
         if !self.has_buffer {
             let mut buffer = self.buffers.take_output();
@@ -556,12 +556,12 @@ impl Output {
         }
     }
 
-    /// Adds to a counter what was sent since the last call.
+    /// Adds the bytes sent since the last call to a counter.
     pub fn count_sent(&mut self, counter: &Cell<u64>) {
         counter.set(counter.get() + std::mem::take(&mut self.bytes_sent));
     }
 
-    /// Should what is buffered be sent before more is made?
+    /// Should the buffer be sent before more is produced?
     pub fn is_full(&self) -> bool {
         self.writer.len() - self.sent > DRAIN_ABOVE
     }
@@ -656,7 +656,7 @@ impl Output {
     }
 }
 
-/// What became of bytes for the socket.
+/// The result of writing bytes to the socket.
 enum Sent {
     Bytes(usize),
     /// It takes none now.

@@ -33,7 +33,7 @@ use types::work::Stopped;
 
 /// The farthest a timer entry is armed ahead; later deadlines are armed again when it fires.
 const ARM_MAX: Duration = Duration::from_secs(60);
-/// With fewer tasks that are ready, or wait behind those, none waits behind others.
+/// With fewer tasks than this, ready or waiting behind others, no task waits behind others.
 const CROWD_MIN: usize = 8;
 
 type LocalFuture = Pin<Box<dyn Future<Output = ()>>>;
@@ -65,11 +65,11 @@ impl Signal {
     }
 }
 
-/// What other threads may do to a worker. `M` is the message type of the host.
+/// The interface of a worker for other threads. `M` is the message type of the host.
 pub struct Remote<M> {
     signal: Arc<Signal>,
     messages: SegQueue<M>,
-    /// The worker has ended; messages are dropped unread, so that whoever waits for an answer learns it.
+    /// The worker has ended; messages are dropped unread, which senders that wait for an answer notice.
     closed: AtomicBool,
 }
 
@@ -168,7 +168,7 @@ impl Wake for SlotWaker {
     }
 }
 
-/// Tells at a moment whether a computation has to end, and why.
+/// Decides whether a computation has to end, and why.
 pub type Limit = Rc<dyn Fn(Instant) -> Result<(), Stopped>>;
 
 /// Whether the socket of a task may be read or written without `WouldBlock`, as far as the events tell.
@@ -176,7 +176,7 @@ pub type Limit = Rc<dyn Fn(Instant) -> Result<(), Stopped>>;
 pub struct Readiness {
     pub readable: Cell<bool>,
     pub writable: Cell<bool>,
-    /// The peer closed or the socket failed: reading tells which.
+    /// The peer closed the connection or the socket failed; reading shows which.
     pub hung_up: Cell<bool>,
 }
 
@@ -186,11 +186,11 @@ struct Slot {
     wake: Arc<SlotWaker>,
     waker: Rc<Waker>,
     readiness: Rc<Readiness>,
-    /// What the last poll asked for.
+    /// The deadline that the last poll requested.
     deadline: Option<Instant>,
-    /// The heap entry that stands for this slot; others with its number are stale.
+    /// The current heap entry of this slot; other entries with its number are stale.
     armed: Option<Instant>,
-    /// What ends the computations of the task before they are done.
+    /// Decides whether a computation of the task must end early.
     limit: Option<Limit>,
     /// It was woken while it ran, in a turn within its own.
     woken_within: bool,
@@ -283,17 +283,17 @@ impl Core {
         slot.wake.schedule();
     }
 
-    /// The waker of the task that runs now, for whoever has to reach it later.
+    /// The waker of the running task, for others that must wake it later.
     pub fn current_waker(&self) -> Waker {
         self.slots.borrow()[self.current.get() as usize].waker.as_ref().clone()
     }
 
-    /// Sets what ends the computations of the running task before they are done.
+    /// Sets the limit of the running task's computations.
     pub fn set_limit(&self, limit: Limit) {
         self.slots.borrow_mut()[self.current.get() as usize].limit = Some(limit);
     }
 
-    /// Must the running task end what it computes?
+    /// Must the running task end its computation?
     pub(crate) fn check_limit(&self, now: Instant) -> Result<(), Stopped> {
         let limit = self.slots.borrow().get(self.current.get() as usize).and_then(|slot| slot.limit.clone());
         limit.map_or(Ok(()), |limit| limit(now))
@@ -314,8 +314,8 @@ impl Core {
         Ok(Rc::clone(&self.slots.borrow()[slot as usize].readiness))
     }
 
-    /// Whether the events of the running task's socket tell when it can be written, too. A unix socket has such an event each time its
-    /// peer has read something, so only who waits for it asks for it.
+    /// Sets whether events of the running task's socket include writability. A Unix socket has such an event each time
+    /// its peer has read something, so only a task that waits for it asks for it.
     pub fn watch_writable(&self, source: &mut impl mio::event::Source, watch: bool) -> std::io::Result<()> {
         let interest = if watch { mio::Interest::READABLE | mio::Interest::WRITABLE } else { mio::Interest::READABLE };
         self.registry.reregister(source, mio::Token(self.current.get() as usize), interest)
@@ -357,7 +357,7 @@ impl Core {
         READY.with_borrow(|ready| !ready.is_empty()) || !self.behind.borrow().is_empty()
     }
 
-    /// Takes what other threads woke, fires timers, and polls each task that is ready once. Returns how many ran.
+    /// Takes the tasks woken by other threads, fires timers, and polls each ready task once. Returns how many ran.
     pub fn run_ready(&self) -> usize {
         while let Some(slot) = self.signal.ready.pop() {
             READY.with_borrow_mut(|ready| ready.push_back(slot));
@@ -384,7 +384,7 @@ impl Core {
         for number in behind.drain(..) {
             self.run_slot(number);
         }
-        // Who waits anew is there already; the next turn comes at once.
+        // A task that waits again is in the list already; the next turn comes at once.
         if self.behind.borrow().is_empty() {
             *self.behind.borrow_mut() = behind;
         }
@@ -477,7 +477,7 @@ impl Core {
         Some(at.saturating_duration_since(self.now.get()))
     }
 
-    /// Asks that the running task be polled at `deadline` at the latest.
+    /// Requests that the running task be polled at `deadline` at the latest.
     pub fn wake_at(&self, deadline: Instant) {
         let earlier = match self.wanted.get() {
             Some(wanted) => wanted.min(deadline),

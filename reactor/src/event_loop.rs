@@ -28,7 +28,7 @@ const SLEEP_MAX: Duration = Duration::from_secs(1);
 /// The token of the waker; slots count from zero.
 pub(crate) const WAKER_TOKEN: mio::Token = mio::Token(usize::MAX);
 
-/// What the loop serves.
+/// The engine and sessions that the loop serves.
 pub trait Host {
     type Message: Send + 'static;
 
@@ -37,7 +37,7 @@ pub trait Host {
     fn turn(&self);
     /// Before the thread sleeps: nothing of it is inside the engine until the next `turn`.
     fn sleeps(&self);
-    /// Which sessions are busy besides one of this thread, as far as it knows: told when that changes.
+    /// Called when the number of busy sessions changes, as far as this thread knows it.
     fn company(&self, company: Company);
     /// Should the loop end?
     fn is_done(&self) -> bool;
@@ -53,7 +53,7 @@ pub struct EventLoop<M> {
 }
 
 impl<M: Send + 'static> EventLoop<M> {
-    /// The loops of so many workers. `spin_max`: how many times an idle worker polls before it sleeps, at most.
+    /// Makes the loops of `workers` workers. `spin_max`: how many times an idle worker polls at most before it sleeps.
     pub fn group(workers: usize, spin_max: u32) -> std::io::Result<Vec<Self>> {
         let processors = std::thread::available_parallelism().map_or(1, |count| count.get());
         let crowds = Arc::new(Crowds::new(workers, processors));
@@ -70,7 +70,7 @@ impl<M: Send + 'static> EventLoop<M> {
         &self.remote
     }
 
-    /// Makes the executor; call it on the thread that will `run`.
+    /// Makes the executor; called on the thread that will call `run`.
     pub fn core(&self) -> std::io::Result<Rc<Core>> {
         Ok(self.remote.core(self.poll.registry().try_clone()?))
     }
@@ -104,7 +104,7 @@ impl<M: Send + 'static> Running<M> {
         let mut spin = Spin::new(self.spin_max);
         let crowds = Arc::clone(&self.crowds);
         let mut crowd = Crowd::new(&crowds, self.index, Instant::now());
-        // The engine's bound stands before the first message may use the engine.
+        // The engine's bound is published before the first message may use the engine.
         host.turn();
         let mut company = Company::default();
         loop {
@@ -175,7 +175,7 @@ fn poll_for(poll: &RefCell<mio::Poll>, events: &mut mio::Events, timeout: Durati
 /// A session that sent nothing for as long is not counted.
 const CROWD_PERIOD: Duration = Duration::from_millis(10);
 
-/// How many sessions are busy at each worker, as each last told.
+/// The number of busy sessions of each worker, as last published.
 struct Crowds {
     busy: Box<[CachePadded<AtomicU32>]>,
     processors: u32,
@@ -188,8 +188,9 @@ impl Crowds {
     }
 }
 
-/// About how many sessions are busy: those that sent something in this period, or in the one before. Beyond some tens of one worker they are
-/// counted too low, which makes no difference. Of the other workers it learns at the end of each period.
+/// An estimate of the busy sessions: those that sent something in this period or the one before. Beyond some tens per
+/// worker the count is too low, which makes no difference. The counts of other workers are read at the end of each
+/// period.
 struct Crowd<'c> {
     all: &'c Crowds,
     index: usize,
@@ -217,7 +218,7 @@ impl<'c> Crowd<'c> {
         busy.saturating_mul(2) <= self.all.processors
     }
 
-    /// Who is busy besides one session of this worker.
+    /// The busy sessions besides one of this worker.
     fn company(&self) -> Company {
         match self.before.max(self.seen.count_ones()) {
             0 | 1 if self.others == 0 => Company::Nobody,

@@ -1,16 +1,17 @@
-//! How much of its stack a thread has used: programs that call each other are ended before there is none.
+//! How much of its stack a thread has used. Programs that call each other are stopped before the stack overflows.
 
 use std::cell::Cell;
 
-/// Stack of a thread that parses or runs statements, reserved and not touched before it is needed. As deep as statements (`sql::DEPTH_MAX`) and
-/// calls of programs may nest they take less than 2 MiB, and several times that where the compiler does not optimize.
+/// The stack size of a thread that parses or runs statements; reserved, and not touched before it is needed. At the
+/// maximum nesting of statements (`sql::DEPTH_MAX`) and calls, less than 2 MiB are used, and several times that without
+/// optimization.
 pub const BYTES: usize = 32 << 20;
 
-/// What a statement may need, however deep it is: no program begins with less.
+/// The maximum that a statement needs: no program begins with less than this left.
 pub const RESERVED: usize = 8 << 20;
 
 thread_local! {
-    /// Where the thread's stack begins; 0: not known.
+    /// The start of the thread's stack; 0: not known.
     static TOP: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -19,7 +20,7 @@ pub fn begin() {
     TOP.set(here());
 }
 
-/// Bytes of the stack in use; 0 in a thread that did not tell where it began.
+/// Bytes of the stack in use; 0 in a thread that has not recorded its start.
 pub fn used() -> usize {
     match TOP.get() {
         0 => 0,

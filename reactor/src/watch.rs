@@ -70,7 +70,7 @@ impl<H: Host> work::Watch for Watch<H> {
         self.core.set_now(now);
         self.turn();
         let now = Instant::now();
-        // The slice of the one that goes on begins now.
+        // The slice of the continuing task begins now.
         self.core.set_now(now);
         self.core.check_limit(now)
     }

@@ -41,7 +41,7 @@ pub fn spin_until(us: u32, mut done: impl FnMut() -> bool) -> bool {
     })
 }
 
-/// Spins for up to `us` microseconds until `done` holds; tells whether it did.
+/// Spins for up to `us` microseconds until `done` is true; returns whether it was.
 #[cfg(not(any(loom, sim)))]
 pub fn spin_until(us: u32, mut done: impl FnMut() -> bool) -> bool {
     for _ in 0..us.saturating_mul(turns_per_us()) {

@@ -1,6 +1,7 @@
-//! `cargo xtask fuzz`: the targets of `fuzz/`, each for some seconds, with cargo-fuzz on the nightly toolchain; and `differential`, random statements on
-//! Heddle beside a real MySQL (`tests/src/bin/differential`), `replay`, MySQL's own tests on both (`tests/src/bin/replay`), and `metadata`, what both
-//! tell of columns (`tests/src/bin/metadata`).
+//! `cargo xtask fuzz`: the targets of `fuzz/`, each for some seconds, with cargo-fuzz on the nightly toolchain. Then
+//! three comparisons with a real MySQL: `differential`, random statements (`tests/src/bin/differential`); `replay`,
+//! MySQL's own tests (`tests/src/bin/replay`); and `metadata`, the metadata of result columns
+//! (`tests/src/bin/metadata`).
 
 use crate::bench::{parse_target, start_peers};
 use crate::ci;

@@ -1,8 +1,8 @@
-//! What the tests need on the machine, and how it comes there where it is missing.
+//! Installs what the tests need and the machine lacks.
 //!
-//! Debian packages through apt (as root, or with sudo that asks nothing), Python drivers through pip into a virtual
-//! environment under the target folder; before all else rustfmt and clippy through rustup. A language's own toolchain is not installed:
-//! where `go`, `node` or `java` is absent, its client is skipped by name.
+//! Debian packages through apt (as root, or with sudo without a password), Python drivers through pip into a virtual
+//! environment under the target folder, and first of all rustfmt and clippy through rustup. Toolchains of other
+//! languages are not installed: if `go`, `node` or `java` is missing, its client is skipped by name.
 
 use crate::proc::{on_path, quiet};
 use std::path::{Path, PathBuf};

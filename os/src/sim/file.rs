@@ -167,7 +167,7 @@ pub fn faults_seen() -> u64 {
     with(|world| world.disk.faults_seen)
 }
 
-/// Flips a durable bit of a file; tells where.
+/// Flips a durable bit of a file; returns its position.
 pub fn rot(path: &Path) -> Option<u64> {
     with(|world| world.disk.rot(path))
 }

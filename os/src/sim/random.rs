@@ -66,7 +66,7 @@ unsafe extern "C" fn getrandom(buffer: *mut u8, bytes: usize, _flags: u32) -> is
     bytes as isize
 }
 
-/// Names the replacement, so that the linker keeps it; tells whether the standard library uses it.
+/// Names the replacement, so that the linker keeps it; returns whether the standard library uses it.
 pub fn replaces_system_randomness() -> bool {
     use std::hash::{BuildHasher, RandomState};
     std::hint::black_box(getrandom as *const ());

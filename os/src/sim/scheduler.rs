@@ -43,7 +43,7 @@ pub struct Schedule {
     pub points_per_choice: u64,
     /// Some threads are this much slower than others.
     pub weight_max: u64,
-    /// One choice in so many takes the CPU away from the thread for a long time, wherever it is. 0: none does.
+    /// One choice in this many takes the CPU away from the thread for a long time, wherever it is. 0: none does.
     pub choices_per_stay: u64,
     pub parallelism: usize,
 }
@@ -424,7 +424,7 @@ fn crash_now(mut world: MutexGuard<'static, Option<World>>) {
     stay_for_ever()
 }
 
-/// Gives the turn to whom the generator says, and comes back with it.
+/// Gives the turn to the thread that the generator chooses, and returns when the turn comes back.
 fn switch(mut world: MutexGuard<'static, Option<World>>) {
     let the_world = world.as_mut().expect("asked before");
     let me = the_world.current;

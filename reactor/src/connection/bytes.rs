@@ -23,7 +23,7 @@ impl Bytes {
         self.end - self.start
     }
 
-    /// What has been read and not been used.
+    /// The bytes that were read and not consumed.
     #[inline]
     pub(super) fn unused(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
@@ -41,7 +41,7 @@ impl Bytes {
         &self.buffer[self.start - count..self.start]
     }
 
-    /// Room behind the unused bytes, at least one byte. Call `grow` when something lies there.
+    /// Space after the unconsumed bytes, at least one byte. Call `grow` first if there are unconsumed bytes.
     pub(super) fn room(&mut self, buffers: &Buffers) -> &mut [u8] {
         if self.buffer.len() < INPUT_BYTES {
             // None yet, or a small one that holds the beginning of something.
@@ -68,7 +68,7 @@ impl Bytes {
         self.end += count;
     }
 
-    /// What was read moves into a small buffer, if it fits into one: the session may hold it for long.
+    /// Moves the input into a small buffer if it fits, because the session may hold it for long.
     #[inline]
     fn shrink(&mut self, buffers: &Buffers) {
         let unused = self.end - self.start;
@@ -80,7 +80,7 @@ impl Bytes {
         }
     }
 
-    /// Reads what the socket has, waiting for it; `false`: the client has closed.
+    /// Reads from the socket, waiting if necessary; `false`: the client has closed it.
     pub(super) async fn read(
         &mut self,
         buffers: &Buffers,

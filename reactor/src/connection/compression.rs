@@ -21,7 +21,7 @@ use std::time::Instant;
 /// A frame is ended after the packet that brings it here.
 const FRAME_BYTES: usize = 64 << 10;
 
-/// Takes the frames off what comes in.
+/// Unpacks incoming frames.
 #[derive(Debug)]
 pub(super) struct Unpacking {
     reader: CompressedReader,
@@ -80,14 +80,14 @@ impl Unpacking {
     }
 }
 
-/// Puts frames around what goes out.
+/// Packs outgoing bytes into frames.
 #[derive(Debug)]
 pub(super) struct Packing {
     sequence: Rc<Cell<u8>>,
     frames: Vec<u8>,
     /// How many bytes of the frames the socket has taken.
     sent: usize,
-    /// Bytes still to come of a packet that is too large for one frame.
+    /// Remaining bytes of a packet that is too large for one frame.
     split_left: usize,
 }
 
@@ -121,8 +121,8 @@ impl Packing {
         piece.len()
     }
 
-    /// The length of the next piece: packets until there are enough, or a part of one that is too large. What is sent at once consists of
-    /// whole packets.
+    /// The length of the next piece: packets until there are enough, or a part of one that is too large. Data that is
+    /// flushed at once consists of whole packets.
     fn piece(&mut self, plain: &[u8]) -> usize {
         let mut whole = 0;
         while self.split_left == 0 && whole < FRAME_BYTES {

@@ -27,7 +27,7 @@ const PIECE_BYTES: usize = 64 << 10;
 /// One connection's TLS.
 pub struct Tls(RefCell<ServerConnection>);
 
-/// What was agreed, for SHOW STATUS.
+/// The negotiated parameters, for SHOW STATUS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsInfo {
     pub version: &'static str,
@@ -54,7 +54,7 @@ pub struct TlsOffer {
 pub const SESSION_SECONDS: u64 = 24 * 60 * 60;
 pub const SESSIONS_KEPT: usize = 256;
 
-/// Whom a certificate names, as OpenSSL prints it: `/C=SE/O=Heddle/CN=client`.
+/// Subject and issuer of a certificate as OpenSSL prints them: `/C=SE/O=Heddle/CN=client`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Certificate {
     pub subject: String,
@@ -69,7 +69,7 @@ impl Certificate {
     }
 }
 
-/// What X509_NAME_oneline(3) of OpenSSL makes of a name.
+/// The output of OpenSSL's X509_NAME_oneline(3) for a name.
 fn on_one_line(name: &X509Name<'_>) -> String {
     let mut line = String::new();
     for attribute in name.iter_attributes() {
@@ -108,7 +108,7 @@ impl Write for Raw<'_> {
 }
 
 impl Tls {
-    /// `early`: what has been read already of the client's first record.
+    /// `early`: the part of the client's first record that was read already.
     pub fn new(config: Arc<ServerConfig>, early: &[u8]) -> io::Result<Self> {
         let mut connection = ServerConnection::new(config).map_err(io::Error::other)?;
         let mut rest = early;
@@ -125,7 +125,7 @@ impl Tls {
         self.0.borrow().is_handshaking()
     }
 
-    /// Goes on with the handshake, as far as the socket has and takes bytes.
+    /// Continues the handshake, as far as the socket has input and takes output.
     pub fn handshake(&self, stream: &Stream) -> io::Result<()> {
         while self.is_handshaking() {
             self.send(stream)?;
@@ -232,7 +232,7 @@ impl std::fmt::Debug for Tls {
     }
 }
 
-/// The server's side of TLS with the certificates of a directory, which are made where they are missing.
+/// Configures TLS with the certificates in a directory; missing ones are generated.
 pub fn configure(directory: &Path) -> Result<(Arc<ServerConfig>, TlsOffer), String> {
     let of = |name: &str| directory.join(name);
     let (ca, certificate, key) = (of("ca.pem"), of("server-cert.pem"), of("server-key.pem"));
@@ -301,15 +301,16 @@ fn make_certificates(directory: &Path) -> Result<(), Box<dyn std::error::Error>>
     Ok(())
 }
 
-/// The files that are made, in the order of their texts.
+/// The generated files, in the order of their texts.
 const MADE: [&str; 6] = ["ca.pem", "ca-key.pem", "server-cert.pem", "server-key.pem", "client-cert.pem", "client-key.pem"];
 
-/// Where a file's text is until the texts of all files are on the disk.
+/// The temporary file for a text, until all texts are on disk.
 fn beside(directory: &Path, name: &str) -> PathBuf {
     directory.join(format!("{name}.new"))
 }
 
-/// Writes the files, keys for their owner alone. Where this is cut short, some file still has its other name, and all are made anew.
+/// Writes the files; keys are readable by their owner only. If this is interrupted, some file still has its temporary
+/// name, and all are generated again.
 fn put(directory: &Path, texts: &[String]) -> io::Result<()> {
     use std::os::unix::fs::OpenOptionsExt;
     for (name, text) in MADE.iter().zip(texts) {
@@ -330,7 +331,7 @@ fn put(directory: &Path, texts: &[String]) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// Whom a certificate of these attributes names.
+    /// A certificate with these attributes as subject.
     fn subject(attributes: &[(rcgen::DnType, &str)]) -> Certificate {
         let mut params = rcgen::CertificateParams::new(Vec::new()).unwrap();
         params.distinguished_name = rcgen::DistinguishedName::new();
