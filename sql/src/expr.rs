@@ -1,8 +1,8 @@
 //! Bound expressions: every name is resolved, every node knows its static type.
 //!
 //! An expression is evaluated against a *row context* that has two parts:
-//! - *sources*: the current stored row of each table of the query block, in FROM order ([`Expr::Column`]);
-//! - *slots*: values computed by an operator below: group keys, aggregates, projected values ([`Expr::Slot`]).
+//! - *sources*: the current stored row of each table of the query block, in FROM order ([`ExprKind::Column`]);
+//! - *slots*: values computed by an operator below: group keys, aggregates, projected values ([`ExprKind::Slot`]).
 //!
 //! Below the first `Project` or `Aggregate` of a plan only sources exist; above it only slots.
 //! E1: evaluating an expression never stalls; only operators wait. A subquery whose value is not known yet interrupts

@@ -3,7 +3,7 @@
 //! - [`parse`] reads bytes into a syntax tree ([`ast`]) that lives in an [`Arena`].
 //! - [`digest`] hashes a statement and lifts its literals out, so that a plan cache can find its plan without parsing.
 //! - `bind` resolves names and types against an immutable `types::schema::Schema`; `planner` chooses access paths.
-//! - [`plan`] is what `exec` runs; [`expr`] is what it evaluates; [`func`] names the built-in functions.
+//! - [`mod@plan`] is what `exec` runs; [`expr`] is what it evaluates; [`func`] names the built-in functions.
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![forbid(unsafe_code)]
 

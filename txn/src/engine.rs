@@ -286,13 +286,13 @@ impl Engine {
         self.store.pool.bytes_near(bytes)
     }
 
-    /// How far a change of the buffer pool's size is.
+    /// The state of a change of the buffer pool's size.
     pub fn pool_resize(&self) -> ResizeState {
         self.store.pool.resize_state()
     }
 
     /// Changes the size of the buffer pool to the nearest possible size, and returns that. Shrinking continues in the
-    /// background: [`EngineStatus::pool_resize`].
+    /// background: [`Self::pool_resize`].
     ///
     /// # Errors
     /// An earlier shrink has not ended.

@@ -30,7 +30,7 @@ pub struct CreateTable<'a> {
     pub foreign_keys: &'a [ForeignKey<'a>],
     pub options: TableOptions<'a>,
     pub partitioning: Option<&'a PartitionClause<'a>>,
-    /// CREATE TABLE t [AS] SELECT ...
+    /// `CREATE TABLE t [AS] SELECT ...`
     pub query: Option<&'a Query<'a>>,
     /// IGNORE, REPLACE before the query.
     pub duplicates: Duplicates,

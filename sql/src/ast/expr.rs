@@ -133,7 +133,7 @@ pub enum Expr<'a> {
         unit: IntervalUnit,
         args: &'a [Expr<'a>; 2],
     },
-    /// TRIM([BOTH | LEADING | TRAILING] [what] FROM text)
+    /// `TRIM([BOTH | LEADING | TRAILING] [what] FROM text)`
     Trim {
         side: TrimSide,
         what: Option<&'a Expr<'a>>,
