@@ -16,7 +16,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 exec::counter_cells! {
-    /// What has happened, but for statements.
+    /// Events other than statements.
     Events {
         aborted_clients => "Aborted_clients",
         aborted_connects => "Aborted_connects",

@@ -6,7 +6,7 @@ use types::partition::PartitionError;
 /// Number and message.
 pub(super) fn partition_error(error: &PartitionError) -> Condition {
     use PartitionError as P;
-    // What MySQL's parser finds has the number of syntax errors.
+    // Errors that MySQL's parser finds have the number of syntax errors.
     match error {
         P::ValuesNeeded { kind, values } => Condition::PartitionRequiresValues { kind: kind.into(), values: values.into() },
         P::WrongValues { kind, values } => Condition::PartitionWrongValuesError { kind: kind.into(), values: values.into() },

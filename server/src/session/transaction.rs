@@ -234,7 +234,7 @@ impl Transaction {
         &self.locks
     }
 
-    /// What LOCK TABLES has locked stays locked as long as the transaction's rows: it is over where that is changed.
+    /// The locks of the session, for a change. The caller has ended the transaction, whose rows these locks protect.
     pub fn locks_mut(&mut self) -> &mut SessionLocks {
         &mut self.locks
     }

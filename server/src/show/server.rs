@@ -373,7 +373,7 @@ pub fn plugins() -> ResultSet {
     made
 }
 
-/// What is built in: name, type, description.
+/// The built-in plugins: name, type, description.
 pub const PLUGINS: &[(&str, &str, &str)] = &[
     ("mysql_native_password", "AUTHENTICATION", "Native MySQL authentication"),
     ("caching_sha2_password", "AUTHENTICATION", "Caching sha2 authentication"),

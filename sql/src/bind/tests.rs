@@ -129,7 +129,7 @@ fn height() {
 
 /// `types.txt` has an expression over the tables `t`, `u`, `e` and `w`, a tab, and its type: kind, length, digits after the point,
 /// unsigned, nullable, collation, as the wire shows them. MySQL 9.7 gives the same kinds, digits and signs.
-/// With `UPDATE_TYPES=1` the test writes the file anew.
+/// With `UPDATE_TYPES=1` the test writes the file.
 #[test]
 fn types_of_expressions() {
     let fixture = Fixture::new();
@@ -194,7 +194,7 @@ fn wire(c: &crate::plan::OutputColumn) -> String {
     )
 }
 
-/// Where a query's columns come from, as the client hears it: alias, view, and names in it; the table.
+/// The origin of a query's columns in the client's metadata: alias, view, and names in it; the table.
 fn check_origins(fixture: &Fixture, text: &str, expected: &str) {
     let Ok(Plan::Query(query)) = fixture.plan(text) else { panic!("no query: {text}") };
     let columns = query.columns.iter().map(|c| {
