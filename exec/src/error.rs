@@ -237,13 +237,21 @@ pub enum Error {
     Raised(Box<Raised>),
 }
 
+/// How serious a condition is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    Note,
+    Warning,
+    Error,
+}
+
 /// A condition as a stored program sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Raised {
     pub number: u16,
     pub state: [u8; 5],
     pub message: String,
-    pub level: crate::session::Level,
+    pub level: Level,
     /// What SIGNAL set besides.
     pub items: Vec<(sql::routine::SignalItem, String)>,
 }

@@ -49,11 +49,11 @@ pub use context::{Call, ExecContext, Fire, Host, LocalFuture, TriggerRow, Virtua
 pub use definition::DefinitionExpressions;
 pub use dml::column_error;
 pub use driver::{ChangeInfo, DmlDone, QueryDone, measure, run_dml, run_load, run_query};
-pub use error::{Error, Raised, Result};
+pub use error::{Error, Level, Raised, Result};
 pub use estimate::Constants;
 pub use function::{LOCALE_NAMES, TimeNames, pico_time};
 pub use prepared::Prepared;
-pub use session::{BlockEncryption, BlockMode, Level, Limits, SessionVars, Warning, Warnings, kill};
+pub use session::{BlockEncryption, BlockMode, Limits, SessionVars, Warning, Warnings, kill};
 pub use sink::{NullSink, RowSink, Strictness};
 pub use spill::kept::{KeptRecords, KeptRows};
 pub use spill::{Temporary, TemporaryFigures};

@@ -4,7 +4,7 @@
 //! Expressions only have a shared reference, so what evaluation may change (warnings, random state, LAST_INSERT_ID(n)) is in cells.
 //! A session lives on one thread; only the kill flag is shared.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Level, Result};
 use crate::function::TimeNames;
 use crate::user_variables::{self, UserVariable, UserVariables};
 use crate::work::Work;
@@ -336,13 +336,6 @@ impl SessionVars {
         self.row_dirty.set(true);
         self.warnings.borrow_mut().push(Level::Note, error);
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
-    Note,
-    Warning,
-    Error,
 }
 
 #[derive(Clone, Debug)]
