@@ -1,6 +1,6 @@
 //! Prints expressions as MySQL does in messages: ``BIGINT value is out of range in '(`test`.`t`.`a` + 1)'``.
 
-use crate::run::Source;
+use crate::source::Source;
 use sql::expr::{Expr, ExprKind, UnaryOp};
 use std::fmt::Write;
 use types::Value;

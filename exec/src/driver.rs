@@ -8,9 +8,11 @@ use crate::load::ByteSource;
 use crate::operator::{Builder, Operator, Registry, ScanOperator, SourceLock, evaluate_count, lock_of};
 use crate::packed;
 use crate::prepared::{Prepared, simple_scan};
-use crate::run::{Run, Slice, check_killed, sources_of};
+use crate::run::Run;
+use crate::run::Slice;
 use crate::scratch::Scratch;
 use crate::sink::{NullSink, RowSink, Strictness};
+use crate::source::sources_of;
 use crate::wait;
 use sql::explain::Measures;
 use sql::expr::{Expr, ExprKind};
@@ -413,7 +415,7 @@ async fn pump<'p, S: RowSink>(
         count += 1;
         if sink.is_full() {
             poll_fn(|cx| sink.poll_drain(cx)).await?;
-            check_killed(run.shared.session)?;
+            run.shared.session.check_killed()?;
             run.clock().resumed();
         }
     }

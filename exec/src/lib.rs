@@ -36,6 +36,7 @@ mod run;
 mod scratch;
 mod session;
 mod sink;
+mod source;
 mod spill;
 mod stored_conditions;
 mod subquery;

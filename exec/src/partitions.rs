@@ -417,7 +417,7 @@ fn between_numbers(known: &Known) -> Option<Vec<Value<'static>>> {
 impl Constants<'_> {
     /// The value of an expression over a row of which these columns are known.
     fn over_row(&self, table: &Table, values: &[(usize, Value<'static>)], expr: &Expr) -> Option<Value<'static>> {
-        use crate::run::Source;
+        use crate::source::Source;
         let shared = crate::eval::Shared::new(self.session, self.params, &crate::wait::NoHost);
         let sources = [Source { table: Some(table), ..Source::default() }];
         let env = Env { sources: &sources, slots: &[], insert: &[], overlay: values, shared: &shared };

@@ -6,94 +6,23 @@
 use crate::error::{Error, Result};
 use crate::eval::{Env, Pause, Shared, Step};
 use crate::operator::{Operator, Registry, SourceLock};
-use crate::session::{SessionVars, kill};
+use crate::session::SessionVars;
+use crate::source::Sources;
 use crate::spill::Spill;
 use crate::spill::row_store::RowStore;
 use crate::wait;
-use smallvec::SmallVec;
 use sql::expr::Expr;
 use sql::plan::Parts;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use table::{RowBuf, Table};
+use table::Table;
 use txn::{Txn, Worker};
-use types::schema::TableDef;
 
 /// Rows between two looks at the clock and the kill flag.
 const TICKS: u32 = 64;
 /// A statement gives the thread to others after this much CPU.
 const SLICE: Duration = Duration::from_millis(1);
-
-/// What expressions see of one table of the query block.
-#[derive(Default)]
-pub(crate) struct Source<'p> {
-    /// The table; `None` for one of the server's memory, whose rows are packed.
-    pub table: Option<&'p Table>,
-    pub state: SourceState,
-    /// The current row when `Stored`.
-    pub row: RowBuf,
-    /// The current row when `Copied` (stored bytes) or `Packed`.
-    pub bytes: Vec<u8>,
-    /// The columns of packed rows, where ENUM and SET may be among them.
-    pub def: Option<&'p TableDef>,
-}
-
-/// The sources of a query block: on the stack for one table.
-pub(crate) type Sources<'a> = SmallVec<[Source<'a>; 1]>;
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum SourceState {
-    /// No row, or the row of NULLs of a left join.
-    #[default]
-    Null,
-    /// `row`
-    Stored,
-    /// `bytes` is a stored row.
-    Copied,
-    /// `bytes` is a packed row.
-    Packed,
-}
-
-impl SourceState {
-    pub fn from_byte(byte: u8) -> Self {
-        [SourceState::Null, SourceState::Stored, SourceState::Copied, SourceState::Packed][usize::from(byte)]
-    }
-}
-
-impl<'p> Source<'p> {
-    #[inline]
-    pub fn stored_table(&self) -> &'p Table {
-        self.table.expect("a source with a stored row has a table")
-    }
-
-    /// The stored row that `bytes` holds.
-    pub fn copied_row(&self) -> std::result::Result<types::row::StoredRow<'_>, types::Error> {
-        types::row::StoredRow::new(self.stored_table().layout(), &self.bytes)
-    }
-
-    /// The current row as bytes that [`Source::set_copy`] takes back.
-    pub fn as_copy(&self) -> (SourceState, &[u8]) {
-        match self.state {
-            SourceState::Null => (SourceState::Null, &[]),
-            SourceState::Stored => (SourceState::Copied, self.row.row(self.stored_table()).bytes()),
-            SourceState::Copied | SourceState::Packed => (self.state, &self.bytes),
-        }
-    }
-
-    pub fn set_copy(&mut self, state: SourceState, bytes: &[u8]) {
-        self.state = state;
-        self.bytes.clear();
-        self.bytes.extend_from_slice(bytes);
-    }
-}
-
-/// The sources of a plan's tables, without rows yet.
-#[inline]
-pub(crate) fn sources_of(tables: &[Option<Arc<Table>>]) -> Sources<'_> {
-    tables.iter().map(|table| Source { table: table.as_deref(), ..Source::default() }).collect()
-}
 
 /// One execution of a plan.
 pub(crate) struct Run<'a> {
@@ -154,7 +83,7 @@ impl Slice {
     fn look_up(&mut self, session: &SessionVars) -> std::result::Result<(), Pause> {
         self.ticks_left = TICKS;
         session.rows_examined.set(session.rows_examined.get() + u64::from(TICKS));
-        check_killed(session)?;
+        session.check_killed()?;
         let now = Instant::now();
         if self.deadline.is_some_and(|deadline| now >= deadline) {
             return Err(Pause::error(Error::QueryTimeout));
@@ -169,13 +98,28 @@ impl Slice {
 
     /// Looks at the kill flag and the deadline at once, without a thought of others.
     pub fn check(&self, session: &SessionVars) -> Result<()> {
-        check_killed(session)?;
+        session.check_killed()?;
         // Without a deadline the clock need not be read. Who slept until then may have been woken a little earlier.
         if self.is_cut || self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             Err(Error::QueryTimeout)
         } else {
             Ok(())
         }
+    }
+
+    /// Counts the rows that were read since the last look at the clock.
+    #[inline]
+    pub fn count_rest(&mut self, session: &SessionVars) {
+        let examined = &session.rows_examined;
+        let rest = i64::from(TICKS - self.ticks_left) - i64::from(self.ends);
+        examined.set(examined.get().saturating_add_signed(rest));
+        (self.ticks_left, self.ends) = (TICKS, 0);
+    }
+
+    /// The last tick found no row: the scan is at its end.
+    #[inline]
+    pub fn count_end(&mut self) {
+        self.ends += 1;
     }
 
     /// A SLEEP ends at the deadline, before its time.
@@ -191,12 +135,6 @@ impl Slice {
     pub fn deadline(&self) -> Option<Instant> {
         self.deadline
     }
-}
-
-/// 1317 when the session was killed.
-pub(crate) fn check_killed(session: &SessionVars) -> Result<()> {
-    // Relaxed: the flag carries no data.
-    if session.killed.load(Ordering::Relaxed) == kill::NONE { Ok(()) } else { Err(Error::Interrupted) }
 }
 
 impl<'a> Run<'a> {
@@ -259,16 +197,13 @@ impl<'a> Run<'a> {
     /// The rows that were read since the last look at the clock count, too.
     #[inline]
     pub fn count_rest(&mut self) {
-        let examined = &self.shared.session.rows_examined;
-        let rest = i64::from(TICKS - self.clock.ticks_left) - i64::from(self.clock.ends);
-        examined.set(examined.get().saturating_add_signed(rest));
-        (self.clock.ticks_left, self.clock.ends) = (TICKS, 0);
+        self.clock.count_rest(self.shared.session);
     }
 
     /// What was counted last is no row: the scan is at its end.
     #[inline]
     pub fn count_end(&mut self) {
-        self.clock.ends += 1;
+        self.clock.count_end();
     }
 
     pub fn clock(&mut self) -> &mut Slice {

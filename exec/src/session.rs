@@ -319,6 +319,12 @@ impl SessionVars {
         self.killed.load(Ordering::Relaxed) != kill::NONE
     }
 
+    /// # Errors
+    /// 1317: the session was killed.
+    pub(crate) fn check_killed(&self) -> Result<()> {
+        if self.is_killed() { Err(Error::Interrupted) } else { Ok(()) }
+    }
+
     /// Forgets a KILL QUERY that the statement has answered; a killed connection stays killed.
     pub fn clear_kill_query(&self) {
         // Relaxed: as in `is_killed`; the exchange leaves a concurrent KILL CONNECTION alone.

@@ -3,7 +3,7 @@
 use crate::context::{ExecContext, Host, LocalFuture};
 use crate::error::{Error, Result};
 use crate::eval::{Pause, Shared};
-use crate::run::{Slice, check_killed};
+use crate::run::Slice;
 use crate::session::SessionVars;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -78,7 +78,7 @@ impl Drop for LockWait<'_> {
 pub(crate) async fn until_killed<F: Future>(session: &SessionVars, future: F) -> Result<F::Output> {
     let mut future = pin!(future);
     poll_fn(|cx| {
-        if let Err(killed) = check_killed(session) {
+        if let Err(killed) = session.check_killed() {
             return Poll::Ready(Err(killed));
         }
         future.as_mut().poll(cx).map(Ok)

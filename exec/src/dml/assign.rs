@@ -8,7 +8,7 @@ use super::triggers::{ChangedRow, Triggers};
 use super::{RowRules, rules, store};
 use crate::error::Result;
 use crate::eval::{Env, Shared, Step};
-use crate::run::Source;
+use crate::source::Source;
 use sql::expr::{Expr, ExprKind};
 use sql::plan::Assignment;
 use std::sync::Arc;

@@ -7,7 +7,7 @@ use super::defaults::{self, Default};
 use super::store;
 use crate::error::Result;
 use crate::eval::{Env, Shared, Step};
-use crate::run::Source;
+use crate::source::Source;
 use sql::expr::Expr;
 use table::Table;
 use types::Value;

@@ -16,7 +16,7 @@ use super::defaults::Default;
 use super::store;
 use crate::error::{Error, Result};
 use crate::eval::{Env, Pause, Shared, Step};
-use crate::run::Source;
+use crate::source::Source;
 use sql::expr::{Expr, ExprKind, PartitionCall};
 use sql::plan::ViewCheck;
 use std::sync::Arc;

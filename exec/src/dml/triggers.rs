@@ -13,7 +13,7 @@ use crate::context::Fire;
 use crate::error::Result;
 use crate::eval::Shared;
 use crate::prepared::InsertShape;
-use crate::run::Source;
+use crate::source::Source;
 use crate::wait::engine;
 use sql::plan::InsertPlan;
 use table::{RowBuf, RowRead, Table};

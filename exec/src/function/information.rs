@@ -5,7 +5,6 @@ use super::string::is_binary;
 use crate::coerce;
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Pause};
-use crate::run::check_killed;
 use sql::expr::{Expr, ExprKind};
 use sql::func::Function;
 use std::borrow::Cow;
@@ -127,7 +126,7 @@ fn benchmark<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
         types::work::spend(ROUND_UNITS)?;
         done.set(done.get() + 1);
         if done.get().is_multiple_of(64) && began.elapsed() >= BENCHMARK_SLICE {
-            check_killed(env.session())?;
+            env.session().check_killed()?;
             return Err(Pause::Yield);
         }
     }

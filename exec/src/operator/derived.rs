@@ -6,7 +6,8 @@
 
 use super::{Builder, Operator};
 use crate::eval::Step;
-use crate::run::{Run, SourceState};
+use crate::run::Run;
+use crate::source::SourceState;
 use crate::spill::row_store::RowStore;
 use crate::spill::tape::TapeReader;
 use sql::plan::{Derived, Node, Scan};

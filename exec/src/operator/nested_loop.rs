@@ -2,7 +2,8 @@
 
 use super::Operator;
 use crate::eval::Step;
-use crate::run::{Run, SourceState};
+use crate::run::Run;
+use crate::source::SourceState;
 use sql::expr::Expr;
 use sql::plan::JoinKind;
 

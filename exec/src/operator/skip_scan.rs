@@ -18,7 +18,8 @@
 
 use crate::access::{self, KeyValues};
 use crate::eval::Step;
-use crate::run::{Run, SourceState};
+use crate::run::Run;
+use crate::source::SourceState;
 use crate::work::count;
 use sql::expr::Expr;
 use sql::plan::{Leaps, Scan};

@@ -1,6 +1,7 @@
 //! The current row of an operator's input as bytes, and back: what each source stands on, then the slots.
 
-use crate::run::{Run, SourceState};
+use crate::run::Run;
+use crate::source::SourceState;
 use sql::plan::Node;
 
 /// The sources that expressions over an operator's rows may read; none where the rows are slots.

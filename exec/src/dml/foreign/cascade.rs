@@ -11,7 +11,7 @@ use super::{Changes, Checker, Writer};
 use crate::dml::foreign::plan::ChildKey;
 use crate::dml::update::duplicate_key;
 use crate::error::{Error, Result};
-use crate::run::{Source, SourceState};
+use crate::source::{Source, SourceState};
 use crate::wait::{self, engine};
 use smallvec::SmallVec;
 use table::{RowBuf, RowCursor, RowRead, WriteRow, is_representable};
