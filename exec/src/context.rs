@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::session::SessionVars;
+use crate::temporary::Temporary;
 use sql::plan::FunctionCall;
 use std::future::Future;
 use std::pin::Pin;
@@ -42,7 +43,7 @@ pub trait Host {
     fn lock_holder(&self, name: &str) -> Option<u32>;
 
     /// Where rows go that a statement's memory has no room for. `None`: such a statement fails.
-    fn temporary(&self) -> Option<&crate::Temporary> {
+    fn temporary(&self) -> Option<&Temporary> {
         None
     }
 

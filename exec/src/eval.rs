@@ -34,7 +34,7 @@ pub(crate) enum Pause {
     /// Await it and call again.
     Stall(txn::Stall),
     /// A block of a temporary file is on its way: await it and call again.
-    Spill(crate::spill::SpillWait),
+    Spill(crate::temporary::SpillWait),
     /// Let other sessions run, then call again.
     Yield,
     /// SLEEP: wait, record the outcome in [`Waits`], call again.

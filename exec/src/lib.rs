@@ -40,6 +40,7 @@ mod source;
 mod spill;
 mod stored_conditions;
 mod subquery;
+mod temporary;
 #[cfg(test)]
 mod tests;
 mod user_variables;
@@ -57,7 +58,7 @@ pub use prepared::Prepared;
 pub use session::{BlockEncryption, BlockMode, Limits, SessionVars, Warning, Warnings, kill};
 pub use sink::{NullSink, RowSink, Strictness};
 pub use spill::kept::{KeptRecords, KeptRows};
-pub use spill::{Temporary, TemporaryFigures};
+pub use temporary::{Temporary, TemporaryFigures};
 pub use types::temporal::TimeZone;
 pub use user_variables::{UserVariable, UserVariables};
 pub use wait::{NoHost, yield_now};

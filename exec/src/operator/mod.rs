@@ -37,7 +37,7 @@ pub(crate) use scan::{ScanOperator, SourceLock, VirtualScan};
 use crate::eval::Step;
 use crate::run::Run;
 use crate::scratch::Scratch;
-use crate::spill::row_copy::row_sources;
+use crate::spill::row_copy::{row_sources, sources_of};
 use sql::explain::{Measured, Measures};
 use sql::plan::{Access, ChangeTarget, LockWait, Locking, Node, TableLock};
 use table::Table;
@@ -377,20 +377,6 @@ impl<'p> Operator<'p> {
             Operator::Measured(op) => op.rewind(run),
         }
     }
-}
-
-/// The sources whose rows a subtree makes.
-pub(crate) fn sources_of(node: &Node) -> Vec<usize> {
-    fn collect(node: &Node, sources: &mut Vec<usize>) {
-        match node {
-            // What is inside of a derived table is no source of its row.
-            Node::Scan(scan) => sources.push(scan.source),
-            _ => node.inputs().into_iter().for_each(|input| collect(input, sources)),
-        }
-    }
-    let mut sources = Vec::new();
-    collect(node, &mut sources);
-    sources
 }
 
 /// The type of the slot that says how many keys are not rolled up.

@@ -8,11 +8,11 @@
 //! K2: all rows are there before the first is read.
 
 use super::tape::{Tape, TapeReader};
-use super::{Service, Temporary};
 use crate::error::{Error, Result};
 use crate::eval::{Pause, Step};
 use crate::packed::{self, Packer};
 use crate::sink::RowSink;
+use crate::temporary::{Service, Temporary};
 use sql::plan::OutputColumn;
 use std::future::Future;
 use std::pin::Pin;

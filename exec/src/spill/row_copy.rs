@@ -11,9 +11,23 @@ pub(crate) fn row_sources(input: &Node) -> Vec<usize> {
             row_sources(input)
         }
         Node::Concat { inputs } => inputs.iter().flat_map(row_sources).collect(),
-        Node::Scan(_) | Node::NestedLoop { .. } | Node::HashJoin { .. } => crate::operator::sources_of(input),
+        Node::Scan(_) | Node::NestedLoop { .. } | Node::HashJoin { .. } => sources_of(input),
         _ => Vec::new(),
     }
+}
+
+/// The sources whose rows a subtree makes.
+pub(crate) fn sources_of(node: &Node) -> Vec<usize> {
+    fn collect(node: &Node, sources: &mut Vec<usize>) {
+        match node {
+            // What is inside of a derived table is no source of its row.
+            Node::Scan(scan) => sources.push(scan.source),
+            _ => node.inputs().into_iter().for_each(|input| collect(input, sources)),
+        }
+    }
+    let mut sources = Vec::new();
+    collect(node, &mut sources);
+    sources
 }
 
 /// Appends the current row.
