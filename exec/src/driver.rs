@@ -1,5 +1,6 @@
 //! The statement drivers: the only places of this crate that wait.
 
+use crate::clock::Slice;
 use crate::context::ExecContext;
 use crate::dml::Changes;
 use crate::error::{Error, Result};
@@ -9,7 +10,6 @@ use crate::operator::{Builder, Operator, Registry, ScanOperator, SourceLock, eva
 use crate::packed;
 use crate::prepared::{Prepared, simple_scan};
 use crate::run::Run;
-use crate::run::Slice;
 use crate::scratch::Scratch;
 use crate::sink::{NullSink, RowSink, Strictness};
 use crate::source::sources_of;
@@ -127,8 +127,7 @@ async fn measured(cx: &mut ExecContext<'_>, prepared: &Prepared, registry: &Regi
         Plan::Change(plan) => (&plan.root, &plan.parts, &[][..], lock, Some(&*plan.targets)),
         Plan::Insert(_) | Plan::Update(_) | Plan::Delete(_) => return Ok(()),
     };
-    let mut run = start_run(cx, prepared, parts, lock);
-    run.measures = Some(registry);
+    let mut run = start_run(cx, prepared, parts, lock, Some(registry));
     let builder = Builder {
         tables: &prepared.sources,
         lock,
@@ -305,14 +304,20 @@ fn write_exprs<S: RowSink>(run: &Run<'_>, slots: &[u8], exprs: &[Expr], columns:
     Ok(())
 }
 
-/// The run of a query with these parts; `lock`: what it locks its rows with.
+/// The run of a query with these parts; `lock`: what it locks its rows with; `measures`: of EXPLAIN ANALYZE.
 #[inline]
-fn start_run<'a>(cx: &'a mut ExecContext<'_>, prepared: &'a Prepared, parts: &'a Parts, lock: Option<SourceLock>) -> Run<'a> {
+fn start_run<'a>(
+    cx: &'a mut ExecContext<'_>,
+    prepared: &'a Prepared,
+    parts: &'a Parts,
+    lock: Option<SourceLock>,
+    measures: Option<&'a Registry>,
+) -> Run<'a> {
     let shared = Shared::new(cx.session, cx.params, cx.host);
     let sources = sources_of(&prepared.sources);
     let clock = Slice::until(cx.session.begin_time());
     let mut run = Run::new(cx.worker, cx.txn, shared, sources, clock);
-    run.set_parts(parts, &prepared.sources, lock);
+    run.set_measured_parts(parts, &prepared.sources, lock, measures);
     run
 }
 
@@ -334,7 +339,7 @@ async fn query<S: RowSink>(
 ) -> Result<(u64, u64)> {
     sink.start(&plan.columns);
     let lock = locks(plan, cx);
-    let mut run = start_run(cx, prepared, &plan.parts, lock);
+    let mut run = start_run(cx, prepared, &plan.parts, lock, None);
     match sink.strictness() {
         Strictness::Nowhere => run.shared.calls_strictly = false,
         strictness => drop(run.shared.set_strict(strictness.is_full(run.shared.session))),

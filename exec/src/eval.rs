@@ -15,14 +15,14 @@ use crate::in_list::InLists;
 use crate::packed;
 use crate::session::SessionVars;
 use crate::source::{Source, SourceState};
-use crate::subquery::Subqueries;
 use crate::user_variables::{Replaced, UserVariable};
 use conditions::Condition;
 use smallvec::SmallVec;
-use sql::expr::{CompareAs, CompareOp, Expr, ExprKind, PartitionCall, UnaryOp};
+use sql::expr::{CompareAs, CompareOp, Expr, ExprKind, PartitionCall, Subquery, UnaryOp};
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::cmp::Ordering;
+use std::rc::Rc;
 use std::time::Duration;
 use types::decimal::SCALE_MAX;
 use types::{ColumnType, TypeKind, Value, work};
@@ -99,13 +99,23 @@ pub(crate) struct Shared<'a> {
     pub rare: OnceCell<Box<Rare>>,
 }
 
+/// The values of a statement's subqueries. Evaluation only reads them: who makes the environment runs the subqueries.
+pub(crate) trait SubqueryValues {
+    /// The value for the current row; [`Pause::Subquery`] when it is not known.
+    fn value<'a>(&self, env: &Env<'a>, subquery: &'a Subquery) -> Evaluated<'a>;
+
+    /// Forgets what a volatile subquery gave for the row before.
+    fn forget(&self, id: usize);
+}
+
 /// What few executions gather.
 #[derive(Default)]
 pub(crate) struct Rare {
     pub waits: Waits,
     pub in_lists: InLists,
     pub patterns: crate::function::Patterns,
-    pub subqueries: Subqueries,
+    /// `None`: the statement has no subqueries.
+    pub subqueries: Option<Rc<dyn SubqueryValues>>,
     /// RAND(seed): the argument's address, the seed, the generator's state.
     pub seeds: RefCell<Vec<(usize, u32, [u32; 2])>>,
 }
@@ -149,9 +159,15 @@ impl<'a> Shared<'a> {
         self.rare.get_or_init(Box::default)
     }
 
-    /// Makes room for the outcomes of so many subqueries.
-    pub fn set_subqueries(&mut self, count: usize) {
-        self.rare = OnceCell::from(Box::new(Rare { subqueries: Subqueries::new(count), ..Rare::default() }));
+    /// Says where the values of subqueries are.
+    pub fn set_subqueries(&mut self, values: Rc<dyn SubqueryValues>) {
+        self.rare = OnceCell::from(Box::new(Rare { subqueries: Some(values), ..Rare::default() }));
+    }
+
+    /// A volatile subquery's outcome is good for the current row.
+    pub fn note_volatile(&self, id: usize) {
+        self.rare().waits.volatile.borrow_mut().push(id);
+        self.session.row_dirty.set(true);
     }
 
     /// What an operator evaluates for one row is done: nothing of it is repeated.
@@ -170,9 +186,8 @@ impl<'a> Shared<'a> {
         rare.waits.outcomes.borrow_mut().clear();
         rare.waits.next.set(0);
         rare.waits.assigned.borrow_mut().clear();
-        for id in rare.waits.volatile.borrow_mut().drain(..) {
-            rare.subqueries.forget(id);
-        }
+        let Some(subqueries) = &rare.subqueries else { return };
+        rare.waits.volatile.borrow_mut().drain(..).for_each(|id| subqueries.forget(id));
     }
 
     /// Evaluation of the same row starts over: what it has changed is taken back.
@@ -238,7 +253,7 @@ pub(crate) struct Waits {
     /// User variables that the row has assigned, with what they were.
     assigned: RefCell<Replaced>,
     /// Volatile subqueries that were run for the row.
-    pub volatile: RefCell<Vec<usize>>,
+    volatile: RefCell<Vec<usize>>,
     /// BENCHMARK: rounds done.
     pub rounds: Cell<u64>,
 }
@@ -367,8 +382,15 @@ impl<'a> Env<'a> {
             ExprKind::AssignVariable { name, value } => self.assign_variable(name, value, &expr.ty),
             ExprKind::Partition(call) => self.partition(call),
             ExprKind::InsertValue { column } => Ok(self.insert.get(*column).map_or(Value::Null, borrow)),
-            ExprKind::Subquery(subquery) => crate::subquery::eval(self, subquery),
+            ExprKind::Subquery(subquery) => self.subquery(subquery),
             ExprKind::Row(_) => Err(Error::NotSupported("row constructors here".into()).into()),
+        }
+    }
+
+    fn subquery(&self, subquery: &'a Subquery) -> Evaluated<'a> {
+        match &self.shared.rare().subqueries {
+            Some(values) => values.value(self, subquery),
+            None => Err(Error::NotSupported("a subquery here".into()).into()),
         }
     }
 

@@ -12,6 +12,7 @@ mod access;
 mod arithmetic;
 mod aside;
 mod cast;
+mod clock;
 mod coerce;
 mod context;
 mod definition;

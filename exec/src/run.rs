@@ -3,10 +3,10 @@
 //! R1: whatever may wait returns a [`Pause`] and leaves the operator so that the same call goes on later.
 //! R2: [`Run::tick`] is called once for each row read, so that no statement holds its thread for long or survives a KILL.
 
+use crate::clock::Slice;
+use crate::context::LocalFuture;
 use crate::error::{Error, Result};
 use crate::eval::{Env, Pause, Shared, Step};
-use crate::operator::{Operator, Registry, SourceLock};
-use crate::session::SessionVars;
 use crate::source::Sources;
 use crate::spill::row_store::RowStore;
 use crate::temporary::Spill;
@@ -14,15 +14,7 @@ use crate::wait;
 use sql::expr::Expr;
 use sql::plan::Parts;
 use std::rc::Rc;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
-use table::Table;
 use txn::{Txn, Worker};
-
-/// Rows between two looks at the clock and the kill flag.
-const TICKS: u32 = 64;
-/// A statement gives the thread to others after this much CPU.
-const SLICE: Duration = Duration::from_millis(1);
 
 /// One execution of a plan.
 pub(crate) struct Run<'a> {
@@ -36,106 +28,28 @@ pub(crate) struct Run<'a> {
     spill: Option<Rc<Spill>>,
     /// What runs beside the main tree.
     pub parts: &'a Parts,
-    pub tables: &'a [Option<Arc<Table>>],
-    /// The trees of subqueries that have been run, by subquery.
-    pub operators: Vec<Option<Box<Operator<'a>>>>,
+    /// `None`: the statement has no subqueries.
+    pub subqueries: Option<Rc<dyn RunSubqueries<'a> + 'a>>,
     /// The rows of common table expressions.
     pub stores: Vec<RowStore>,
     /// Copied rows of stored tables keep their keys, for those that are changed by them.
     pub keeps_keys: bool,
-    /// Row locks that subqueries take.
-    pub subquery_lock: Option<SourceLock>,
-    /// EXPLAIN ANALYZE
-    pub measures: Option<&'a Registry>,
     /// SQL_CALC_FOUND_ROWS: the rows that there are without LIMIT.
     pub found_rows: Option<u64>,
     /// The rows that the last LIMIT to end had read.
     pub passed_over: u64,
 }
 
+/// Runs a statement's subqueries with operators, which are above the run: [`crate::subquery`] gives it to the run.
+pub(crate) trait RunSubqueries<'a> {
+    /// Runs a subquery with the arguments that evaluation wants, and keeps its outcome.
+    fn run<'r>(self: Rc<Self>, run: &'r mut Run<'a>, id: usize) -> LocalFuture<'r, Result<()>>
+    where
+        'a: 'r;
+}
+
 /// The plan of a statement without subqueries.
 static NO_PARTS: Parts = Parts { sources: 0, subqueries: Vec::new(), stores: Vec::new(), named: Vec::new(), locks: Vec::new() };
-
-/// The CPU budget of a statement: when to let others run, when to give up.
-pub(crate) struct Slice {
-    ticks_left: u32,
-    /// Ticks that found no row.
-    ends: u32,
-    slice_began: Instant,
-    deadline: Option<Instant>,
-    /// A SLEEP ended at the deadline.
-    is_cut: bool,
-}
-
-impl Slice {
-    /// `deadline`: when to give up.
-    pub fn until(deadline: Option<Instant>) -> Self {
-        Self { ticks_left: TICKS, ends: 0, slice_began: Instant::now(), deadline, is_cut: false }
-    }
-
-    #[inline]
-    pub fn tick(&mut self, session: &SessionVars) -> std::result::Result<(), Pause> {
-        self.ticks_left -= 1;
-        if self.ticks_left == 0 { self.look_up(session) } else { Ok(()) }
-    }
-
-    #[cold]
-    fn look_up(&mut self, session: &SessionVars) -> std::result::Result<(), Pause> {
-        self.ticks_left = TICKS;
-        session.rows_examined.set(session.rows_examined.get() + u64::from(TICKS));
-        session.check_killed()?;
-        let now = Instant::now();
-        if self.deadline.is_some_and(|deadline| now >= deadline) {
-            return Err(Pause::error(Error::QueryTimeout));
-        }
-        if now - self.slice_began >= SLICE {
-            // The driver yields and calls again; the new slice begins then or a little earlier.
-            self.slice_began = now;
-            return Err(Pause::Yield);
-        }
-        Ok(())
-    }
-
-    /// Looks at the kill flag and the deadline at once, without a thought of others.
-    pub fn check(&self, session: &SessionVars) -> Result<()> {
-        session.check_killed()?;
-        // Without a deadline the clock need not be read. Who slept until then may have been woken a little earlier.
-        if self.is_cut || self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            Err(Error::QueryTimeout)
-        } else {
-            Ok(())
-        }
-    }
-
-    /// Counts the rows that were read since the last look at the clock.
-    #[inline]
-    pub fn count_rest(&mut self, session: &SessionVars) {
-        let examined = &session.rows_examined;
-        let rest = i64::from(TICKS - self.ticks_left) - i64::from(self.ends);
-        examined.set(examined.get().saturating_add_signed(rest));
-        (self.ticks_left, self.ends) = (TICKS, 0);
-    }
-
-    /// The last tick found no row: the scan is at its end.
-    #[inline]
-    pub fn count_end(&mut self) {
-        self.ends += 1;
-    }
-
-    /// A SLEEP ends at the deadline, before its time.
-    pub fn note_cut(&mut self) {
-        self.is_cut = true;
-    }
-
-    /// The statement slept; its next slice begins now.
-    pub fn resumed(&mut self) {
-        self.slice_began = Instant::now();
-    }
-
-    pub fn deadline(&self) -> Option<Instant> {
-        self.deadline
-    }
-}
 
 impl<'a> Run<'a> {
     pub fn new(worker: &'a Worker, txn: &'a mut Txn, shared: Shared<'a>, sources: Sources<'a>, clock: Slice) -> Self {
@@ -148,30 +62,16 @@ impl<'a> Run<'a> {
             memory_bytes: 0,
             spill: None,
             parts: &NO_PARTS,
-            tables: &[],
-            operators: Vec::new(),
+            subqueries: None,
             stores: Vec::new(),
             keeps_keys: false,
-            subquery_lock: None,
-            measures: None,
             found_rows: None,
             passed_over: 0,
         }
     }
 
-    /// The statement's subqueries and common table expressions, if it has any.
-    #[inline]
-    pub fn set_parts(&mut self, parts: &'a Parts, tables: &'a [Option<Arc<Table>>], lock: Option<SourceLock>) {
-        if !parts.subqueries.is_empty() || !parts.stores.is_empty() {
-            self.shared.set_subqueries(parts.subqueries.len());
-            self.operators.resize_with(parts.subqueries.len(), || None);
-            self.stores.resize_with(parts.stores.len(), RowStore::default);
-            (self.parts, self.tables, self.subquery_lock) = (parts, tables, lock);
-        }
-    }
-
     pub fn has_subqueries(&self) -> bool {
-        !self.operators.is_empty()
+        self.subqueries.is_some()
     }
 
     /// The row context of the current source rows and an operator's slots.
@@ -264,9 +164,11 @@ impl<'a> Run<'a> {
 
     /// Waits for what a step asked for; a subquery is run.
     pub async fn resolve(&mut self, pause: Pause) -> Result<()> {
-        if let Pause::Subquery(id) = pause {
+        if let Pause::Subquery(id) = pause
+            && let Some(subqueries) = self.subqueries.clone()
+        {
             self.shared.restart_row();
-            self.run_subquery(id).await?;
+            subqueries.run(self, id).await?;
             self.clock.resumed();
             return Ok(());
         }

@@ -2,7 +2,7 @@
 //!
 //! 1. Evaluation computes the subquery's arguments into a packed row and looks for its outcome among those that are kept, by that row.
 //! 2. Where there is none, it notes the arguments and answers [`Pause::Subquery`]. The driver runs the subquery to its end
-//!    ([`Run::run_subquery`]), keeps the outcome, and evaluation of the row starts over.
+//!    ([`Run::resolve`]), keeps the outcome, and evaluation of the row starts over.
 //! 3. Outcomes are kept for the statement, up to a limit of memory for each subquery; those of a volatile one until the row is done.
 //!
 //! Q1: a subquery runs with what its arguments were when the evaluation paused; while it runs, nothing else of the statement does.
@@ -11,28 +11,39 @@
 use crate::coerce;
 use crate::context::{Call, LocalFuture};
 use crate::error::{Error, Result};
-use crate::eval::{Env, Evaluated, Pause, Shared, Step};
+use crate::eval::{Env, Evaluated, Pause, Shared, Step, SubqueryValues};
 use crate::hash::ByteMap;
 use crate::keys::{self, KeyKind};
-use crate::operator::{Builder, Operator};
+use crate::operator::{Builder, Operator, Registry, SourceLock};
 use crate::packed::{self, Packer};
-use crate::run::Run;
+use crate::run::{Run, RunSubqueries};
 use crate::source::SourceState;
 use crate::spill::key_set::KeySet;
 use crate::spill::row_store::RowStore;
 use crate::spill::tape::TapeCache;
 use smallvec::SmallVec;
 use sql::expr::{CompareAs, CompareOp, Expr, Subquery, SubqueryTest};
-use sql::plan::{FunctionCall, SubqueryKeep, SubqueryPlan};
+use sql::plan::{FunctionCall, Parts, SubqueryKeep, SubqueryPlan};
 use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use table::Table;
 use types::{ColumnType, Value};
 
 /// The memory for outcomes of one subquery; when they are more, they are forgotten.
 const KEPT_BYTES_MAX: usize = 4 << 20;
 
+/// The subqueries of a statement.
+struct Subqueries<'a> {
+    outcomes: Rc<Outcomes>,
+    /// The trees of subqueries that have been run, by subquery.
+    operators: RefCell<Vec<Option<Box<Operator<'a>>>>>,
+    /// What the trees are built with.
+    builder: Builder<'a>,
+}
+
 /// What is known of a statement's subqueries.
-#[derive(Default)]
-pub(crate) struct Subqueries {
+struct Outcomes {
     known: RefCell<Vec<Known>>,
 }
 
@@ -83,16 +94,54 @@ struct Cursor {
     unknown: bool,
 }
 
-impl Subqueries {
-    pub fn new(count: usize) -> Self {
+impl SubqueryValues for Outcomes {
+    fn value<'a>(&self, env: &Env<'a>, subquery: &'a Subquery) -> Evaluated<'a> {
+        let place = self.find(env, subquery)?;
+        let truth = match &subquery.test {
+            SubqueryTest::Value { .. } | SubqueryTest::Call { .. } => {
+                let column = if let SubqueryTest::Value { column } = &subquery.test { *column } else { 0 };
+                let known = self.known.borrow();
+                return Ok(match &known[subquery.id].outcomes[place] {
+                    Outcome::Row(row) if !row.is_empty() => packed::get(row, column).into_owned(),
+                    _ => Value::Null,
+                });
+            }
+            SubqueryTest::Exists { negated } | SubqueryTest::Probe { negated } => {
+                let known = self.known.borrow();
+                let Outcome::Truth(truth) = known[subquery.id].outcomes[place] else {
+                    unreachable!("such a subquery keeps a truth")
+                };
+                truth.map(|t| t != *negated)
+            }
+            SubqueryTest::Compare { op, by, types, all, negated } => {
+                let mut left: SmallVec<[Value<'a>; 2]> = SmallVec::new();
+                for expr in &subquery.left {
+                    let value = env.eval(expr)?;
+                    left.push(env.finish(value, &expr.ty, &expr.ty)?);
+                }
+                let known = self.known.borrow();
+                let Outcome::Rows(rows) = &known[subquery.id].outcomes[place] else {
+                    unreachable!("such a subquery keeps its rows")
+                };
+                let compared = Compared { env, op: *op, by, left: &left, exprs: &subquery.left, types };
+                let truth =
+                    if *op == CompareOp::Equal && !all { compared.equals_any(rows)? } else { compared.each(&rows.all, *all)? };
+                truth.map(|t| t != *negated)
+            }
+        };
+        Ok(truth.map_or(Value::Null, |t| Value::Int(i64::from(t))))
+    }
+
+    fn forget(&self, id: usize) {
+        self.known.borrow_mut()[id].clear();
+    }
+}
+
+impl Outcomes {
+    fn new(count: usize) -> Self {
         let mut known = Vec::new();
         known.resize_with(count, Known::default);
         Self { known: RefCell::new(known) }
-    }
-
-    /// Forgets what a volatile subquery gave for the row before.
-    pub fn forget(&self, id: usize) {
-        self.known.borrow_mut()[id].clear();
     }
 
     /// Returns what the outcomes that had to make room for it were accounted with.
@@ -110,6 +159,31 @@ impl Subqueries {
         }
         known.wanted = wanted;
         std::mem::take(&mut known.released)
+    }
+
+    /// The place of the outcome for the arguments of the current row; a pause where it is not known.
+    fn find(&self, env: &Env<'_>, subquery: &Subquery) -> Step<usize> {
+        let all = &self.known;
+        if subquery.args.is_empty() {
+            let known = &mut all.borrow_mut()[subquery.id];
+            if known.outcomes.is_empty() {
+                known.wanted.clear();
+                known.strict = env.shared.is_strict();
+                return Err(Pause::Subquery(subquery.id));
+            }
+            return Ok(0);
+        }
+        let mut wanted = std::mem::take(&mut all.borrow_mut()[subquery.id].wanted);
+        let strict = match subquery.test {
+            SubqueryTest::Call { .. } => env.shared.calls_strictly,
+            _ => env.shared.is_strict(),
+        };
+        let packed = env.shared.strictly(strict, || pack(env, &subquery.args, &mut wanted));
+        let known = &mut all.borrow_mut()[subquery.id];
+        known.wanted = wanted;
+        known.strict = env.shared.is_strict();
+        packed?;
+        known.arguments.find(&known.wanted).ok_or(Pause::Subquery(subquery.id))
     }
 }
 
@@ -137,65 +211,6 @@ impl Outcome {
             _ => 0,
         }
     }
-}
-
-/// The value of a subquery.
-pub(crate) fn eval<'a>(env: &Env<'a>, subquery: &'a Subquery) -> Evaluated<'a> {
-    let place = find(env, subquery)?;
-    let truth = match &subquery.test {
-        SubqueryTest::Value { .. } | SubqueryTest::Call { .. } => {
-            let column = if let SubqueryTest::Value { column } = &subquery.test { *column } else { 0 };
-            let known = env.shared.rare().subqueries.known.borrow();
-            return Ok(match &known[subquery.id].outcomes[place] {
-                Outcome::Row(row) if !row.is_empty() => packed::get(row, column).into_owned(),
-                _ => Value::Null,
-            });
-        }
-        SubqueryTest::Exists { negated } | SubqueryTest::Probe { negated } => {
-            let known = env.shared.rare().subqueries.known.borrow();
-            let Outcome::Truth(truth) = known[subquery.id].outcomes[place] else { unreachable!("such a subquery keeps a truth") };
-            truth.map(|t| t != *negated)
-        }
-        SubqueryTest::Compare { op, by, types, all, negated } => {
-            let mut left: SmallVec<[Value<'a>; 2]> = SmallVec::new();
-            for expr in &subquery.left {
-                let value = env.eval(expr)?;
-                left.push(env.finish(value, &expr.ty, &expr.ty)?);
-            }
-            let known = env.shared.rare().subqueries.known.borrow();
-            let Outcome::Rows(rows) = &known[subquery.id].outcomes[place] else { unreachable!("such a subquery keeps its rows") };
-            let compared = Compared { env, op: *op, by, left: &left, exprs: &subquery.left, types };
-            let truth =
-                if *op == CompareOp::Equal && !all { compared.equals_any(rows)? } else { compared.each(&rows.all, *all)? };
-            truth.map(|t| t != *negated)
-        }
-    };
-    Ok(truth.map_or(Value::Null, |t| Value::Int(i64::from(t))))
-}
-
-/// The place of the outcome for the arguments of the current row; a pause where it is not known.
-fn find(env: &Env<'_>, subquery: &Subquery) -> Step<usize> {
-    let all = &env.shared.rare().subqueries.known;
-    if subquery.args.is_empty() {
-        let known = &mut all.borrow_mut()[subquery.id];
-        if known.outcomes.is_empty() {
-            known.wanted.clear();
-            known.strict = env.shared.is_strict();
-            return Err(Pause::Subquery(subquery.id));
-        }
-        return Ok(0);
-    }
-    let mut wanted = std::mem::take(&mut all.borrow_mut()[subquery.id].wanted);
-    let strict = match subquery.test {
-        SubqueryTest::Call { .. } => env.shared.calls_strictly,
-        _ => env.shared.is_strict(),
-    };
-    let packed = env.shared.strictly(strict, || pack(env, &subquery.args, &mut wanted));
-    let known = &mut all.borrow_mut()[subquery.id];
-    known.wanted = wanted;
-    known.strict = env.shared.is_strict();
-    packed?;
-    known.arguments.find(&known.wanted).ok_or(Pause::Subquery(subquery.id))
 }
 
 fn pack(env: &Env<'_>, args: &[Expr], out: &mut Vec<u8>) -> Step<()> {
@@ -308,113 +323,147 @@ enum Gathering {
 }
 
 impl<'a> Run<'a> {
-    /// Runs a subquery with the arguments that are wanted, and keeps its outcome.
-    pub(crate) fn run_subquery(&mut self, id: usize) -> LocalFuture<'_, Result<()>> {
+    /// The statement's subqueries and common table expressions, if it has any; `lock`: the row locks that subqueries take.
+    #[inline]
+    pub fn set_parts(&mut self, parts: &'a Parts, tables: &'a [Option<Arc<Table>>], lock: Option<SourceLock>) {
+        self.set_measured_parts(parts, tables, lock, None);
+    }
+
+    /// As [`Self::set_parts`]; `measures`: of EXPLAIN ANALYZE.
+    #[inline]
+    pub fn set_measured_parts(
+        &mut self,
+        parts: &'a Parts,
+        tables: &'a [Option<Arc<Table>>],
+        lock: Option<SourceLock>,
+        measures: Option<&'a Registry>,
+    ) {
+        if !parts.stores.is_empty() {
+            self.stores.resize_with(parts.stores.len(), RowStore::default);
+            self.parts = parts;
+        }
+        if !parts.subqueries.is_empty() {
+            self.parts = parts;
+            let locks = &parts.locks;
+            let builder = Builder { tables, lock, locks, is_limited: false, exclusive: None, keeps_order: true, measures };
+            self.set_subqueries(builder, parts.subqueries.len());
+        }
+    }
+
+    fn set_subqueries(&mut self, builder: Builder<'a>, count: usize) {
+        let outcomes = Rc::new(Outcomes::new(count));
+        let mut operators = Vec::new();
+        operators.resize_with(count, || None);
+        self.shared.set_subqueries(outcomes.clone());
+        self.subqueries = Some(Rc::new(Subqueries { outcomes, operators: RefCell::new(operators), builder }));
+    }
+}
+
+impl<'a> RunSubqueries<'a> for Subqueries<'a> {
+    fn run<'r>(self: Rc<Self>, run: &'r mut Run<'a>, id: usize) -> LocalFuture<'r, Result<()>>
+    where
+        'a: 'r,
+    {
         Box::pin(async move {
-            let plan: &'a SubqueryPlan = &self.parts.subqueries[id];
+            let plan: &'a SubqueryPlan = &run.parts.subqueries[id];
+            let outcomes = &*self.outcomes;
             if let Some(function) = &plan.call {
-                return self.call_function(id, function).await;
+                return outcomes.call_function(run, id, function).await;
             }
-            let mut operator = match self.operators[id].take() {
+            // Not while it is borrowed: the subquery may have subqueries.
+            let built = self.operators.borrow_mut()[id].take();
+            let mut operator = match built {
                 Some(mut operator) => {
-                    operator.rewind(self);
+                    operator.rewind(run);
                     operator
                 }
-                None => {
-                    let builder = Builder {
-                        tables: self.tables,
-                        lock: self.subquery_lock,
-                        locks: &self.parts.locks,
-                        is_limited: false,
-                        exclusive: None,
-                        keeps_order: true,
-                        measures: self.measures,
-                    };
-                    Box::new(builder.build(&plan.root))
-                }
+                None => Box::new(self.builder.build(&plan.root)),
             };
             if let (Some(source), Some(def)) = (plan.args, &plan.args_table) {
-                let known = self.shared.rare().subqueries.known.borrow();
-                let source = &mut self.sources[source];
+                let known = outcomes.known.borrow();
+                let source = &mut run.sources[source];
                 source.set_copy(SourceState::Packed, &known[id].wanted);
                 source.def = Some(def);
             }
-            plan.resets.iter().for_each(|store| self.stores[*store].clear());
+            plan.resets.iter().for_each(|store| run.stores[*store].clear());
             // Q2
-            let around = self.shared.set_row_aside();
-            let strict = self.shared.rare().subqueries.known.borrow()[id].strict;
-            let strict = self.shared.set_strict(strict);
-            let outcome = self.gather(plan, &mut operator).await;
-            self.shared.set_strict(strict);
-            self.shared.take_row_back(around);
-            let released = self.shared.rare().subqueries.keep(id, outcome?);
-            self.release(released);
+            let around = run.shared.set_row_aside();
+            let strict = outcomes.known.borrow()[id].strict;
+            let strict = run.shared.set_strict(strict);
+            let outcome = gather(run, plan, &mut operator).await;
+            run.shared.set_strict(strict);
+            run.shared.take_row_back(around);
+            let released = outcomes.keep(id, outcome?);
+            run.release(released);
             if plan.volatile {
-                self.shared.note_volatile(id);
+                run.shared.note_volatile(id);
             }
-            self.operators[id] = Some(operator);
+            self.operators.borrow_mut()[id] = Some(operator);
             Ok(())
         })
     }
+}
 
+impl Outcomes {
     /// Calls a stored function with the arguments that are wanted; unless it is called once, its value is good for the current row.
-    async fn call_function(&mut self, id: usize, function: &'a FunctionCall) -> Result<()> {
+    async fn call_function<'a>(&self, run: &mut Run<'a>, id: usize, function: &'a FunctionCall) -> Result<()> {
         let args: Vec<Value<'static>> = {
-            let known = self.shared.rare().subqueries.known.borrow();
+            let known = self.known.borrow();
             let wanted = &known[id].wanted;
             (0..function.args.len()).map(|n| packed::get(wanted, n).into_owned()).collect()
         };
-        let Shared { host, session, calls_strictly: strict, .. } = self.shared;
-        let value = host.call(Call { txn: self.txn, session, function, args: &args, strict }).await?;
+        let Shared { host, session, calls_strictly: strict, .. } = run.shared;
+        let value = host.call(Call { txn: run.txn, session, function, args: &args, strict }).await?;
         let mut row = Vec::new();
         Packer::new(&mut row, 1).push(&value);
-        let released = self.shared.rare().subqueries.keep(id, Outcome::Row(row));
-        self.release(released);
-        if self.parts.subqueries[id].volatile {
-            self.shared.note_volatile(id);
+        let released = self.keep(id, Outcome::Row(row));
+        run.release(released);
+        if run.parts.subqueries[id].volatile {
+            run.shared.note_volatile(id);
         }
         Ok(())
     }
+}
 
-    async fn gather(&mut self, plan: &'a SubqueryPlan, operator: &mut Operator<'a>) -> Result<Outcome> {
-        let mut gathering = match &plan.keep {
-            SubqueryKeep::Row => Gathering::Row(None),
-            SubqueryKeep::Exists => Gathering::Exists(false),
-            SubqueryKeep::Any(_) => Gathering::Any { found: false, unknown: false },
-            SubqueryKeep::All(_) => Gathering::All { refuted: false, unknown: false },
-            SubqueryKeep::Rows { .. } => Gathering::Rows(Box::default()),
+/// Runs a subquery to its end, or until more rows change nothing.
+async fn gather<'a>(run: &mut Run<'a>, plan: &'a SubqueryPlan, operator: &mut Operator<'a>) -> Result<Outcome> {
+    let mut gathering = match &plan.keep {
+        SubqueryKeep::Row => Gathering::Row(None),
+        SubqueryKeep::Exists => Gathering::Exists(false),
+        SubqueryKeep::Any(_) => Gathering::Any { found: false, unknown: false },
+        SubqueryKeep::All(_) => Gathering::All { refuted: false, unknown: false },
+        SubqueryKeep::Rows { .. } => Gathering::Rows(Box::default()),
+    };
+    loop {
+        match operator.next(run) {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(pause) => {
+                run.resolve(pause).await?;
+                continue;
+            }
+        }
+        let done = loop {
+            match gathering.take(plan, operator.slots(), run) {
+                Ok(done) => break done,
+                Err(pause) => run.resolve(pause).await?,
+            }
         };
-        loop {
-            match operator.next(self) {
-                Ok(true) => {}
-                Ok(false) => break,
-                Err(pause) => {
-                    self.resolve(pause).await?;
-                    continue;
-                }
-            }
-            let done = loop {
-                match gathering.take(plan, operator.slots(), self) {
-                    Ok(done) => break done,
-                    Err(pause) => self.resolve(pause).await?,
-                }
-            };
-            self.row_done();
-            if done {
-                break;
-            }
-            while let Err(pause) = gathering.settle(self) {
-                self.resolve(pause).await?;
-            }
+        run.row_done();
+        if done {
+            break;
         }
-        if let Gathering::Rows(rows) = &mut gathering {
-            rows.complete = true;
+        while let Err(pause) = gathering.settle(run) {
+            run.resolve(pause).await?;
         }
-        while let Err(pause) = gathering.settle(self) {
-            self.resolve(pause).await?;
-        }
-        Ok(gathering.outcome())
     }
+    if let Gathering::Rows(rows) = &mut gathering {
+        rows.complete = true;
+    }
+    while let Err(pause) = gathering.settle(run) {
+        run.resolve(pause).await?;
+    }
+    Ok(gathering.outcome())
 }
 
 impl Gathering {
@@ -514,13 +563,5 @@ impl Rows {
 
     fn charged(&self) -> usize {
         self.keys.charged() + self.all.rows.charged() + self.with_null.rows.charged()
-    }
-}
-
-impl Shared<'_> {
-    /// A volatile subquery's outcome is good for the current row.
-    fn note_volatile(&self, id: usize) {
-        self.rare().waits.volatile.borrow_mut().push(id);
-        self.session.row_dirty.set(true);
     }
 }

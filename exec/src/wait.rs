@@ -1,9 +1,9 @@
 //! Waiting: the futures that a statement awaits when a step pauses. All of them end early when the session is killed.
 
+use crate::clock::Slice;
 use crate::context::{ExecContext, Host, LocalFuture};
 use crate::error::{Error, Result};
 use crate::eval::{Pause, Shared};
-use crate::run::Slice;
 use crate::session::SessionVars;
 use std::future::{Future, poll_fn};
 use std::pin::pin;

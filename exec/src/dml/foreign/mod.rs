@@ -20,9 +20,9 @@ mod plan;
 pub(crate) use plan::{ForeignKeys, for_plan};
 
 use super::Changes;
+use crate::clock::Slice;
 use crate::error::{Error, Result};
 use crate::eval::Shared;
-use crate::run::Slice;
 use crate::wait::{self, engine};
 use cascade::Frame;
 use plan::{Node, ParentKey};
