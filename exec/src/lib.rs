@@ -50,8 +50,8 @@ mod work;
 
 pub use context::{Call, ExecContext, Fire, Host, LocalFuture, TriggerRow, VirtualRows};
 pub use definition::DefinitionExpressions;
-pub use dml::column_error;
-pub use driver::{ChangeInfo, DmlDone, QueryDone, measure, run_dml, run_load, run_query};
+pub use dml::{ChangeInfo, DmlDone, column_error};
+pub use driver::{QueryDone, measure, run_dml, run_load, run_query};
 pub use error::{Error, Level, Raised, Result};
 pub use estimate::Constants;
 pub use function::{LOCALE_NAMES, TimeNames, pico_time};

@@ -5,6 +5,7 @@
 
 use super::assign::{Assigner, ColumnChanges, is_stored_alike};
 use super::defaults::{self, Default};
+use super::done::{ChangeInfo, DmlDone};
 use super::foreign::{Checker, Writer};
 use super::given::{self, GivenRow};
 use super::triggers::{ChangedRow, InsertTriggers, NewRow};
@@ -13,7 +14,6 @@ use super::{Changes, ViewJudge, changed_number, is_strict, rules, store};
 use crate::clock::Slice;
 use crate::coerce;
 use crate::context::ExecContext;
-use crate::driver::{ChangeInfo, DmlDone};
 use crate::error::{Error, Result};
 use crate::eval::{Env, Shared, Step};
 use crate::operator::{Builder, Operator};

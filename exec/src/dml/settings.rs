@@ -4,9 +4,9 @@
 //! is set stays so when the statement fails later, or is rolled back.
 
 use super::assign::{Assigner, ColumnChanges};
+use super::done::DmlDone;
 use super::update::{start_run, updated};
 use crate::context::ExecContext;
-use crate::driver::DmlDone;
 use crate::error::Result;
 use crate::operator::VirtualScan;
 use crate::prepared::Prepared;

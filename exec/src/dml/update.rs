@@ -5,12 +5,12 @@
 
 use super::assign::{Assigner, ColumnChanges};
 use super::collect::RowKeys;
+use super::done::DmlDone;
 use super::foreign::{Checker, Writer};
 use super::triggers::{ChangedRow, Triggers};
 use super::{Changes, RowRules, ViewJudge, changed_number, is_strict, update_info};
 use crate::clock::Slice;
 use crate::context::ExecContext;
-use crate::driver::DmlDone;
 use crate::error::{Error, Result};
 use crate::eval::{Env, Shared};
 use crate::operator::{ScanOperator, SourceLock, evaluate_count};
