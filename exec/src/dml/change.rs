@@ -7,11 +7,11 @@
 //! Rows that memory has no room for are sorted by their keys, by way of tapes, so that of each the first is found; these, by number.
 
 use super::assign::{Assigner, ColumnChanges};
+use super::common::{changed_number, duplicate, new_row, reread_source, start_run, subquery_lock, update_info};
 use super::done::DmlDone;
 use super::foreign::{Checker, Writer};
 use super::triggers::{ChangedRow, Triggers};
-use super::update::{duplicate, new_row, reread_source, start_run, subquery_lock};
-use super::{Changes, RowRules, ViewJudge, changed_number, update_info};
+use super::{Changes, RowRules, ViewJudge};
 use crate::context::ExecContext;
 use crate::error::Result;
 use crate::eval::Step;

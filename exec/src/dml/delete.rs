@@ -2,10 +2,10 @@
 
 use super::Changes;
 use super::collect::RowKeys;
+use super::common::{limit_of, reread, start_run, target};
 use super::done::{ChangeInfo, DmlDone};
 use super::foreign::{Checker, Writer};
 use super::triggers::Triggers;
-use super::update::{limit_of, reread, start_run, target};
 use crate::context::ExecContext;
 use crate::error::Result;
 use crate::operator::{ScanOperator, SourceLock};

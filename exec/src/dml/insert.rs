@@ -4,13 +4,13 @@
 //! inserted; 4. a duplicate is replaced, updated, skipped or reported. A query that reads the target table is read to its end first.
 
 use super::assign::{Assigner, ColumnChanges, is_stored_alike};
+use super::common::{changed_number, duplicate, is_strict, new_row, subquery_lock};
 use super::defaults::{self, Default};
 use super::done::{ChangeInfo, DmlDone};
 use super::foreign::{Checker, Writer};
 use super::given::{self, GivenRow};
 use super::triggers::{ChangedRow, InsertTriggers, NewRow};
-use super::update::{duplicate, new_row, subquery_lock};
-use super::{Changes, ViewJudge, changed_number, is_strict, rules, store};
+use super::{Changes, ViewJudge, rules, store};
 use crate::clock::Slice;
 use crate::coerce;
 use crate::context::ExecContext;

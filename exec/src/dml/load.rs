@@ -5,12 +5,12 @@
 //!
 //! A field's text may be in another character set than the column's: it becomes UTF-8 on the way, unless the column holds bytes.
 
+use super::common::{is_strict, subquery_lock};
 use super::defaults::{self, Default};
 use super::done::DmlDone;
 use super::foreign::Checker;
 use super::insert::Inserting;
-use super::update::subquery_lock;
-use super::{Changes, is_strict, rules, store};
+use super::{Changes, rules, store};
 use crate::clock::Slice;
 use crate::context::ExecContext;
 use crate::error::{Error, Result};

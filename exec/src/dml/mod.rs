@@ -13,6 +13,7 @@
 mod assign;
 mod change;
 mod collect;
+mod common;
 mod defaults;
 mod delete;
 mod done;
@@ -28,6 +29,7 @@ mod update;
 mod view_check;
 
 pub(crate) use change::change;
+pub(crate) use common::subquery_lock;
 pub(crate) use defaults::{Default as ColumnDefaultValue, of_column as default_of_column};
 pub(crate) use delete::delete;
 pub use done::{ChangeInfo, DmlDone};
@@ -38,11 +40,10 @@ pub(crate) use rules::{RowRules, bind_default, bind_partition, computed, partiti
 pub(crate) use settings::update_settings;
 pub use store::column_error;
 pub(crate) use store::convert_to;
-pub(crate) use update::{subquery_lock, update};
+pub(crate) use update::update;
 pub(crate) use view_check::ViewJudge;
 
 use crate::prepared::Prepared;
-use crate::session::SessionVars;
 use txn::Worker;
 
 /// What a statement has done to the number of rows: taken back when it is undone. It does not hold the table, whose count of owners is
@@ -98,24 +99,9 @@ impl Changes {
         if self.rows != 0 {
             let table = match &prepared.target {
                 Some((table, _)) => table,
-                None => update::target(prepared),
+                None => common::target(prepared),
             };
             table.adjust_estimated_rows(worker, -self.rows);
         }
     }
-}
-
-/// Strict mode holds for this statement: problems are errors.
-fn is_strict(session: &SessionVars, ignore: bool) -> bool {
-    session.sql_mode.strict && !ignore
-}
-
-fn update_info(session: &SessionVars, matched: u64, changed: u64) -> ChangeInfo {
-    ChangeInfo::Updated { matched, changed, warnings: session.warnings.borrow().count() }
-}
-
-/// The number that changed columns give a table's AUTO_INCREMENT column; zero and negative numbers do not count.
-fn changed_number(table: &table::Table, changes: &assign::ColumnChanges<'_>) -> Option<u64> {
-    let (_, value) = changes.iter().find(|(column, _)| table.def().columns[*column].auto_increment)?;
-    u64::try_from(crate::coerce::plain_integer(value)?).ok().filter(|n| *n > 0)
 }

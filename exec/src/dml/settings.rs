@@ -4,8 +4,8 @@
 //! is set stays so when the statement fails later, or is rolled back.
 
 use super::assign::{Assigner, ColumnChanges};
+use super::common::{start_run, updated};
 use super::done::DmlDone;
-use super::update::{start_run, updated};
 use crate::context::ExecContext;
 use crate::error::Result;
 use crate::operator::VirtualScan;

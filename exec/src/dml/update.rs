@@ -5,26 +5,23 @@
 
 use super::assign::{Assigner, ColumnChanges};
 use super::collect::RowKeys;
+use super::common::{changed_number, duplicate, limit_of, new_row, reread, start_run, target, updated};
 use super::done::DmlDone;
 use super::foreign::{Checker, Writer};
 use super::triggers::{ChangedRow, Triggers};
-use super::{Changes, RowRules, ViewJudge, changed_number, is_strict, update_info};
-use crate::clock::Slice;
+use super::{Changes, RowRules, ViewJudge};
 use crate::context::ExecContext;
-use crate::error::{Error, Result};
-use crate::eval::{Env, Shared};
-use crate::operator::{ScanOperator, SourceLock, evaluate_count};
+use crate::error::Result;
+use crate::eval::Env;
+use crate::operator::{ScanOperator, SourceLock};
 use crate::prepared::Prepared;
 use crate::run::Run;
 use crate::scratch::{Scratch, recycle};
-use crate::session::SessionVars;
-use crate::source::{SourceState, sources_of};
 use crate::wait::{self, engine};
 use crate::work::count;
-use sql::plan::{Access, LimitPlan, Parts, Scan, UpdatePlan};
-use std::sync::Arc;
-use table::{Progress, RowRead, Table, WriteRow};
-use txn::{LockMode, Txn, WaitPolicy};
+use sql::plan::{Access, Scan, UpdatePlan};
+use table::{Progress, Table, WriteRow};
+use txn::{LockMode, WaitPolicy};
 use types::Value;
 use types::schema::TriggerEvent;
 
@@ -85,74 +82,6 @@ pub(crate) async fn update(
     scratch.progress = progress;
     scratch.values = recycle(values);
     Ok(updated(run.shared.session, matched, changed))
-}
-
-/// What an UPDATE answers.
-pub(super) fn updated(session: &SessionVars, matched: u64, changed: u64) -> DmlDone {
-    DmlDone {
-        affected: if session.client_found_rows { matched } else { changed },
-        matched,
-        last_insert_id: session.last_insert_id_set.get().unwrap_or(0),
-        info: update_info(session, matched, changed),
-    }
-}
-
-/// The table that an UPDATE or DELETE changes: its source 0.
-pub(super) fn target(prepared: &Prepared) -> &Arc<Table> {
-    prepared.sources[0].as_ref().expect("a table that is changed is a stored one")
-}
-
-/// The state of a run over the plan's tables.
-pub(super) fn start_run<'a>(cx: &'a mut ExecContext<'_>, prepared: &'a Prepared, parts: &'a Parts, ignore: bool) -> Run<'a> {
-    let strict = is_strict(cx.session, ignore);
-    let shared = Shared::change(cx.session, cx.params, cx.host, strict);
-    let sources = sources_of(&prepared.sources);
-    let lock = subquery_lock(cx.txn);
-    let mut run = Run::new(cx.worker, cx.txn, shared, sources, Slice::until(None));
-    run.set_parts(parts, &prepared.sources, lock);
-    run
-}
-
-/// What the subqueries of a data change read stays so until it is committed, where the isolation level promises that.
-pub(crate) fn subquery_lock(txn: &Txn) -> Option<SourceLock> {
-    txn.locks_gaps().then_some(SourceLock::Lock(LockMode::Share, WaitPolicy::Wait))
-}
-
-/// The statement's LIMIT.
-pub(super) async fn limit_of<'a>(run: &mut Run<'a>, plan: Option<&'a LimitPlan>) -> Result<u64> {
-    let Some(plan) = plan else { return Ok(u64::MAX) };
-    loop {
-        let count = evaluate_count(&run.env(&[]), plan.count.as_ref());
-        match count {
-            Ok(count) => return Ok(count.unwrap_or(u64::MAX)),
-            Err(pause) => run.resolve(pause).await?,
-        }
-    }
-}
-
-/// Reads a collected row, which this transaction has locked, again. `false`: an earlier change of this statement has removed it.
-pub(super) async fn reread(run: &mut Run<'_>, table: &Table, key: &[u8], wanted: &[bool]) -> Result<bool> {
-    reread_source(run, 0, table, key, wanted).await
-}
-
-/// As [`reread`], of any source.
-pub(super) async fn reread_source(run: &mut Run<'_>, source: usize, table: &Table, key: &[u8], wanted: &[bool]) -> Result<bool> {
-    if let Err(pause) = run.tick() {
-        run.resolve(pause).await?;
-    }
-    let Run { worker, txn, sources, shared, .. } = run;
-    let source = &mut sources[source];
-    source.row.set_key(key);
-    loop {
-        let how = RowRead::Latest;
-        if !engine!(shared.session, table.reread(worker, txn, how, &mut source.row))? {
-            return Ok(false);
-        }
-        source.state = SourceState::Stored;
-        if engine!(shared.session, table.load_externals(worker, txn, how, wanted, &mut source.row))? {
-            return Ok(true);
-        }
-    }
 }
 
 /// Would changing rows move them in the index that the scan reads?
@@ -290,36 +219,3 @@ impl Updating<'_> {
         Ok((done, values))
     }
 }
-
-/// The whole row as it would have become, for the message about a duplicate.
-pub(super) fn new_row<'v>(table: &'v Table, old: &'v table::RowBuf, changes: &'v [(usize, Value<'_>)]) -> Result<Vec<Value<'v>>> {
-    let row = old.row(table);
-    let columns = table.def().columns.len();
-    Ok((0..columns)
-        .map(|column| match changes.iter().find(|(c, _)| *c == column) {
-            Some((_, value)) => value.borrowed(),
-            // Columns outside of the row are not in unique keys that could be printed.
-            None => row.get(column).unwrap_or(Value::Null),
-        })
-        .collect())
-}
-
-/// The key that a changed row would have in an index, as messages print it.
-pub(super) fn duplicate_key(table: &Table, index: usize, old: &table::RowBuf, changes: &[(usize, Value<'_>)]) -> Result<String> {
-    Ok(table.key_text(index, &new_row(table, old, changes)?))
-}
-
-/// 1062, naming the key's values and `table.index`.
-pub(super) fn duplicate(table: &Table, index: usize, values: &[Value<'_>]) -> Error {
-    let def = table.def();
-    let mut value = table.key_text(index, values);
-    if value.len() > DUPLICATE_TEXT_BYTES_MAX {
-        value.truncate(
-            value.char_indices().map(|(at, _)| at).take_while(|at| *at <= DUPLICATE_TEXT_BYTES_MAX).last().unwrap_or(0),
-        );
-    }
-    Error::DuplicateEntry { value, key: format!("{}.{}", def.name, def.indexes[index].name) }
-}
-
-/// MySQL cuts the key in the message about a duplicate after so many bytes.
-const DUPLICATE_TEXT_BYTES_MAX: usize = 64;

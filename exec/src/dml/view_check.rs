@@ -4,9 +4,9 @@
 //! written. Conditions over the row alone are judged in `rules`.
 
 use super::assign::ColumnChanges;
+use super::common::{new_row, subquery_lock};
 use super::foreign::Writer;
 use super::rules::whole;
-use super::update::{new_row, subquery_lock};
 use crate::clock::Slice;
 use crate::error::{Error, Result};
 use crate::eval::Env;

@@ -8,8 +8,8 @@
 //!     takes such a circle for RESTRICT, since it cannot know that it ends.
 
 use super::{Changes, Checker, Writer};
+use crate::dml::common::duplicate_key;
 use crate::dml::foreign::plan::ChildKey;
-use crate::dml::update::duplicate_key;
 use crate::error::{Error, Result};
 use crate::source::{Source, SourceState};
 use crate::wait::{self, engine};
