@@ -11,14 +11,7 @@ use syn::visit::{self, Visit};
 /// Circles of a crate that are larger than one file, the largest first; each is the sorted paths of its files.
 pub fn circles(files: &[(&str, &str)]) -> Vec<Vec<String>> {
     let modules = Modules::read(files);
-    let mut graph: DiGraphMap<usize, ()> = DiGraphMap::new();
-    for (number, module) in modules.files.iter().enumerate() {
-        for path in &module.paths {
-            if let Some(defining) = modules.file_of(&module.at, path).filter(|defining| *defining != number) {
-                graph.add_edge(number, defining, ());
-            }
-        }
-    }
+    let graph: DiGraphMap<usize, ()> = DiGraphMap::from_edges(modules.imports());
     let names = |circle: Vec<usize>| {
         let mut names: Vec<String> = circle.into_iter().map(|number| modules.files[number].path.clone()).collect();
         names.sort();
@@ -27,6 +20,13 @@ pub fn circles(files: &[(&str, &str)]) -> Vec<Vec<String>> {
     let mut circles: Vec<Vec<String>> = tarjan_scc(&graph).into_iter().filter(|circle| circle.len() > 1).map(names).collect();
     circles.sort_by_key(|circle| std::cmp::Reverse(circle.len()));
     circles
+}
+
+/// The imports of a crate: each file with one that it imports.
+pub fn imports(files: &[(&str, &str)]) -> BTreeSet<(String, String)> {
+    let modules = Modules::read(files);
+    let path = |number: usize| modules.files[number].path.clone();
+    modules.imports().map(|(from, to)| (path(from), path(to))).collect()
 }
 
 type Path = Vec<String>;
@@ -74,6 +74,14 @@ impl Modules {
             }
         }
         modules
+    }
+
+    /// The numbers of files that import others, each with the number of one that it imports.
+    fn imports(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.files.iter().enumerate().flat_map(move |(number, file)| {
+            let defining = move |path: &Path| self.file_of(&file.at, path).filter(|defining| *defining != number);
+            file.paths.iter().filter_map(defining).map(move |defining| (number, defining))
+        })
     }
 
     /// The file that defines what `path` names in the module `at`; `None`: it is not of this crate, or not known.

@@ -40,6 +40,30 @@ const STORAGE_ORDER: &[&str] = &["crc", "page", "wal", "buffer", "space", "btree
 
 const UNSAFE_CRATES: &[&str] = &["sync", "os", "storage"];
 
+/// The files and folders of `exec`, lowest first: what evaluation stands on, evaluation, operators, changes of rows. Others, such as
+/// the drivers, are above them.
+const EXEC_ORDER: &[&[&str]] = &[
+    &["aside", "error", "hash", "temporary", "work"],
+    &[
+        "arithmetic",
+        "cast",
+        "coerce",
+        "context",
+        "display",
+        "eval",
+        "function",
+        "in_list",
+        "keys",
+        "operand",
+        "packed",
+        "session",
+        "source",
+        "user_variables",
+    ],
+    &["access", "clock", "operator", "run", "scratch", "sink", "spill", "stored_conditions", "subquery", "wait"],
+    &["dml", "load", "prepared"],
+];
+
 /// Files elsewhere that need `unsafe`, with the reason.
 const UNSAFE_FILES: &[(&str, &str)] = &[
     ("exec/tests/allocations.rs", "a global allocator that counts"),
@@ -81,10 +105,11 @@ pub fn check(root: &Path) -> (bool, String) {
         Err(why) => return (false, format!("FAIL tidy: {why}\n")),
     };
     let (circle_rule, circle_breaches) = circles(&sources);
-    let rules: [(&str, Vec<String>); 12] = [
+    let rules: [(&str, Vec<String>); 13] = [
         ("architecture", architecture(root, &sources)),
         ("crate order", crate_order(&sources)),
         ("storage order", storage_order(&sources)),
+        ("exec order", exec_order(&sources)),
         ("file heads", file_heads(&sources)),
         ("unsafe", unsafe_code(&sources)),
         ("file size", file_size(&sources)),
@@ -193,6 +218,21 @@ fn storage_order(sources: &[Source]) -> Vec<String> {
     }
     breaches.dedup();
     breaches
+}
+
+/// Files of `exec` that import one of an upper part.
+fn exec_order(sources: &[Source]) -> Vec<String> {
+    let part = |path: &str| {
+        let inside = path.strip_prefix("exec/src/").unwrap_or_default();
+        let module = inside.split(['/', '.']).next().unwrap_or_default();
+        EXEC_ORDER.iter().position(|modules| modules.contains(&module)).unwrap_or(EXEC_ORDER.len())
+    };
+    let files: Vec<(&str, &str)> = rust(sources)
+        .filter(|source| source.path.starts_with("exec/src/") && !source.path.ends_with("tests.rs"))
+        .map(|source| (&*source.path, &*source.text))
+        .collect();
+    let imports = crate::circles::imports(&files).into_iter();
+    imports.filter(|(file, other)| part(file) < part(other)).map(|(file, other)| format!("{file} must not use {other}")).collect()
 }
 
 /// The part of a file above its own tests, without comments.
@@ -449,6 +489,14 @@ mod tests {
         assert_eq!(breaches("use crate::page::Page;"), 0);
         assert_eq!(breaches("use crate::buffer::Pool;"), 1);
         assert_eq!(breaches("// crate::buffer reads this\n#[cfg(test)]\nmod tests { use crate::buffer::Pool; }"), 0);
+    }
+
+    #[test]
+    fn evaluation_imports_no_operator() {
+        let breaches = |path, text| exec_order(&[source(path, text), source("exec/src/run.rs", "pub struct Run;")]).len();
+        assert_eq!(breaches("exec/src/eval.rs", "use crate::run::Run;"), 1);
+        assert_eq!(breaches("exec/src/function/math.rs", "fn f(run: crate::run::Run) {}"), 1);
+        assert_eq!(breaches("exec/src/dml/insert.rs", "use crate::run::Run;"), 0);
     }
 
     #[test]
