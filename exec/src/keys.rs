@@ -12,7 +12,7 @@ use types::{CollationId, ColumnType, TypeKind, Value};
 
 const NULL: u8 = 0;
 const PRESENT: u8 = 1;
-const DECIMAL_PRECISION: u8 = 65;
+const DECIMAL_PRECISION: u8 = types::decimal::COMPUTED_DIGITS_MAX as u8;
 
 /// In which way values are compared, with what the encoding must know of their types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use types::{Date, DateTime, Decimal, Time, Value};
 
 const CELL_BYTES: usize = 16;
-const DECIMAL_PRECISION: u8 = 65;
+const DECIMAL_PRECISION: u8 = types::decimal::COMPUTED_DIGITS_MAX as u8;
 
 const NULL: u8 = 0;
 const INT: u8 = 1;

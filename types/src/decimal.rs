@@ -1,35 +1,44 @@
-//! DECIMAL: exact numbers of up to 65 digits, with MySQL's scale and rounding rules.
+//! DECIMAL: exact numbers, with MySQL's scale and rounding rules.
+//!
+//! A column has up to 65 digits. What is computed has more: MySQL keeps the digits before the point and those behind it in groups of nine,
+//! nine groups in all, one at least before the point. Digits that need a tenth group behind the point are cut off, not rounded; before the point they are an overflow.
 //!
 //! A decimal is sign, magnitude and scale: value = ±magnitude / 10^scale. Sums, products and comparisons whose parts fit 128 bits
-//! are done in u128; the rest in 512-bit words and then cut back to 65 digits, fraction first, as MySQL does.
+//! are done in u128; the rest in 576-bit words.
 //!
-//! D1: the magnitude has at most [`DIGITS_MAX`] digits (so it fits 224 bits).
+//! D1: the digits before the point and those behind it fill at most [`GROUPS_MAX`] groups (so the magnitude has 81 digits, and fits 270 bits).
 //! D2: zero is never negative.
 //! D3: equality, order and hash are those of the number: `1.0 == 1.00`.
 
-use crate::wide::{POW10_U64, POW10_U128, Wide};
+use crate::wide::{POW10_U64, POW10_U128, WIDE_DIGITS, Wide};
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 
 /// Digits of the widest DECIMAL.
 pub const DIGITS_MAX: u32 = 65;
+/// Digits of a group.
+const GROUP: u32 = 9;
+/// Groups of the longest number, those before the point and those behind it together.
+const GROUPS_MAX: u32 = 9;
+/// Digits of the longest number that is computed.
+pub const COMPUTED_DIGITS_MAX: u32 = GROUP * GROUPS_MAX;
 /// Largest scale a column or a multiplication result may have.
 pub const SCALE_MAX: u8 = 30;
 /// `@@div_precision_increment`'s default.
 pub const DIV_PRECISION_INCREMENT: u8 = 4;
 
-/// Exact decimal, up to DECIMAL(65,30); 32 bytes, `Copy`.
+/// Exact decimal; 40 bytes, `Copy`.
 #[derive(Clone, Copy, Debug)]
 pub struct Decimal {
-    low: [u64; 3],
-    high: u32,
+    low: [u64; 4],
+    high: u16,
     scale: u8,
     negative: bool,
 }
 
-const _: () = assert!(size_of::<Decimal>() == 32);
+const _: () = assert!(size_of::<Decimal>() == 40);
 
-/// The result has more than 65 digits before the point: error 1690, or the nearest storable value.
+/// The result has more than 81 digits before the point: error 1690, or the nearest storable value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DecimalOverflow;
 
@@ -47,21 +56,20 @@ pub struct Parsed {
 
 /// The digits after the point that MySQL computes for a quotient, from those of both operands: whole groups of nine.
 pub fn quotient_scale(dividend: u8, divisor: u8, increment: u8) -> u8 {
-    const GROUP: u8 = 9;
-    let groups = |digits: u8| digits.div_ceil(GROUP) * GROUP;
+    let groups = |digits: u8| digits.div_ceil(GROUP as u8) * GROUP as u8;
     let (of_dividend, of_divisor) = (groups(dividend), groups(divisor));
     let more = increment.saturating_sub((of_dividend - dividend) + (of_divisor - divisor));
     groups(of_dividend + of_divisor + more)
 }
 
 impl Decimal {
-    pub const ZERO: Self = Self { low: [0; 3], high: 0, scale: 0, negative: false };
+    pub const ZERO: Self = Self { low: [0; 4], high: 0, scale: 0, negative: false };
 
-    /// `magnitude / 10^scale`, optionally negated. The scale is at most 65.
+    /// `magnitude / 10^scale`, optionally negated. The scale is at most 81.
     #[inline]
     pub fn from_parts(magnitude: u128, scale: u8, negative: bool) -> Self {
-        debug_assert!(u32::from(scale) <= DIGITS_MAX);
-        Self { low: [magnitude as u64, (magnitude >> 64) as u64, 0], high: 0, scale, negative: negative && magnitude != 0 }
+        debug_assert!(u32::from(scale) <= COMPUTED_DIGITS_MAX);
+        Self { low: [magnitude as u64, (magnitude >> 64) as u64, 0, 0], high: 0, scale, negative: negative && magnitude != 0 }
     }
 
     pub fn from_i64(value: i64) -> Self {
@@ -110,7 +118,7 @@ impl Decimal {
     }
 
     pub fn is_zero(&self) -> bool {
-        self.low == [0; 3] && self.high == 0
+        self.low == [0; 4] && self.high == 0
     }
 
     pub fn is_negative(&self) -> bool {
@@ -130,7 +138,7 @@ impl Decimal {
     /// Digits of the magnitude; zero has none.
     fn digits(&self) -> u32 {
         match self {
-            Self { low: [small, 0, 0], high: 0, .. } => small.checked_ilog10().map_or(0, |log| log + 1),
+            Self { low: [small, 0, 0, 0], high: 0, .. } => small.checked_ilog10().map_or(0, |log| log + 1),
             _ => self.wide().digits(),
         }
     }
@@ -161,16 +169,35 @@ impl Decimal {
         self.add(&other.negate())
     }
 
-    /// The product. Its scale is the sum of both, reduced if it would exceed 65 digits.
+    /// The product. Its scale is the sum of both. If its digits need too many groups, groups after the point are first dropped from the
+    /// factors, as in MySQL.
     pub fn multiply(&self, other: &Self) -> Result<Self, DecimalOverflow> {
         let negative = self.negative != other.negative;
         let scale = u32::from(self.scale) + u32::from(other.scale);
         if let (Some(a), Some(b)) = (self.word(), other.word())
-            && scale <= DIGITS_MAX
+            && scale <= u32::from(SCALE_MAX)
         {
             return Ok(Self::from_parts(u128::from(a) * u128::from(b), scale as u8, negative));
         }
-        Self::from_wide(&self.wide().mul(&other.wide()), scale, negative, Cut::Round)
+        let (mine, others) = (u32::from(self.scale).div_ceil(GROUP), u32::from(other.scale).div_ceil(GROUP));
+        let whole = (self.integer_digits() + other.integer_digits()).div_ceil(GROUP).max(1);
+        let room = GROUPS_MAX.checked_sub(whole).ok_or(DecimalOverflow)?;
+        let excess = (mine + others).saturating_sub(room);
+        // The factor with more groups loses the larger half.
+        let (less, more) = (excess / 2, excess - excess / 2);
+        let (cut_mine, cut_others) = if mine <= others { (less, more) } else { (more, less) };
+        let (a, b) = (self.without_groups(cut_mine), other.without_groups(cut_others));
+        let scale = u32::from(a.scale) + u32::from(b.scale);
+        Self::from_wide(&a.wide().mul(&b.wide()), scale, negative)
+    }
+
+    /// Without the last groups behind the point.
+    fn without_groups(&self, count: u32) -> Self {
+        if count == 0 {
+            return *self;
+        }
+        let groups = u32::from(self.scale).div_ceil(GROUP).saturating_sub(count);
+        self.cut((groups * GROUP) as u8, Cut::Truncate)
     }
 
     /// `/`: the quotient with `increment` more digits after the point than the dividend has (30 at most), rounded half away from zero.
@@ -203,21 +230,21 @@ impl Decimal {
             && let Some(n) = n.checked_mul(*factor)
         {
             let quotient = n / d + u128::from(cut == Cut::Round && n % d >= d - n % d);
-            return Some(Self::from_wide(&Wide::from_u128(quotient), u32::from(scale), negative, Cut::Round));
+            return Some(Self::from_wide(&Wide::from_u128(quotient), u32::from(scale), negative));
         }
-        // At most 65 + 30 + 65 digits would not fit 512 bits; then the last digits are beyond 65 anyway.
+        // Digits that do not fit are beyond the groups that are kept.
         let mut numerator = self.wide();
-        let room = 153 - numerator.digits();
+        let room = WIDE_DIGITS - numerator.digits();
         numerator.mul_pow10(shift.min(room));
         let (mut quotient, mut rest) = numerator.div_rem(&other.wide());
-        // Rounded once: if digits beyond 65 are dropped, by these alone.
+        let scale = u32::from(scale).saturating_sub(shift.saturating_sub(room));
+        // If groups are about to be dropped, there is nothing to round by.
         let double = rest;
         rest.add(&double);
-        if cut == Cut::Round && quotient.digits() <= DIGITS_MAX && rest.cmp_magnitude(&other.wide()) != Ordering::Less {
+        if cut == Cut::Round && scale_kept(&quotient, scale) == Ok(scale) && rest.cmp_magnitude(&other.wide()) != Ordering::Less {
             quotient.add(&Wide::from_u128(1));
         }
-        let lost = shift.saturating_sub(room);
-        Some(Self::from_wide(&quotient, u32::from(scale).saturating_sub(lost), negative, Cut::Round))
+        Some(Self::from_wide(&quotient, scale, negative))
     }
 
     /// `MOD`: the remainder has the dividend's sign and the larger scale. `None` when the divisor is zero.
@@ -227,10 +254,10 @@ impl Decimal {
         }
         if let Some((a, b, scale)) = self.aligned_i128(other) {
             let rest = a % b;
-            return Some(Self::from_wide(&Wide::from_u128(rest.unsigned_abs()), u32::from(scale), rest < 0, Cut::Round));
+            return Some(Self::from_wide(&Wide::from_u128(rest.unsigned_abs()), u32::from(scale), rest < 0));
         }
         let (a, b, scale) = self.aligned_wide(other);
-        Some(Self::from_wide(&a.div_rem(&b).1, scale, self.negative, Cut::Round))
+        Some(Self::from_wide(&a.div_rem(&b).1, scale, self.negative))
     }
 
     /// `DIV`: the integer part of the quotient, `None` when the divisor is zero.
@@ -239,10 +266,10 @@ impl Decimal {
             return None;
         }
         let (a, b, _) = self.aligned_wide(other);
-        Some(Self::from_wide(&a.div_rem(&b).0, 0, self.negative != other.negative, Cut::Truncate))
+        Some(Self::from_wide(&a.div_rem(&b).0, 0, self.negative != other.negative))
     }
 
-    /// The same number with exactly `scale` digits after the point, rounded half away from zero. Overflows when it has over 65 digits.
+    /// The same number with exactly `scale` digits after the point, rounded half away from zero. Overflows where the groups of its digits are too many.
     pub fn rescale(&self, scale: u8) -> Result<Self, DecimalOverflow> {
         match scale.cmp(&self.scale) {
             Ordering::Equal => Ok(*self),
@@ -318,7 +345,7 @@ impl Decimal {
 
     /// Appends the text: sign, at least one digit before the point, exactly `scale` digits after it.
     pub fn write(&self, out: &mut Vec<u8>) {
-        let mut digits = [0u8; 80];
+        let mut digits = [0u8; 96];
         let mut at = digits.len();
         let mut rest = self.wide();
         let mut small = self.small().and_then(|m| u64::try_from(m).ok());
@@ -360,9 +387,9 @@ impl Decimal {
         }
     }
 
-    /// Bytes of [`Self::encode_ordered`] for DECIMAL(precision, _): 1 to 28.
+    /// Bytes of [`Self::encode_ordered`] for so many digits: 1 to 34.
     pub fn ordered_bytes(precision: u8) -> usize {
-        ORDERED_BYTES[usize::from(precision).min(DIGITS_MAX as usize)]
+        ORDERED_BYTES[usize::from(precision).min(COMPUTED_DIGITS_MAX as usize)]
     }
 
     /// Appends the number as DECIMAL(precision, scale): big-endian, offset by half the range, so that `memcmp` orders it.
@@ -387,8 +414,8 @@ impl Decimal {
         if !value.fits(precision, scale) {
             value = Self::max_value(precision, scale, self.negative);
         }
-        let words = [value.low[0], value.low[1], value.low[2], u64::from(value.high)];
-        let mut buffer = [0u8; 32];
+        let words = [value.low[0], value.low[1], value.low[2], value.low[3], u64::from(value.high)];
+        let mut buffer = [0u8; ORDERED_BUFFER];
         let mut carry = value.negative;
         for (i, &word) in words.iter().enumerate() {
             let mut word = word;
@@ -396,9 +423,10 @@ impl Decimal {
                 // Two's complement of the magnitude.
                 (word, carry) = (!word).overflowing_add(u64::from(carry));
             }
-            buffer[24 - 8 * i..32 - 8 * i].copy_from_slice(&word.to_be_bytes());
+            let end = ORDERED_BUFFER - 8 * i;
+            buffer[end - 8..end].copy_from_slice(&word.to_be_bytes());
         }
-        let start = 32 - target.len();
+        let start = ORDERED_BUFFER - target.len();
         buffer[start] ^= 0x80;
         target.copy_from_slice(&buffer[start..]);
     }
@@ -416,39 +444,41 @@ impl Decimal {
             return (magnitude < POW10_U128[usize::from(precision)]).then(|| Self::from_parts(magnitude, scale, value < 0));
         }
         let negative = bytes[0] & 0x80 == 0;
-        let mut buffer = if negative { [0xff; 32] } else { [0; 32] };
-        buffer[32 - bytes.len()..].copy_from_slice(bytes);
-        buffer[32 - bytes.len()] ^= 0x80;
-        let mut words = [0u64; 4];
+        let mut buffer = if negative { [0xff; ORDERED_BUFFER] } else { [0; ORDERED_BUFFER] };
+        buffer[ORDERED_BUFFER - bytes.len()..].copy_from_slice(bytes);
+        buffer[ORDERED_BUFFER - bytes.len()] ^= 0x80;
+        let mut words = [0u64; 5];
         let mut carry = negative;
         for (i, word) in words.iter_mut().enumerate() {
-            let chunk = buffer[24 - 8 * i..32 - 8 * i].try_into().expect("8 bytes");
+            let end = ORDERED_BUFFER - 8 * i;
+            let chunk = buffer[end - 8..end].try_into().expect("8 bytes");
             *word = u64::from_be_bytes(chunk);
             if negative {
                 (*word, carry) = (!*word).overflowing_add(u64::from(carry));
             }
         }
-        let high = u32::try_from(words[3]).ok()?;
-        let value = Self { low: [words[0], words[1], words[2]], high, scale, negative };
+        let [low @ .., high] = words;
+        let value = Self { low, high: u16::try_from(high).ok()?, scale, negative };
         (value.wide().digits() <= u32::from(precision)).then(|| value.normal_zero())
     }
 
     // Private parts.
 
     fn wide(&self) -> Wide {
-        Wide([self.low[0], self.low[1], self.low[2], u64::from(self.high), 0, 0, 0, 0])
+        let [a, b, c, d] = self.low;
+        Wide([a, b, c, d, u64::from(self.high), 0, 0, 0, 0])
     }
 
     /// The magnitude if it fits 64 bits.
     #[inline]
     fn word(&self) -> Option<u64> {
-        (self.low[1] == 0 && self.low[2] == 0 && self.high == 0).then_some(self.low[0])
+        (self.low[1..] == [0; 3] && self.high == 0).then_some(self.low[0])
     }
 
     /// The magnitude if it fits 128 bits.
     #[inline]
     fn small(&self) -> Option<u128> {
-        (self.low[2] == 0 && self.high == 0).then(|| u128::from(self.low[0]) | u128::from(self.low[1]) << 64)
+        (self.low[2..] == [0; 2] && self.high == 0).then(|| u128::from(self.low[0]) | u128::from(self.low[1]) << 64)
     }
 
     fn normal_zero(mut self) -> Self {
@@ -458,36 +488,17 @@ impl Decimal {
 
     /// D1 holds for the magnitude already.
     fn from_wide_exact(magnitude: &Wide, scale: u8, negative: bool) -> Self {
-        debug_assert!(magnitude.digits() <= DIGITS_MAX);
-        let [a, b, c, d, ..] = magnitude.0;
-        Self { low: [a, b, c], high: d as u32, scale, negative }.normal_zero()
+        debug_assert!(magnitude.digits() <= COMPUTED_DIGITS_MAX);
+        let [a, b, c, d, high, ..] = magnitude.0;
+        Self { low: [a, b, c, d], high: high as u16, scale, negative }.normal_zero()
     }
 
-    /// Establishes D1: cuts fraction digits until 65 are left.
-    fn from_wide(magnitude: &Wide, scale: u32, negative: bool, cut: Cut) -> Result<Self, DecimalOverflow> {
+    /// Establishes D1: cuts groups of the fraction until all fit.
+    fn from_wide(magnitude: &Wide, scale: u32, negative: bool) -> Result<Self, DecimalOverflow> {
+        let kept = scale_kept(magnitude, scale)?;
         let mut magnitude = *magnitude;
-        let mut scale = scale;
-        let digits = if magnitude.0[3..] == [0; 5] { 0 } else { magnitude.digits() };
-        let excess = digits.saturating_sub(DIGITS_MAX).max(scale.saturating_sub(DIGITS_MAX));
-        if excess > scale {
-            return Err(DecimalOverflow);
-        }
-        if excess > 0 {
-            scale -= excess;
-            let last = magnitude.div_pow10(excess);
-            if cut == Cut::Round && last >= 5 {
-                magnitude.add(&Wide::from_u128(1));
-                if magnitude.digits() > DIGITS_MAX {
-                    // 999..9 became 1000..0.
-                    if scale == 0 {
-                        return Err(DecimalOverflow);
-                    }
-                    magnitude.div_rem_u64(10);
-                    scale -= 1;
-                }
-            }
-        }
-        Ok(Self::from_wide_exact(&magnitude, scale as u8, negative))
+        magnitude.div_pow10(scale - kept);
+        Ok(Self::from_wide_exact(&magnitude, kept as u8, negative))
     }
 
     /// Both as signed integers of the larger scale, if that is quick.
@@ -509,7 +520,7 @@ impl Decimal {
         Some(if self.negative { -magnitude } else { magnitude })
     }
 
-    /// Both magnitudes at the larger scale; at most 65 + 65 digits.
+    /// Both magnitudes at the larger scale; at most 81 + 81 digits.
     fn aligned_wide(&self, other: &Self) -> (Wide, Wide, u32) {
         let scale = self.scale.max(other.scale);
         let (mut a, mut b) = (self.wide(), other.wide());
@@ -520,21 +531,36 @@ impl Decimal {
 
     #[cold]
     fn add_wide(&self, other: &Self) -> Result<Self, DecimalOverflow> {
-        let (mut a, mut b, scale) = self.aligned_wide(other);
+        // Groups behind the point that do not fit are left out of both.
+        let mut whole = self.integer_digits().max(other.integer_digits()).div_ceil(GROUP).max(1);
+        // A sum may need one more before it, which is judged by the first groups alone.
+        if self.negative == other.negative && self.group(whole - 1) + other.group(whole - 1) >= POW10_U64[GROUP as usize] - 1 {
+            whole += 1;
+        }
+        let scale = (GROUPS_MAX.checked_sub(whole).ok_or(DecimalOverflow)? * GROUP) as u8;
+        let (left, right) = (self.cut(scale, Cut::Truncate), other.cut(scale, Cut::Truncate));
+        let (mut a, mut b, scale) = left.aligned_wide(&right);
         if self.negative == other.negative {
             a.add(&b);
-            return Self::from_wide(&a, scale, self.negative, Cut::Round);
+            return Self::from_wide(&a, scale, self.negative);
         }
         if a.cmp_magnitude(&b) == Ordering::Less {
             b.sub(&a);
-            return Self::from_wide(&b, scale, other.negative, Cut::Round);
+            return Self::from_wide(&b, scale, other.negative);
         }
         a.sub(&b);
-        Self::from_wide(&a, scale, self.negative, Cut::Round)
+        Self::from_wide(&a, scale, self.negative)
+    }
+
+    /// The group before the point that has so many groups behind it, with all digits above it.
+    fn group(&self, index: u32) -> u64 {
+        let mut magnitude = self.wide();
+        magnitude.div_pow10(u32::from(self.scale) + index * GROUP);
+        magnitude.0[0]
     }
 
     fn widen(&self, scale: u8) -> Result<Self, DecimalOverflow> {
-        if u32::from(scale) > DIGITS_MAX {
+        if u32::from(scale) > COMPUTED_DIGITS_MAX {
             return Err(DecimalOverflow);
         }
         let by = u32::from(scale - self.scale);
@@ -546,13 +572,13 @@ impl Decimal {
         }
         let mut magnitude = self.wide();
         magnitude.mul_pow10(by);
-        if magnitude.digits() > DIGITS_MAX {
+        if scale_kept(&magnitude, u32::from(scale)) != Ok(u32::from(scale)) {
             return Err(DecimalOverflow);
         }
         Ok(Self::from_wide_exact(&magnitude, scale, self.negative))
     }
 
-    /// Fewer digits after the point: `scale` is not larger than now. Rounding up adds no 66th digit, since one digit at least was cut.
+    /// Fewer digits after the point: `scale` is not larger than now. Where rounding up adds a digit, one was cut.
     fn cut(&self, scale: u8, cut: Cut) -> Self {
         let by = u32::from(self.scale.saturating_sub(scale));
         if by == 0 {
@@ -573,8 +599,8 @@ impl Decimal {
         if digits >= 0 {
             return Ok(self.cut(digits as u8, cut));
         }
-        let by = u32::try_from(digits.unsigned_abs()).unwrap_or(u32::MAX).min(DIGITS_MAX + 1) + u32::from(self.scale);
-        if by > 2 * DIGITS_MAX {
+        let by = u32::try_from(digits.unsigned_abs()).unwrap_or(u32::MAX).min(COMPUTED_DIGITS_MAX + 1) + u32::from(self.scale);
+        if by > 2 * COMPUTED_DIGITS_MAX {
             return Ok(Self::ZERO);
         }
         let mut magnitude = self.wide();
@@ -585,7 +611,7 @@ impl Decimal {
         if !magnitude.is_zero() {
             magnitude.mul_pow10(by - u32::from(self.scale));
         }
-        Self::from_wide(&magnitude, 0, self.negative, cut)
+        Self::from_wide(&magnitude, 0, self.negative)
     }
 
     fn to_integer_toward(self, away_from_zero: bool) -> Result<Self, DecimalOverflow> {
@@ -596,6 +622,13 @@ impl Decimal {
         let one = Self::from_parts(1, 0, self.negative);
         whole.add(&one)
     }
+}
+
+/// Of `scale` digits behind the point those that fit: as many groups as those before the point leave.
+fn scale_kept(magnitude: &Wide, scale: u32) -> Result<u32, DecimalOverflow> {
+    let whole = magnitude.digits().saturating_sub(scale).div_ceil(GROUP).max(1);
+    let room = GROUPS_MAX.checked_sub(whole).ok_or(DecimalOverflow)?;
+    Ok(scale.min(room * GROUP))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -610,11 +643,14 @@ const POW10_F64: [f64; 23] = [
     1e22,
 ];
 
+/// Bytes of the five words that a magnitude has.
+const ORDERED_BUFFER: usize = 40;
+
 /// For each precision the bytes that hold ±(10^precision - 1) in two's complement.
-const ORDERED_BYTES: [usize; 66] = {
-    let mut table = [1; 66];
+const ORDERED_BYTES: [usize; COMPUTED_DIGITS_MAX as usize + 1] = {
+    let mut table = [1; COMPUTED_DIGITS_MAX as usize + 1];
     let mut precision = 1;
-    while precision < 66 {
+    while precision < table.len() {
         // log2(10) = 3.321928..., and one bit for the sign.
         table[precision] = (precision * 3_321_929 / 1_000_000 + 1 + 1).div_ceil(8);
         precision += 1;
@@ -662,7 +698,7 @@ impl Hash for Decimal {
             magnitude = shorter;
             scale -= 1;
         }
-        magnitude.0[..4].hash(state);
+        magnitude.0[..5].hash(state);
         (scale, self.negative).hash(state);
     }
 }
@@ -744,7 +780,7 @@ impl Parser<'_> {
     }
 }
 
-/// Builds the number from its digits; digits are taken from the most significant one until 65 + scale limits are met.
+/// Builds the number from its digits; digits are taken from the most significant one until no group is left.
 fn assemble(whole: &[u8], fraction: &[u8], exponent: i64, negative: bool, consumed: usize) -> Parsed {
     let skip = whole.iter().take_while(|&&b| b == b'0').count();
     let whole = &whole[skip..];
@@ -759,16 +795,17 @@ fn assemble(whole: &[u8], fraction: &[u8], exponent: i64, negative: bool, consum
     let total = digits.clone().count() as i64;
     let overflowed =
         Parsed { value: Decimal::max_value(DIGITS_MAX as u8, 0, negative), consumed, truncated: false, overflow: true };
-    if total > 0 && point > i64::from(DIGITS_MAX) {
+    if total > 0 && point > i64::from(COMPUTED_DIGITS_MAX) {
         return overflowed;
     }
     if total == 0 {
         // Zero, whatever the exponent.
         point = 0;
     }
-    let wanted_scale = (total - point).clamp(0, i64::from(DIGITS_MAX));
-    let wanted_scale = if total == 0 { (fraction.len() as i64 - exponent).clamp(0, i64::from(DIGITS_MAX)) } else { wanted_scale };
-    let scale = wanted_scale.min(i64::from(DIGITS_MAX) - point.max(0));
+    let group = i64::from(GROUP);
+    let scale_max = i64::from(COMPUTED_DIGITS_MAX) - (point.max(1) + group - 1) / group * group;
+    let wanted_scale = if total == 0 { fraction.len() as i64 - exponent } else { total - point };
+    let scale = wanted_scale.clamp(0, scale_max);
     let take = (point + scale).clamp(0, total);
     let truncated_digits = total > take;
     let mut magnitude = Wide::ZERO;
@@ -787,11 +824,7 @@ fn assemble(whole: &[u8], fraction: &[u8], exponent: i64, negative: bool, consum
     magnitude.mul_add_u64(POW10_U64[chunk_digits], chunk);
     // Trailing zeros that the exponent adds.
     magnitude.mul_pow10((point + scale - take).clamp(0, 130) as u32);
-    let round_up = truncated_digits && point + scale >= 0 && digits.next().is_some_and(|d| d >= 5);
-    if round_up {
-        magnitude.add(&Wide::from_u128(1));
-    }
-    match Decimal::from_wide(&magnitude, scale as u32, negative, Cut::Round) {
+    match Decimal::from_wide(&magnitude, scale as u32, negative) {
         Ok(value) => Parsed { value, consumed, truncated: truncated_digits, overflow: false },
         Err(DecimalOverflow) => overflowed,
     }

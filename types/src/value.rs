@@ -87,4 +87,4 @@ impl<'a> Value<'a> {
     }
 }
 
-const _: () = assert!(size_of::<Value<'_>>() == 32);
+const _: () = assert!(size_of::<Value<'_>>() == 40);

@@ -1,13 +1,19 @@
-//! Unsigned integers of 256 and 512 bits: just what exact decimals need, on words, least significant first.
+//! Unsigned integers of 576 bits: just what exact decimals need, on words, least significant first.
 //!
 //! Division is Knuth's algorithm D (The Art of Computer Programming, vol. 2, 4.3.1) on 32-bit digits: rare, so simple.
 
 use std::cmp::Ordering;
 
 /// Words of the widest number: the product of two magnitudes, or a numerator scaled for division.
-pub(crate) const WIDE_WORDS: usize = 8;
+pub(crate) const WIDE_WORDS: usize = 9;
 
-/// 512 bits, least significant word first.
+/// A number of so many digits always fits.
+pub(crate) const WIDE_DIGITS: u32 = 173;
+
+/// Words of a factor.
+const FACTOR_WORDS: usize = 5;
+
+/// 576 bits, least significant word first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wide(pub [u64; WIDE_WORDS]);
 
@@ -67,13 +73,13 @@ impl Wide {
 
     fn digits_above(&self, guess: u32) -> u32 {
         let mut digits = guess + 1;
-        while digits < 154 && self.cmp_magnitude(&Self::pow10(digits)) != Ordering::Less {
+        while digits < WIDE_DIGITS && self.cmp_magnitude(&Self::pow10(digits)) != Ordering::Less {
             digits += 1;
         }
         digits
     }
 
-    /// 10^exponent, exponent at most 153.
+    /// 10^exponent, exponent at most [`WIDE_DIGITS`].
     pub(crate) fn pow10(exponent: u32) -> Self {
         if exponent < 39 {
             return Self::from_u128(POW10_U128[exponent as usize]);
@@ -96,7 +102,7 @@ impl Wide {
             *a = sum;
             carry = c1 || c2;
         }
-        debug_assert!(!carry, "sum over 512 bits");
+        debug_assert!(!carry, "sum over 576 bits");
     }
 
     /// Subtracts a number that is not larger.
@@ -133,19 +139,20 @@ impl Wide {
         fits
     }
 
-    /// The product of the low four words of both.
+    /// The product of two numbers of 81 digits at most.
     pub(crate) fn mul(&self, other: &Self) -> Self {
-        let mut words = [0u64; WIDE_WORDS];
-        for i in 0..4 {
+        let mut words = [0u64; 2 * FACTOR_WORDS];
+        for i in 0..FACTOR_WORDS {
             let mut carry = 0u128;
-            for j in 0..4 {
+            for j in 0..FACTOR_WORDS {
                 let sum = u128::from(self.0[i]) * u128::from(other.0[j]) + u128::from(words[i + j]) + carry;
                 words[i + j] = sum as u64;
                 carry = sum >> 64;
             }
-            words[i + 4] = carry as u64;
+            words[i + FACTOR_WORDS] = carry as u64;
         }
-        Self(words)
+        debug_assert_eq!(words[WIDE_WORDS], 0, "product over 576 bits");
+        Self(*words.first_chunk().expect("a product has more words"))
     }
 
     /// Divides in place by one word that is not zero; returns the remainder.

@@ -21,7 +21,7 @@ impl Binder<'_> {
             }
             Literal::Bool(truth) => Expr::literal(Value::Int(i64::from(*truth)), typing::boolean()),
             Literal::Int(value) => integer(*value),
-            Literal::Decimal(digits) => decimal(digits)?,
+            Literal::Decimal(digits) => decimal(digits),
             Literal::Double(digits) => double(digits)?,
             Literal::String(string) => self.string_literal(string)?,
             Literal::Bits(bytes) => {
@@ -176,16 +176,13 @@ pub(super) fn integer(value: u64) -> Expr {
     }
 }
 
-fn decimal(digits: &str) -> Result<Expr> {
-    match Decimal::parse_exact(digits) {
-        Some(value) => {
-            // Leading zeros do not count as digits, but all digits of the scale do.
-            let scale = u32::from(value.scale());
-            let precision = (value.integer_digits() + scale).max(1);
-            Ok(Expr::literal(Value::Decimal(value), typing::decimal(precision, scale)))
-        }
-        None => double(digits),
-    }
+fn decimal(digits: &str) -> Expr {
+    // A literal of too many digits is the largest value of a column.
+    let value = Decimal::parse(digits.as_bytes()).value;
+    // Leading zeros do not count as digits, but all digits of the scale do.
+    let scale = u32::from(value.scale());
+    let precision = (value.integer_digits() + scale).max(1);
+    Expr::literal(Value::Decimal(value), typing::decimal(precision, scale))
 }
 
 fn double(digits: &str) -> Result<Expr> {
