@@ -133,7 +133,9 @@ fn converted<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, node: &'a E
         Kind::Double => {
             let x = env.as_double(&value)?;
             if node.ty.kind == TypeKind::Float && x.abs() > f32::MAX.into() {
-                return Err(Error::OutOfRange { what: "FLOAT", expression: coerce::plain_text(&value) }.into());
+                return Err(
+                    Error::OutOfRange { what: "DOUBLE", expression: format!("cast({} as float)", env.print(node)) }.into()
+                );
             }
             Ok(Value::Double(if node.ty.kind == TypeKind::Float { f64::from(x as f32) } else { x }))
         }

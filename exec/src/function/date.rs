@@ -119,7 +119,13 @@ fn to_year<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
         70..100 => Value::UInt(number as u64 + 1900),
         1901..=2155 => Value::UInt(number as u64),
         _ => {
-            env.session().warn(Error::TruncatedWrongValue { what: "YEAR", value: coerce::plain_text(&value) });
+            let shown = match &value {
+                Value::Bytes(_) => coerce::plain_text(&value),
+                Value::Double(x) => (*x as i64).to_string(),
+                // Of a BIGINT UNSIGNED that of the same bits.
+                _ => (number as i64).to_string(),
+            };
+            env.session().warn(Error::TruncatedWrongValue { what: "YEAR", value: shown });
             Value::Null
         }
     })

@@ -86,6 +86,10 @@ impl Binder<'_> {
                     true => CollationId::by_name(&format!("{}_bin", collation.charset())).unwrap_or(collation),
                     false => collation,
                 };
+                let bytes = u64::from(length.unwrap_or(0)) * typing::bytes_per_char(collation);
+                if bytes > u32::MAX.into() {
+                    return Err(Error::OutOfRange { kind: "char(n)", expression: "cast_as_char".to_owned() });
+                }
                 typing::string(length.map_or_else(|| typing::text_length(arg), u64::from), collation)
             }
             T::Binary { length } => {

@@ -196,8 +196,8 @@ impl Binder<'_> {
             F::Degrees | F::Radians | F::Rand => typing::double(),
             F::Pi => typing::pi(),
             // Dates.
-            F::Now | F::SysDate | F::UtcTimestamp => ColumnType::new(TypeKind::DateTime { fsp: precision(args)? }),
-            F::CurTime | F::UtcTime => ColumnType::new(TypeKind::Time { fsp: precision(args)? }),
+            F::Now | F::SysDate | F::UtcTimestamp => ColumnType::new(TypeKind::DateTime { fsp: precision(function, args)? }),
+            F::CurTime | F::UtcTime => ColumnType::new(TypeKind::Time { fsp: precision(function, args)? }),
             F::CurDate | F::UtcDate | F::Date | F::FromDays | F::LastDay | F::MakeDate => ColumnType::new(TypeKind::Date),
             F::Time => ColumnType::new(TypeKind::Time { fsp: typing::time_fsp_of(&args[0]) }),
             F::Timestamp => {
@@ -497,19 +497,26 @@ fn constant_length_of_format(arg: Option<&Expr>) -> Option<u64> {
     Some(length)
 }
 
-/// The constant precision of NOW(n).
-fn precision(args: &[Expr]) -> Result<u8> {
+/// The constant precision of NOW(n) and its like.
+fn precision(function: F, args: &[Expr]) -> Result<u8> {
+    let name = match function {
+        F::SysDate => "sysdate",
+        F::UtcTimestamp => "utc_timestamp",
+        F::CurTime => "curtime",
+        F::UtcTime => "utc_time",
+        _ => "now",
+    };
     match args.first() {
         None => Ok(0),
         Some(arg) => match constant_length(Some(arg)) {
             Some(n) if n <= 6 => Ok(n as u8),
             Some(n) => Err(crate::error::DefinitionError::TooBigPrecision {
-                column: "now".to_owned(),
+                column: name.to_owned(),
                 precision: u32::try_from(n).unwrap_or(u32::MAX),
                 max: 6,
             }
             .into()),
-            None => Err(Error::WrongArguments("now".to_owned())),
+            None => Err(Error::WrongArguments(name.to_owned())),
         },
     }
 }

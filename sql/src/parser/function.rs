@@ -396,14 +396,16 @@ impl<'a> Parser<'a> {
 
     fn cast(&mut self) -> Result<Expr<'a>> {
         self.expect(Token::LeftParen)?;
+        let from = self.start;
         let arg = self.expr_ref()?;
+        let written = from..self.previous_end;
         let height = self.height;
         let at_time_zone = self.at_word("AT");
         if at_time_zone {
             self.time_zone_offset()?;
         }
         self.expect_kw(K::As)?;
-        let target = self.cast_target()?;
+        let target = self.cast_target(written)?;
         if at_time_zone && !matches!(target, CastTarget::DateTime { .. }) {
             return Err(self.error());
         }
@@ -434,11 +436,13 @@ impl<'a> Parser<'a> {
     /// JSON_VALUE(document, path [RETURNING type] [x ON EMPTY] [x ON ERROR])
     fn json_value(&mut self) -> Result<Expr<'a>> {
         self.expect(Token::LeftParen)?;
+        let from = self.start;
         let arg = self.expr()?;
+        let written = from..self.previous_end;
         let mut height = self.height;
         self.expect(Token::Comma)?;
         let path = self.text_literal()?;
-        let target = if self.accept_word("RETURNING") { Some(self.cast_target()?) } else { None };
+        let target = if self.accept_word("RETURNING") { Some(self.cast_target(written)?) } else { None };
         let mut on_empty = JsonOn::Null;
         let mut on_error = JsonOn::Null;
         let mut first = true;
@@ -471,13 +475,15 @@ impl<'a> Parser<'a> {
     fn convert(&mut self) -> Result<Expr<'a>> {
         self.bump();
         self.expect(Token::LeftParen)?;
+        let from = self.start;
         let arg = self.expr_ref()?;
+        let written = from..self.previous_end;
         let height = self.height;
         let expr = if self.accept_kw(K::Using) {
             Expr::ConvertUsing { arg, charset: self.charset_name()? }
         } else {
             self.expect(Token::Comma)?;
-            let target = self.cast_target()?;
+            let target = self.cast_target(written)?;
             Expr::Cast { arg, target: self.arena.node(target) }
         };
         self.expect(Token::RightParen)?;
@@ -646,7 +652,7 @@ impl<'a> Parser<'a> {
             return Ok(self.call(name, self.arena.slice(&args)));
         }
         if self.accept_kw(K::As) {
-            form = match self.cast_target()? {
+            form = match self.cast_target(self.start..self.start)? {
                 CastTarget::Char { length: Some(length), charset: None, binary: false } => Some((&b"C"[..], length)),
                 CastTarget::Binary { length: Some(length) } => Some((&b"B"[..], length)),
                 _ => return Err(self.error()),

@@ -1,10 +1,11 @@
 //! Data types of columns, and the targets of CAST.
 
-use super::{Parser, uppercase};
+use super::{Parser, parse_int, uppercase};
 use crate::ast::*;
 use crate::error::{DefinitionError, Error, Result};
 use crate::keyword::Keyword as K;
 use crate::lexer::Token;
+use std::ops::Range;
 
 impl<'a> Parser<'a> {
     /// A type with its attributes; stops at the attributes of the column.
@@ -253,7 +254,7 @@ impl<'a> Parser<'a> {
         if !self.accept(Token::LeftParen) {
             return Ok(TypeName::Decimal { precision: 10, scale: 0 });
         }
-        let precision = self.number()?;
+        let precision = self.saturated_number()?;
         let scale = if self.accept(Token::Comma) { self.number()? } else { 0 };
         self.expect(Token::RightParen)?;
         let clamp = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
@@ -323,8 +324,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The type in CAST(x AS type).
-    pub(super) fn cast_target(&mut self) -> Result<CastTarget<'a>> {
+    /// The type in CAST(x AS type); errors name what stands from `from` on to here.
+    pub(super) fn cast_target(&mut self, from: Range<usize>) -> Result<CastTarget<'a>> {
         match self.token {
             Token::Keyword(keyword) => {
                 self.bump();
@@ -333,7 +334,7 @@ impl<'a> Parser<'a> {
                         self.int_word();
                         Ok(CastTarget::Unsigned)
                     }
-                    K::Decimal | K::Dec | K::Numeric => self.cast_decimal(),
+                    K::Decimal | K::Dec | K::Numeric => self.cast_decimal(from),
                     K::Char | K::Character => self.cast_char(None),
                     K::Binary => Ok(CastTarget::Binary { length: self.cast_length()? }),
                     K::Double => {
@@ -369,7 +370,7 @@ impl<'a> Parser<'a> {
                         self.int_word();
                         Ok(CastTarget::Signed)
                     }
-                    b"FIXED" => self.cast_decimal(),
+                    b"FIXED" => self.cast_decimal(from),
                     b"DATE" => Ok(CastTarget::Date),
                     b"TIME" => Ok(CastTarget::Time { fsp: self.fsp("CAST")? }),
                     b"DATETIME" => Ok(CastTarget::DateTime { fsp: self.fsp("CAST")? }),
@@ -386,9 +387,9 @@ impl<'a> Parser<'a> {
         let _ = self.accept_kw(K::Int) || self.accept_kw(K::Integer);
     }
 
-    fn cast_decimal(&mut self) -> Result<CastTarget<'a>> {
+    fn cast_decimal(&mut self, from: Range<usize>) -> Result<CastTarget<'a>> {
         let TypeName::Decimal { precision, scale } = self.decimal()? else { return Err(self.error()) };
-        let column = "CAST".to_owned();
+        let column = String::from_utf8_lossy(&self.text[from]).into_owned();
         if scale > precision {
             return Err(DefinitionError::ScaleOverPrecision(String::new()).into());
         }
@@ -402,7 +403,29 @@ impl<'a> Parser<'a> {
     }
 
     fn cast_length(&mut self) -> Result<Option<u32>> {
-        Ok(self.optional_number()?.map(|n| u32::try_from(n).unwrap_or(u32::MAX)))
+        let Some(length) = self.optional_length()? else { return Ok(None) };
+        let too_wide = |_| DefinitionError::DisplayWidth { column: "cast as char".to_owned(), max: u32::MAX };
+        Ok(Some(u32::try_from(length).map_err(too_wide)?))
+    }
+
+    /// `(n)`; what no integer holds is the largest.
+    fn optional_length(&mut self) -> Result<Option<u64>> {
+        if !self.accept(Token::LeftParen) {
+            return Ok(None);
+        }
+        let length = self.saturated_number()?;
+        self.expect(Token::RightParen)?;
+        Ok(Some(length))
+    }
+
+    fn saturated_number(&mut self) -> Result<u64> {
+        match self.token {
+            Token::Int(digits) if parse_int(digits).is_none() => {
+                self.bump();
+                Ok(u64::MAX)
+            }
+            _ => self.number(),
+        }
     }
 
     fn cast_char(&mut self, charset: Option<&'a str>) -> Result<CastTarget<'a>> {
