@@ -179,6 +179,12 @@ fn fsp(ty: &ColumnType) -> u8 {
 
 fn integer<'a>(env: &Env<'a>, value: &Value<'a>, ty: &ColumnType) -> Evaluated<'a> {
     let mut warnings = Warnings::new();
+    let whole = match value {
+        Value::Time(time) if env.session().sql_mode.time_truncate_fractional => Some(Value::Time(time.to_fsp(0, true))),
+        Value::DateTime(moment) if env.session().sql_mode.time_truncate_fractional => moment.to_fsp(0, true).map(Value::DateTime),
+        _ => None,
+    };
+    let value = whole.as_ref().unwrap_or(value);
     let result = if ty.unsigned {
         Value::UInt(match value {
             Value::UInt(n) => *n,

@@ -381,6 +381,14 @@ fn micros_of(seconds: &Decimal) -> Option<i64> {
     seconds.multiply(&Decimal::from_i64(MICROS_PER_SECOND)).ok()?.to_i64().ok()
 }
 
+/// Microseconds of so many seconds, rounded as the session's mode wants it.
+fn rounded_micros_of(env: &Env<'_>, seconds: &Decimal) -> Option<i64> {
+    if env.session().sql_mode.time_truncate_fractional {
+        return micros_of(seconds);
+    }
+    seconds.multiply(&Decimal::from_i64(MICROS_PER_SECOND)).ok()?.to_i64().ok()
+}
+
 /// DATE_ADD, DATE_SUB, TIMESTAMPADD and `d + INTERVAL n unit`.
 fn date_add<'a>(
     env: &Env<'a>,
@@ -545,7 +553,7 @@ fn unix_timestamp<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr]) -> Evalua
 
 fn from_unix_time<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     let Some(seconds) = env.decimal(&args[0])? else { return Ok(Value::Null) };
-    let micros = seconds.multiply(&Decimal::from_i64(MICROS_PER_SECOND)).ok().and_then(|m| m.to_i64().ok());
+    let micros = rounded_micros_of(env, &seconds);
     let Some(micros) = micros.filter(|m| (0..=UNIX_MICROS_MAX).contains(m)) else { return Ok(Value::Null) };
     let Some(civil) = env.session().time_zone.to_civil(micros) else { return Ok(Value::Null) };
     match args.get(1) {
@@ -574,17 +582,21 @@ fn to_seconds<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
 }
 
 fn sec_to_time<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evaluated<'a> {
+    let truncate = env.session().sql_mode.time_truncate_fractional;
     let micros = match env.number(arg)? {
         Value::Null => return Ok(Value::Null),
         Value::Int(n) => n.saturating_mul(MICROS_PER_SECOND),
         Value::UInt(n) => i64::try_from(n).unwrap_or(i64::MAX).saturating_mul(MICROS_PER_SECOND),
-        other => (env.as_double(&other)? * MICROS_PER_SECOND as f64).round() as i64,
+        other => {
+            let micros = env.as_double(&other)? * MICROS_PER_SECOND as f64;
+            (if truncate { micros.trunc() } else { micros.round() }) as i64
+        }
     };
     let fsp = match node.ty.kind {
         TypeKind::Time { fsp } => fsp,
         _ => 6,
     };
-    Ok(Value::Time(clamp_time(env, micros)?.to_fsp(fsp, false)))
+    Ok(Value::Time(clamp_time(env, micros)?.to_fsp(fsp, truncate)))
 }
 
 fn last_day<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
@@ -618,7 +630,7 @@ fn make_time<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr]) -> Evaluated<'
     else {
         return Ok(Value::Null);
     };
-    let micros = seconds.multiply(&Decimal::from_i64(MICROS_PER_SECOND)).ok().and_then(|m| m.to_i64().ok());
+    let micros = rounded_micros_of(env, &seconds);
     let Some(micros) = micros.filter(|m| (0..60 * MICROS_PER_SECOND).contains(m)) else { return Ok(Value::Null) };
     if !(0..60).contains(&minutes) {
         return Ok(Value::Null);

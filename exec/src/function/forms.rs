@@ -10,7 +10,7 @@ use sql::ast::Statement;
 use sql::expr::Expr;
 use sql::func::Function;
 use std::borrow::Cow;
-use types::{CollationId, Value};
+use types::{CollationId, Time, Value};
 
 /// Computes one of the functions of this file.
 pub(super) fn call<'a>(env: &Env<'a>, function: Function, args: &'a [Expr]) -> Evaluated<'a> {
@@ -158,8 +158,15 @@ fn weight_string<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     if length.unwrap_or(0) > env.session().packet_bytes_max {
         return too_large(env, "weight_string");
     }
-    if !coerce::is_string(&arg.ty) && args.len() == 1 {
-        return Ok(Value::Null);
+    if !as_bytes && !coerce::is_string(&arg.ty) {
+        return Ok(match env.eval(arg)? {
+            Value::Int(n) => owned(((n as u64) ^ (1 << 63)).to_be_bytes().to_vec()),
+            Value::UInt(n) => owned(n.to_be_bytes().to_vec()),
+            Value::Date(date) => owned((u64::from(date.pack()) | 1 << 63).to_be_bytes().to_vec()),
+            Value::DateTime(moment) => owned((moment.pack() | 1 << 63).to_be_bytes().to_vec()),
+            Value::Time(time) => owned(weight_of_time(time).to_be_bytes().to_vec()),
+            _ => Value::Null,
+        });
     }
     let Some(text) = env.text(arg)? else { return Ok(Value::Null) };
     if as_bytes {
@@ -174,6 +181,15 @@ fn weight_string<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
         return too_large(env, "weight_string");
     }
     Ok(owned(out))
+}
+
+/// Hours, minutes and seconds in bits of their own above the microseconds, as MySQL packs a time; the complement of that before midnight.
+fn weight_of_time(time: Time) -> u64 {
+    const MIDDLE: u64 = 1 << 63 | 0x80_0000 << 24;
+    let micros = time.micros.unsigned_abs();
+    let (seconds, micros) = (micros / 1_000_000, micros % 1_000_000);
+    let packed = (((seconds / 3600) << 12) | ((seconds / 60 % 60) << 6) | (seconds % 60)) << 24 | micros;
+    if time.micros < 0 { MIDDLE - 1 - packed } else { MIDDLE + packed }
 }
 
 /// FORMAT_BYTES(n)

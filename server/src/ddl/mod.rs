@@ -304,6 +304,7 @@ fn conversion(state: &State) -> table::ddl::Conversion {
             no_zero_in_date: mode.no_zero_in_date,
             allow_invalid: mode.allow_invalid_dates,
         },
+        truncate_fractional: mode.time_truncate_fractional,
         zone: state.vars.time_zone.clone(),
         now_utc_micros: state.vars.statement_start_us,
     }

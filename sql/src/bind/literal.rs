@@ -40,7 +40,10 @@ impl Binder<'_> {
                 if parsed.truncated || parsed.out_of_range || text.is_empty() || is_moment {
                     return Err(wrong("TIME", text));
                 }
-                Expr::literal(Value::Time(parsed.value), ColumnType::new(TypeKind::Time { fsp: fraction(text) }))
+                // Rounded whatever the mode says, as in MySQL.
+                let mut time = parsed.value;
+                time.micros += if parsed.round_up { time.micros.signum() } else { 0 };
+                Expr::literal(Value::Time(time), ColumnType::new(TypeKind::Time { fsp: fraction(text) }))
             }
             Literal::Timestamp(text) if has_offset(text) => {
                 // Its value in the session's time zone is known at execution.
@@ -56,7 +59,13 @@ impl Binder<'_> {
 
     /// Parses a DATE or TIMESTAMP literal; `sql_mode` decides about zeros in the date.
     fn moment(&self, text: &[u8]) -> Option<DateTime> {
-        datetime_by(text, self.date_rules())
+        let parsed = temporal::parse_datetime(text)?;
+        let whole = !parsed.truncated && parsed.offset.is_none();
+        let value = Some(parsed.value).filter(|value| whole && value.date.check(self.date_rules()).is_ok())?;
+        match parsed.round_up && !self.mode.time_truncate_fractional {
+            true => DateTime::from_utc_micros(value.to_utc_micros()? + 1),
+            false => Some(value),
+        }
     }
 
     /// Which dates `sql_mode` allows.

@@ -660,7 +660,7 @@ impl Conversion {
         StoreContext {
             strict: self.strict,
             dates: self.dates,
-            truncate_fractional: false,
+            truncate_fractional: self.truncate_fractional,
             zone: &self.zone,
             now_utc_micros: self.now_utc_micros,
         }

@@ -112,6 +112,8 @@ pub trait RowRules {
 pub struct Conversion {
     pub strict: bool,
     pub dates: DateRules,
+    /// Digits of a fraction of a second that have no place are cut off, not rounded.
+    pub truncate_fractional: bool,
     pub zone: TimeZone,
     pub now_utc_micros: i64,
 }
@@ -137,7 +139,7 @@ impl Default for DdlOptions {
 impl Default for Conversion {
     fn default() -> Self {
         let dates = DateRules { no_zero_date: true, no_zero_in_date: true, allow_invalid: false };
-        Self { strict: true, dates, zone: TimeZone::Utc, now_utc_micros: define::now_us() }
+        Self { strict: true, dates, truncate_fractional: false, zone: TimeZone::Utc, now_utc_micros: define::now_us() }
     }
 }
 

@@ -480,8 +480,8 @@ pub fn text_to_decimal(text: &[u8], warnings: &mut Warnings) -> Decimal {
     parsed.value
 }
 
-/// A number that means a date: the integer part, and the fraction as microseconds (half a microsecond rounds up).
-pub(super) fn datetime_of_number(value: &Value<'_>) -> Option<(DateTime, u32)> {
+/// A number that means a date: the integer part, and the fraction.
+pub(super) fn datetime_of_number(value: &Value<'_>) -> Option<(DateTime, Micros)> {
     let number = exact_decimal(value)?;
     if number.is_negative() {
         return None;
@@ -490,10 +490,32 @@ pub(super) fn datetime_of_number(value: &Value<'_>) -> Option<(DateTime, u32)> {
     Some((datetime_from_number(whole)?, micros))
 }
 
-/// Integer part and microseconds; the latter may be a million after rounding.
-pub(super) fn split_micros(number: &Decimal) -> Option<(u64, u32)> {
+/// A fraction of a second.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Micros {
+    /// Whole microseconds.
+    pub whole: u32,
+    /// What is left is half a microsecond or more.
+    pub round_up: bool,
+}
+
+impl Micros {
+    pub(super) fn is_zero(self) -> bool {
+        self.whole == 0 && !self.round_up
+    }
+
+    /// A million where it is rounded to a whole second.
+    pub(super) fn rounded(self) -> u32 {
+        self.whole + u32::from(self.round_up)
+    }
+}
+
+/// Integer part and fraction.
+pub(super) fn split_micros(number: &Decimal) -> Option<(u64, Micros)> {
     let number = number.abs();
     let whole = number.truncate(0).ok()?;
     let micros = number.subtract(&whole).ok()?.multiply(&Decimal::from_u64(1_000_000)).ok()?;
-    Some((whole.to_u64().ok()?, u32::try_from(micros.to_u64().ok()?).ok()?))
+    let of = |micros: Decimal| u32::try_from(micros.to_u64().ok()?).ok();
+    let (cut, rounded) = (of(micros.truncate(0).ok()?)?, of(micros)?);
+    Some((whole.to_u64().ok()?, Micros { whole: cut, round_up: rounded > cut }))
 }

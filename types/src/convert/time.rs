@@ -69,14 +69,11 @@ fn read_datetime(value: &Value<'_>, context: &StoreContext<'_>) -> Option<Read> 
                 return Some(Read::exact(zero));
             }
             let (value, micros) = datetime_of_number(number)?;
-            if value.time_micros() == 0 && micros != 0 {
+            if value.time_micros() == 0 && !micros.is_zero() {
                 // A date has no fraction.
                 return Some(Read { truncated: true, ..Read::exact(value) });
             }
-            if micros < MICROS_PER_SECOND as u32 {
-                return Some(Read::exact(DateTime { micros, ..value }));
-            }
-            value.add_micros(MICROS_PER_SECOND).map(Read::exact)
+            Some(Read { round_up: micros.round_up, ..Read::exact(DateTime { micros: micros.whole, ..value }) })
         }
     }
 }
@@ -87,6 +84,7 @@ pub fn zero_date_with_fraction(number: &Value<'_>) -> Option<DateTime> {
         return None;
     }
     let (value, micros) = datetime_of_number(number)?;
+    let micros = micros.rounded();
     let is_fraction = value == DateTime::ZERO && micros != 0 && micros < MICROS_PER_SECOND as u32;
     is_fraction.then_some(DateTime { micros, ..value })
 }
@@ -235,8 +233,9 @@ fn time_of_decimal(number: &Decimal) -> TimeText {
     let whole = i64::try_from(whole).map_or(limit, |whole| if negative { -whole } else { whole });
     let mut read = time_from_number(whole);
     if !read.out_of_range {
-        let micros = i64::from(micros);
-        read.value.micros += if negative { -micros } else { micros };
+        let whole = i64::from(micros.whole);
+        read.value.micros += if negative { -whole } else { whole };
+        read.round_up = micros.round_up;
     }
     read
 }
