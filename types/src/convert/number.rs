@@ -287,14 +287,20 @@ pub(super) fn store_bit(
         Value::Int(v) => Some(*v as u64),
         // A negative decimal is cut to zero.
         Value::Decimal(v) if v.is_negative() => {
-            context.raise_as(|| Problem::TooLong, Problem::OutOfRange, warnings)?;
+            context.raise(Problem::OutOfRange, warnings)?;
             Some(0)
         }
-        // Its fraction is cut off.
-        Value::Double(x) => u64::try_from(round_to_integer(&Value::Double(x.trunc()))).ok(),
+        // Its fraction is cut off; beyond a BIGINT it is the nearest one.
+        Value::Double(x) => Some(*x as i64 as u64),
         // The text of a time has more bytes than a BIT.
         Value::Date(_) | Value::Time(_) | Value::DateTime(_) => None,
-        value => u64::try_from(round_to_integer(value)).ok(),
+        value => match u64::try_from(round_to_integer(value)) {
+            Ok(bits) => Some(bits),
+            Err(_) => {
+                context.raise(Problem::OutOfRange, warnings)?;
+                Some(u64::MAX)
+            }
+        },
     };
     match bits.filter(|&bits| bits <= limit) {
         Some(bits) => Ok(Value::UInt(bits)),

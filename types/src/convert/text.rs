@@ -171,8 +171,8 @@ pub fn write_f64(value: f64, out: &mut Vec<u8>) {
         return;
     }
     if !value.is_finite() {
-        // No column stores them; an expression that produces one fails before it is printed.
-        out.extend_from_slice(if value.is_nan() { b"nan" } else { b"inf" });
+        // No column stores them; a sum beyond the range is shown like this.
+        out.push(b'0');
         return;
     }
     write_scientific(ryu::Buffer::new().format_finite(value).as_bytes(), out);
