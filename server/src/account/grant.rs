@@ -70,13 +70,18 @@ pub async fn run(state: &mut State, statement: &AccountStatement<'_>, access: &A
             may_grant(access, &level, &set)?;
             complete(state, &level, &mut set, false)?;
             let from = Revokees::new(state, access, from)?;
-            let take = move |accounts: &mut Accounts| from.each(accounts, |accounts, name| revoke(accounts, name, &level, &set));
+            let original = state.variables.get(crate::variables::known("original_server_version")).as_u64();
+            let lacking = Lacking { if_exists: from.if_exists, is_older: original < ALL_MUST_BE_GRANTED };
+            let take = move |accounts: &mut Accounts| {
+                from.each(accounts, |accounts, name| revoke(accounts, name, &level, &set, lacking))
+            };
             Ok([notes, change(state, take).await?].concat())
         }
         AccountStatement::RevokeAll { from } => {
             manage(access, Privileges::UPDATE)?;
             let from = Revokees::new(state, access, from)?;
-            change(state, move |accounts| from.each(accounts, revoke_all)).await
+            change(state, move |accounts| from.each(accounts, |accounts, name| revoke_all(accounts, name).map(|()| Notes::new())))
+                .await
         }
         AccountStatement::GrantProxy { on, to, grant_option } => {
             let (proxied, to) = (named(access, &on), list(to));
@@ -91,7 +96,8 @@ pub async fn run(state: &mut State, statement: &AccountStatement<'_>, access: &A
             may_grant_proxy(state, access, &proxied)?;
             guard(state, access, [&proxied])?;
             let from = Revokees::new(state, access, from)?;
-            change(state, move |accounts| from.each(accounts, |accounts, name| revoke_proxy(accounts, name, &proxied))).await
+            let take = move |accounts: &mut Accounts, name: &Name| revoke_proxy(accounts, name, &proxied).map(|()| Notes::new());
+            change(state, move |accounts| from.each(accounts, take)).await
         }
         AccountStatement::GrantRoles { roles, to, admin_option } => {
             let (roles, to) = (list(roles), list(to));
@@ -117,6 +123,32 @@ pub async fn run(state: &mut State, statement: &AccountStatement<'_>, access: &A
     }
 }
 
+/// From this version on, REVOKE refuses privileges that are not granted although others are.
+const ALL_MUST_BE_GRANTED: u64 = 80_300;
+
+/// What is made of privileges that are to be taken but are not granted, where others are.
+#[derive(Clone, Copy, Debug)]
+struct Lacking {
+    if_exists: bool,
+    /// The statement comes from an older version (`original_server_version`).
+    is_older: bool,
+}
+
+impl Lacking {
+    fn found(self, notes: &mut Notes, condition: Condition) -> Result<()> {
+        if self.is_older { Ok(()) } else { self.wholly(notes, condition) }
+    }
+
+    /// There is no privilege at all of what is named.
+    fn wholly(self, notes: &mut Notes, condition: Condition) -> Result<()> {
+        if !self.if_exists {
+            return Err(Error::from(condition));
+        }
+        notes.push(condition);
+        Ok(())
+    }
+}
+
 /// The accounts of a REVOKE, and the errors that it ignores.
 struct Revokees {
     names: Vec<Name>,
@@ -132,7 +164,7 @@ impl Revokees {
     }
 
     /// Revokes from each account; returns the warnings.
-    fn each(&self, accounts: &mut Accounts, take: impl Fn(&mut Accounts, &Name) -> Result<()>) -> Result<Notes> {
+    fn each(&self, accounts: &mut Accounts, take: impl Fn(&mut Accounts, &Name) -> Result<Notes>) -> Result<Notes> {
         let mut notes = Notes::new();
         for name in &self.names {
             let is_known = accounts.get(name).is_some();
@@ -144,7 +176,7 @@ impl Revokees {
                 Err(Error::Condition(condition)) if self.if_exists && is_known && is_no_grant(&condition) => {
                     notes.push(*condition);
                 }
-                taken => taken?,
+                taken => notes.extend(taken?),
             }
         }
         Ok(notes)
@@ -487,23 +519,21 @@ fn tidy(account: &mut Account) {
     account.routines.retain(|grant| !grant.privileges.is_empty());
 }
 
-fn no_grant(name: &Name, table: Option<&str>) -> Error {
-    match table {
-        Some(table) => Error::from(Condition::NonexistingTableGrant {
-            user: (&name.user).into(),
-            host: (&name.host).into(),
-            table: table.into(),
-        }),
-        None => Error::from(Condition::NonexistingGrant { user: (&name.user).into(), host: (&name.host).into() }),
+/// 1141, 1147, 1403
+fn no_grant(name: &Name, level: &Level) -> Condition {
+    let (user, host) = ((&name.user).into(), (&name.host).into());
+    match level {
+        Level::Table { table, .. } => Condition::NonexistingTableGrant { user, host, table: table.into() },
+        Level::Routine { name: routine, .. } => Condition::NonexistingProcGrant { user, host, routine: routine.into() },
+        Level::Global | Level::Database(_) => Condition::NonexistingGrant { user, host },
     }
 }
 
-fn revoke(accounts: &mut Accounts, name: &Name, level: &Level, set: &Set) -> Result<()> {
-    let of_table = match level {
-        Level::Table { table, .. } => Some(table.as_str()),
-        _ => None,
-    };
-    let account = accounts.get(name).ok_or_else(|| no_grant(name, of_table))?;
+/// Takes privileges from an account; what is there to warn of.
+fn revoke(accounts: &mut Accounts, name: &Name, level: &Level, set: &Set, lacking: Lacking) -> Result<Notes> {
+    let none = || Error::from(no_grant(name, level));
+    let mut notes = Notes::new();
+    let account = accounts.get(name).ok_or_else(none)?;
     let mut account = Account::clone(account);
     match level {
         Level::Global => {
@@ -516,36 +546,48 @@ fn revoke(accounts: &mut Accounts, name: &Name, level: &Level, set: &Set) -> Res
         }
         Level::Database(database) => {
             let found = account.databases.iter_mut().find(|grant| grant.database == *database);
-            let present = found.ok_or_else(|| no_grant(name, None))?;
+            let Some(present) = found else {
+                // USAGE is no privilege of a database.
+                return if set.whole.is_empty() { Ok(notes) } else { Err(none()) };
+            };
+            if !set.all && !present.privileges.has(set.whole) {
+                lacking.found(&mut notes, no_grant(name, level))?;
+            }
             present.privileges = present.privileges.without(if set.all { Privileges::DATABASE } else { set.whole });
         }
         Level::Table { database, table } => {
             let found = account.tables.iter_mut().find(|grant| grant.database == *database && grant.table == *table);
-            let present = found.ok_or_else(|| no_grant(name, of_table))?;
+            let present = found.ok_or_else(none)?;
+            let granted = present.columns.values().fold(present.privileges, |all, of_column| all.with(*of_column));
+            if !set.all && !granted.has(set.whole) {
+                lacking.found(&mut notes, no_grant(name, level))?;
+            }
+            for (column, less) in &set.columns {
+                let Some((_, bits)) = present.columns.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(column)) else {
+                    lacking.wholly(&mut notes, no_grant(name, level))?;
+                    continue;
+                };
+                if !bits.has(*less) {
+                    lacking.found(&mut notes, no_grant(name, level))?;
+                }
+                *bits = bits.without(*less);
+            }
             present.privileges = present.privileges.without(if set.all { Privileges::TABLE } else { set.whole });
             // Revoking from the table revokes from its columns too.
             present.columns.values_mut().for_each(|bits| *bits = bits.without(set.whole));
-            for (column, less) in &set.columns {
-                let found = present.columns.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(column));
-                let (_, bits) = found.ok_or_else(|| no_grant(name, of_table))?;
-                *bits = bits.without(*less);
-            }
         }
         Level::Routine { database, name: routine, function } => {
             let is = |grant: &&mut RoutineGrant| grant.database == *database && grant.is_of(routine, *function);
-            let present = account.routines.iter_mut().find(is).ok_or_else(|| {
-                Error::from(Condition::NonexistingProcGrant {
-                    user: (&name.user).into(),
-                    host: (&name.host).into(),
-                    routine: routine.into(),
-                })
-            })?;
+            let present = account.routines.iter_mut().find(is).ok_or_else(none)?;
+            if !set.all && !present.privileges.has(set.whole) {
+                lacking.found(&mut notes, no_grant(name, level))?;
+            }
             present.privileges = present.privileges.without(if set.all { Privileges::ROUTINE } else { set.whole });
         }
     }
     tidy(&mut account);
     accounts.put(account);
-    Ok(())
+    Ok(notes)
 }
 
 fn revoke_all(accounts: &mut Accounts, name: &Name) -> Result<()> {
@@ -586,12 +628,12 @@ fn grant_proxy(accounts: &mut Accounts, name: &Name, grant: &ProxyGrant) -> Resu
 }
 
 fn revoke_proxy(accounts: &mut Accounts, name: &Name, proxied: &Name) -> Result<()> {
-    let account = accounts.get(name).ok_or_else(|| no_grant(name, None))?;
+    let account = accounts.get(name).ok_or_else(|| no_grant(name, &Level::Global))?;
     let mut account = Account::clone(account);
     let count = account.proxies.len();
     account.proxies.retain(|present| present.proxied != *proxied);
     if account.proxies.len() == count {
-        return Err(no_grant(name, None));
+        return Err(no_grant(name, &Level::Global).into());
     }
     accounts.put(account);
     Ok(())

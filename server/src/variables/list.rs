@@ -515,7 +515,7 @@ pub(super) static LIST: &[Definition] = &[
     int("optimizer_trace_max_mem_size", BOTH, 1048576, 0, U32).nothing(OWN_MEMORY),
     signed("optimizer_trace_offset", BOTH, -1, -2147483647, 2147483647).nothing(OWN_PLANNER),
     signed("original_commit_timestamp", SESSION, 36028797018963968, 0, i64::MAX).nothing(NO_BINLOG),
-    int("original_server_version", SESSION, 999999, 0, 999999).nothing(NO_BINLOG),
+    int("original_server_version", SESSION, 999999, 0, 999999).obeyed(),
     int("parser_max_mem_size", BOTH, U64, 10000000, U64).nothing(OWN_MEMORY),
     switch("partial_revokes", GLOBAL, false).refused(),
     int("password_history", GLOBAL, 0, 0, U32).obeyed(),
