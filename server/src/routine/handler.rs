@@ -10,6 +10,7 @@ use crate::error::{Description, Error, Result};
 use crate::session::State;
 use conditions::Condition;
 use exec::{Level, Raised, Strictness, Warning};
+use sql::ast::{Expr, Literal};
 use sql::routine::{Diagnostics, DiagnosticsOf, Handler, HandlerCondition, Place, Program, Signal, SignalItem};
 use std::rc::Rc;
 use types::{ColumnType, TypeKind, Value};
@@ -158,7 +159,7 @@ pub async fn signal(routine: &Rc<Routine>, state: &mut State, signal: &Signal<'_
             cut.push(item.name());
         }
         match item {
-            SignalItem::MysqlErrno => match text.parse::<u16>() {
+            SignalItem::MysqlErrno => match u16::try_from(integer_of(&code.tree, &value)) {
                 Ok(number) if number > 0 => raised.number = number,
                 _ => {
                     return Err(Error::from(Condition::WrongValueForVar { name: "MYSQL_ERRNO".into(), value: text.into() }));
@@ -178,7 +179,12 @@ pub async fn signal(routine: &Rc<Routine>, state: &mut State, signal: &Signal<'_
         let is_handled = |condition: &Raised| signal.state.is_none() && *condition == handled.raised;
         let own = handled.conditions.iter().rposition(is_handled);
         let others = handled.conditions.iter().enumerate().filter(|(n, _)| Some(*n) != own);
-        others.for_each(|(_, condition)| state.note(condition.level, exec::Error::Raised(Box::new(condition.clone()))));
+        // The oldest ones make room for it.
+        let room = state.vars.warnings.borrow().kept_max.saturating_sub(1);
+        let count = handled.conditions.len() - usize::from(own.is_some());
+        others
+            .skip(count.saturating_sub(room))
+            .for_each(|(_, condition)| state.note(condition.level, exec::Error::Raised(Box::new(condition.clone()))));
     }
     for item in cut {
         state.warn(Level::Warning, Condition::WarnCondItemTruncated { item: item.into() });
@@ -190,6 +196,27 @@ pub async fn signal(routine: &Rc<Routine>, state: &mut State, signal: &Signal<'_
     }
     state.note(level, raised);
     Ok(())
+}
+
+/// The value of an expression as an integer: fractions are rounded, of a text the integer at its beginning counts. NULL is 0.
+fn integer_of(expr: &Expr<'_>, value: &Value<'_>) -> i128 {
+    if let Expr::Literal(Literal::Bits(bytes)) = expr {
+        return bytes.iter().fold(0, |number: i128, byte| number.saturating_mul(256).saturating_add((*byte).into()));
+    }
+    match value {
+        Value::Int(n) => (*n).into(),
+        Value::UInt(n) => (*n).into(),
+        Value::Decimal(n) => n.to_i64().unwrap_or_else(|end| end).into(),
+        Value::Double(n) => n.round() as i128,
+        Value::Bytes(text) => {
+            let text = text.trim_ascii_start();
+            let sign = usize::from(matches!(text.first(), Some(b'-' | b'+')));
+            let digits = text[sign..].iter().take_while(|c| c.is_ascii_digit()).count();
+            let number = std::str::from_utf8(&text[..sign + digits]).unwrap_or_default();
+            number.parse::<i128>().unwrap_or(if digits == 0 { 0 } else { i64::MAX.into() })
+        }
+        _ => 0,
+    }
 }
 
 fn text_of(state: &State, value: &Value<'_>) -> Result<String> {
@@ -243,11 +270,7 @@ pub async fn diagnostics(
             .collect()),
         DiagnosticsOf::Condition(code, items) => {
             let (value, _) = routine.value(state, code, Strictness::Arguments).await?;
-            let index = match value {
-                Value::Int(n) => usize::try_from(n).ok(),
-                Value::UInt(n) => usize::try_from(n).ok(),
-                _ => None,
-            };
+            let index = usize::try_from(integer_of(&code.tree, &value)).ok();
             let raised = index.and_then(|n| n.checked_sub(1)).and_then(|n| known.get(n));
             let Some(raised) = raised else {
                 // It joins the conditions that are there, and no handler hears of it.
