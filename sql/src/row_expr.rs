@@ -37,7 +37,8 @@ pub fn row_expr(expr: &Expr<'_>, usage: &RowExprUse) -> Result<RowExpr> {
     if matches!(usage, RowExprUse::Check(_)) && !is_condition(expr) {
         return Err(problem(usage, RowExprProblem::NotBoolean));
     }
-    let mut printer = Printer { usage: Usage::Row(usage), out: String::new(), columns: Vec::new() };
+    let mut printer =
+        Printer { usage: Usage::Row(usage), out: String::new(), columns: Vec::new(), common: Vec::new(), read: Vec::new() };
     printer.expr(expr)?;
     Ok(RowExpr { text: printer.out, columns: printer.columns })
 }
@@ -290,6 +291,10 @@ pub(crate) struct Printer<'u> {
     pub out: String,
     /// Of a row: the columns it reads.
     pub columns: Vec<String>,
+    /// Of a view: the common tables that may be named here.
+    pub common: Vec<String>,
+    /// Of a view: those of them that were named, by their places.
+    pub read: Vec<usize>,
 }
 
 impl Printer<'_> {

@@ -132,7 +132,8 @@ fn aliases<'a>(query: &Query<'a>) -> Vec<&'a str> {
 }
 
 fn print(query: &Query<'_>, text: &Text<'_>) -> Result<String> {
-    let mut printer = Printer { usage: Usage::View(text), out: String::new(), columns: Vec::new() };
+    let mut printer =
+        Printer { usage: Usage::View(text), out: String::new(), columns: Vec::new(), common: Vec::new(), read: Vec::new() };
     printer.query(query, Place::Table)?;
     Ok(printer.out)
 }

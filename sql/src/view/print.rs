@@ -216,6 +216,7 @@ impl Printer<'_> {
         if let Some(unit) = unit {
             self.put(" ");
             self.put(&unit.name().to_ascii_lowercase());
+            self.put(" ");
         }
         self.put(word);
         Ok(())
@@ -235,30 +236,65 @@ impl Printer<'_> {
             let view = self.view().map_or("", |view| view.name);
             return Err(Error::View { why: ViewProblem::Into, view: view.to_owned() });
         }
-        let outside = self.columns.len();
-        if let Some(with) = &query.with {
-            self.put(if with.recursive { "with recursive " } else { "with " });
-            for (n, table) in with.tables.iter().enumerate() {
-                self.put(if n > 0 { ", " } else { "" });
-                // It names itself only if it is recursive.
-                if with.recursive {
-                    self.columns.push(table.name.to_owned());
-                }
-                self.put(&quoted_name(table.name));
-                if !table.columns.is_empty() {
-                    self.put(" (");
-                    self.puts(table.columns);
-                    self.put(")");
-                }
-                self.put(" as (");
-                self.query(table.query, Place::Table)?;
-                self.put(")");
-                if !with.recursive {
-                    self.columns.push(table.name.to_owned());
-                }
+        let Some(with) = &query.with else { return self.behind_with(query, place) };
+        let outside = self.common.len();
+        let read_before = std::mem::take(&mut self.read);
+        let mut tables = Vec::with_capacity(with.tables.len());
+        for table in with.tables {
+            tables.push(self.aside(|p| p.common_table(table, with.recursive))?);
+        }
+        let (body, mut read) = self.aside(|p| p.behind_with(query, place))?;
+        // Later ones read earlier ones: what is read is known from behind.
+        let mut kept = Vec::with_capacity(tables.len());
+        for (n, (text, reads)) in tables.into_iter().enumerate().rev() {
+            if read.contains(&(outside + n)) {
+                read.extend(reads);
+                kept.push(text);
             }
+        }
+        kept.reverse();
+        if !kept.is_empty() {
+            self.put(if with.recursive { "with recursive " } else { "with " });
+            self.put(&kept.join(", "));
             self.put(" ");
         }
+        self.put(&body);
+        self.common.truncate(outside);
+        self.read = read_before;
+        self.read.extend(read.into_iter().filter(|place| *place < outside));
+        Ok(())
+    }
+
+    /// What is printed meanwhile, and the common tables that it names.
+    fn aside(&mut self, print: impl FnOnce(&mut Self) -> Result<()>) -> Result<(String, Vec<usize>)> {
+        let before = std::mem::take(&mut self.out);
+        let printed = print(self);
+        let text = std::mem::replace(&mut self.out, before);
+        printed.map(|()| (text, std::mem::take(&mut self.read)))
+    }
+
+    /// `name (columns) as (query)`; it may be named from then on.
+    fn common_table(&mut self, table: &ast::CommonTable<'_>, recursive: bool) -> Result<()> {
+        // It names itself only where it is recursive.
+        if recursive {
+            self.common.push(table.name.to_owned());
+        }
+        self.put(&quoted_name(table.name));
+        if !table.columns.is_empty() {
+            self.put(" (");
+            self.puts(table.columns);
+            self.put(")");
+        }
+        self.put(" as (");
+        self.query(table.query, Place::Table)?;
+        self.put(")");
+        if !recursive {
+            self.common.push(table.name.to_owned());
+        }
+        Ok(())
+    }
+
+    fn behind_with(&mut self, query: &Query<'_>, place: Place) -> Result<()> {
         match &query.body {
             QueryBody::Select(select) => self.select(select, query.order_by, place)?,
             QueryBody::Table(name) => self.whole_table(name, query.order_by, place)?,
@@ -275,7 +311,6 @@ impl Printer<'_> {
             }
             self.expr(&limit.count)?;
         }
-        self.columns.truncate(outside);
         Ok(())
     }
 
@@ -491,12 +526,16 @@ impl Printer<'_> {
 
     /// The name of a table; one of WITH has no database.
     fn table_name(&mut self, name: &ast::ObjectName<'_>) {
-        let is_common = name.database.is_none() && self.columns.iter().any(|common| common.eq_ignore_ascii_case(name.name));
+        let common = self.common.iter().rposition(|common| common.eq_ignore_ascii_case(name.name));
+        let common = common.filter(|_| name.database.is_none());
+        self.read.extend(common);
         let (database, omitted) = match self.view() {
             Some(view) => (view.database, view.omitted),
             None => (None, None),
         };
-        if !is_common && let Some(database) = name.database.or(database).filter(|database| Some(*database) != omitted) {
+        if common.is_none()
+            && let Some(database) = name.database.or(database).filter(|database| Some(*database) != omitted)
+        {
             let database = quoted_name(database);
             self.put(&database);
             self.put(".");
