@@ -733,6 +733,8 @@ rows! {
         "Window '{name}': ORDER BY or PARTITION BY uses legacy position indication which is not supported, use expression.";
     WindowInvalidWindowFuncUse { name } = 3593, "ER_WINDOW_INVALID_WINDOW_FUNC_USE", "HY000",
         "You cannot use the window function '{name}' in this context.'";
+    WindowInvalidWindowFuncAliasUse { name } = 3594, "ER_WINDOW_INVALID_WINDOW_FUNC_ALIAS_USE", "HY000",
+        "You cannot use the alias '{name}' of an expression containing a window function in this context.'";
     WindowRowsIntervalUse { name } = 3596, "ER_WINDOW_ROWS_INTERVAL_USE", "HY000",
         "Window '{name}': INTERVAL can only be used with RANGE frames.";
     InvalidNoOfArgs { count } = 3601, "ER_INVALID_NO_OF_ARGS", "HY000",

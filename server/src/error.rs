@@ -257,7 +257,7 @@ fn sql_error(error: &Sql) -> Condition {
         }
         Sql::Denied(denied) => access_denied(denied),
         Sql::WrongName { kind, name } => match kind {
-            NameKind::Database => Condition::WrongDbName { name: name.into() },
+            NameKind::Database => Condition::WrongDbName { name: shown(name).into() },
             NameKind::Table => Condition::WrongTableName { name: name.into() },
             NameKind::Column => Condition::WrongColumnName { name: name.into() },
         },
@@ -319,6 +319,7 @@ fn sql_error(error: &Sql) -> Condition {
         Sql::TooManyLevels(most) => Condition::TooHighLevelOfNestingForSelect { most: most.into() },
         Sql::Recursive { why, table } => recursive(*why, table),
         Sql::WindowContext(name) => Condition::WindowInvalidWindowFuncUse { name: name.into() },
+        Sql::WindowAlias(name) => Condition::WindowInvalidWindowFuncAliasUse { name: name.into() },
         Sql::Window { why, name } => window::describe(*why, name),
         Sql::WindowOrderTwice { window, base } => Condition::WindowNoRedefineOrderBy { window: window.into(), base: base.into() },
         Sql::GroupingArguments(count) => Condition::InvalidNoOfArgs { count: count.into() },

@@ -136,6 +136,8 @@ pub enum Error {
     },
     /// 3593 "You cannot use the window function '{0}' in this context.'"
     WindowContext(String),
+    /// 3594: the alias of an expression with a window function, where none may stand
+    WindowAlias(String),
     /// A window is defined wrongly; see [`WindowError`].
     Window {
         why: WindowError,

@@ -201,6 +201,22 @@ pub struct Frame {
     pub range: bool,
     pub start: FrameBound,
     pub end: FrameBound,
+    /// What a bound of RANGE adds to the key, and the window's name; both are for the check that no offset is NULL or negative (3586).
+    pub offsets: Option<Box<FrameOffsets>>,
+}
+
+impl Frame {
+    /// All rows of the partition.
+    pub fn whole() -> Self {
+        Self { range: false, start: FrameBound::UnboundedPreceding, end: FrameBound::UnboundedFollowing, offsets: None }
+    }
+}
+
+/// The offsets of a frame by RANGE, which are the same for all rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FrameOffsets {
+    pub window: String,
+    pub amounts: Vec<(Expr, Option<types::temporal::IntervalUnit>)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

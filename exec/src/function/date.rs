@@ -341,7 +341,8 @@ fn operands(args: &[Expr]) -> Vec<&Expr> {
     args.iter().enumerate().filter(|(n, _)| Some(*n) != unit).map(|(_, arg)| arg).collect()
 }
 
-fn interval<'a>(env: &Env<'a>, amount: &'a Expr, unit: IntervalUnit) -> Step<Option<Interval>> {
+/// An amount of a unit; None where it is NULL, or beyond what an interval can be.
+pub(crate) fn interval<'a>(env: &Env<'a>, amount: &'a Expr, unit: IntervalUnit) -> Step<Option<Interval>> {
     if unit.is_compound() {
         return Ok(env.text(amount)?.and_then(|s| Interval::parse(&s, unit)));
     }

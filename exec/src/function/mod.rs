@@ -24,7 +24,7 @@ mod str_to_date;
 mod string;
 mod time_names;
 
-pub(crate) use date::{month_and_day, moved_time_as_text};
+pub(crate) use date::{interval, month_and_day, moved_time_as_text};
 pub(crate) use json::{
     binary_json, deep_json, document_of, document_of_expr, json_value, null_member_name, parse_document, read_document, scalar_of,
 };

@@ -14,6 +14,7 @@ use super::accumulator::Accumulator;
 use crate::coerce;
 use crate::error::Error;
 use crate::eval::{Env, Pause, Step};
+use crate::function::interval;
 use crate::keys::{self, KeyKind};
 use crate::packed::{self, Packer};
 use crate::run::Run;
@@ -23,6 +24,7 @@ use conditions::Condition;
 use sql::expr::{Expr, FrameBound, WindowCall, WindowFunction};
 use sql::plan::SortKey;
 use std::cmp::Ordering;
+use types::temporal::IntervalUnit;
 use types::{TypeKind, Value};
 
 pub(crate) struct WindowOperator<'p> {
@@ -109,6 +111,8 @@ struct Running {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
+    /// The offsets of the frames are checked.
+    Begin,
     /// An input row is wanted, or (`true`) there and not kept yet.
     Collect(bool),
     /// The partition is complete; `more`: the input stands on the first row of the next one.
@@ -142,13 +146,17 @@ impl<'p> WindowOperator<'p> {
             running: calls.iter().map(|_| Running { accumulator: None, start: 0, end: 0 }).collect(),
             results: Vec::new(),
             row: Vec::new(),
-            state: State::Collect(false),
+            state: State::Begin,
         }
     }
 
     pub fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {
         loop {
             match self.state {
+                State::Begin => {
+                    self.check_offsets(run)?;
+                    self.state = State::Collect(false);
+                }
                 State::Collect(there) => {
                     if self.rows.needs_settling() {
                         self.rows.settle(run)?;
@@ -381,6 +389,20 @@ impl<'p> WindowOperator<'p> {
         Ok((start, end.max(start)))
     }
 
+    /// 3586: an offset of RANGE that is NULL or negative. It is the same for all rows, and refused even where there are none.
+    fn check_offsets(&self, run: &Run<'p>) -> Step<()> {
+        for offsets in self.calls.iter().filter_map(|call| call.frame.offsets.as_deref()) {
+            let env = run.env(&[]);
+            for (amount, unit) in &offsets.amounts {
+                if !is_offset(&env, amount, *unit)? {
+                    let name = offsets.window.as_str().into();
+                    return Err(Pause::error(Error::from(Condition::WindowFrameIllegal { name })));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The first row at or behind the bound, or the first row behind it. Rows whose key is NULL are each other's frame.
     fn key_bound(&self, run: &Run<'p>, bound: &'p Expr, row: usize, is_start: bool) -> Step<usize> {
         let SortKey { expr: key, descending } = &self.order[0];
@@ -449,6 +471,17 @@ fn bucket(row: usize, rows: usize, buckets: usize) -> usize {
         row if row < in_larger => row / (small + 1),
         row => larger + (row - in_larger) / small.max(1),
     }
+}
+
+/// May this be added to a key, or taken from it? NULL and what is negative may not.
+fn is_offset<'a>(env: &Env<'a>, amount: &'a Expr, unit: Option<IntervalUnit>) -> Step<bool> {
+    if matches!(env.eval_short(amount)?, Value::Null) {
+        return Ok(false);
+    }
+    Ok(match unit {
+        Some(unit) => interval(env, amount, unit)?.is_none_or(|interval| !interval.is_negative()),
+        None => env.double(amount)?.is_some_and(|amount| amount >= 0.0),
+    })
 }
 
 /// 1210: a number of rows that cannot be one.

@@ -49,7 +49,11 @@ pub async fn act(
         Action::Do(values) => {
             state.begin_other(&Statement::Do(&[])).await?;
             for value in values {
-                routine.value(state, value, Strictness::Nowhere).await?;
+                // A window stands over the one row of a query.
+                match value.tree {
+                    sql::ast::Expr::Window(_) => Box::pin(routine.query_value(state, value, Strictness::Nowhere)).await?,
+                    _ => routine.value(state, value, Strictness::Nowhere).await?,
+                };
             }
         }
     }

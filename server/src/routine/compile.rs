@@ -250,7 +250,7 @@ impl Routine {
     }
 
     /// The value of an expression that must be run as a query.
-    async fn query_value(
+    pub async fn query_value(
         &self,
         state: &mut State,
         code: &ExprCode<'_>,

@@ -525,8 +525,10 @@ impl Binder<'_> {
         if (self.scope.aliases == AliasRule::AfterColumns || in_list)
             && name.table.is_none()
             && let Some(found) = self.find_alias(name.name)?
-            && !(in_list && super::query::windows_in(&found))
         {
+            if in_list && super::query::windows_in(&found) {
+                return Err(Error::WindowAlias(name.name.to_owned()));
+            }
             return Ok(Some(found));
         }
         self.outer_name(name)
@@ -606,6 +608,10 @@ impl Binder<'_> {
             found = Some(entry);
         }
         let Some(found) = found else { return Ok(None) };
+        let is_key = self.scope.clause == Clause::GroupBy;
+        if (self.scope.windows.is_none() && !is_key || self.scope.in_aggregate) && super::query::windows_in(&found.expr) {
+            return Err(Error::WindowAlias(name.to_owned()));
+        }
         self.derivation = found.derivation;
         let expr = found.expr.clone();
         self.note_alias(name);

@@ -377,9 +377,6 @@ impl Binder<'_> {
                 let windows = self.scope.windows.take();
                 let having = self.in_clause(Clause::Having, |b| b.predicate(expr))?;
                 self.scope.windows = windows;
-                if windows_in(&having) {
-                    return Err(Error::WindowContext(String::new()));
-                }
                 Some(having)
             }
             None => None,

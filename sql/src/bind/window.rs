@@ -12,7 +12,7 @@ use super::typing::{self, Class, class};
 use super::{Binder, BoundWindow, NamedWindow};
 use crate::ast::{self, IntervalUnit};
 use crate::error::{Clause, Error, Result, WindowError};
-use crate::expr::{ArithmeticOp, Expr, ExprKind, Frame, FrameBound, WindowCall, WindowFunction};
+use crate::expr::{ArithmeticOp, Expr, ExprKind, Frame, FrameBound, FrameOffsets, WindowCall, WindowFunction};
 use crate::func::{AggregateFunction, Function};
 use crate::plan::{Node, SortKey};
 use types::{ColumnType, TypeKind, Value};
@@ -68,8 +68,12 @@ impl BoundWindow {
 }
 
 fn wrong<T>(why: WindowError, name: &str) -> Result<T> {
-    let name = if name.is_empty() { "<unnamed window>" } else { name };
-    Err(Error::Window { why, name: name.to_owned() })
+    Err(Error::Window { why, name: shown(name).to_owned() })
+}
+
+/// The name of a window, as messages show it.
+fn shown(name: &str) -> &str {
+    if name.is_empty() { "<unnamed window>" } else { name }
 }
 
 impl Binder<'_> {
@@ -134,8 +138,7 @@ impl Binder<'_> {
                 return wrong(WindowError::ChildPartitions, name);
             }
             if !base.order.is_empty() && !order.is_empty() {
-                let shown = if name.is_empty() { "<unnamed window>" } else { name };
-                return Err(Error::WindowOrderTwice { window: shown.to_owned(), base: base.name });
+                return Err(Error::WindowOrderTwice { window: shown(name).to_owned(), base: base.name });
             }
             partition = base.partition;
             order = if order.is_empty() { base.order } else { order };
@@ -262,7 +265,6 @@ impl Binder<'_> {
     }
 
     fn window_function(&mut self, function: &ast::WindowFunction<'_>, window: &NamedWindow) -> Result<(WindowCall, Derivation)> {
-        let whole = || Frame { range: false, start: FrameBound::UnboundedPreceding, end: FrameBound::UnboundedFollowing };
         let (name, args) = match function {
             ast::WindowFunction::Aggregate(call) => {
                 if call.distinct {
@@ -274,7 +276,7 @@ impl Binder<'_> {
                 let (aggregate, derivation) = self.aggregate_inside(call)?;
                 let (ty, nullable) = (aggregate.ty.clone(), aggregate.nullable);
                 let function = WindowFunction::Aggregate(aggregate);
-                return Ok((WindowCall { function, args: Vec::new(), frame: whole(), ty, nullable }, derivation));
+                return Ok((WindowCall { function, args: Vec::new(), frame: Frame::whole(), ty, nullable }, derivation));
             }
             ast::WindowFunction::Named { name, args } => (*name, *args),
         };
@@ -331,7 +333,7 @@ impl Binder<'_> {
             Class::String => Derivation { collation: ty.collation, level: derivation.level.min(Coercibility::Coercible) },
             _ => Derivation::of_no_text(&ty),
         };
-        Ok((WindowCall { function, args: bound, frame: whole(), ty, nullable }, derivation))
+        Ok((WindowCall { function, args: bound, frame: Frame::whole(), ty, nullable }, derivation))
     }
 
     /// Checks that an argument is a constant number, at least `least`.
@@ -353,18 +355,25 @@ impl Binder<'_> {
 
     /// The frame of a function over a window.
     fn frame_over(&self, window: &NamedWindow, function: &WindowFunction) -> Result<Frame> {
-        let whole = Frame { range: false, start: FrameBound::UnboundedPreceding, end: FrameBound::UnboundedFollowing };
         let has_frame = matches!(
             function,
             WindowFunction::Aggregate(_) | WindowFunction::FirstValue | WindowFunction::LastValue | WindowFunction::NthValue
         );
         let Some(frame) = &window.frame else {
-            let running = Frame { range: true, start: FrameBound::UnboundedPreceding, end: FrameBound::CurrentRow };
-            return Ok(if has_frame && !window.order.is_empty() { running } else { whole });
+            let running = Frame { range: true, end: FrameBound::CurrentRow, ..Frame::whole() };
+            return Ok(if has_frame && !window.order.is_empty() { running } else { Frame::whole() });
         };
         let start = self.bound_over(window, frame.range, &frame.start)?;
         let end = self.bound_over(window, frame.range, &frame.end)?;
-        Ok(if has_frame { Frame { range: frame.range, start, end } } else { whole })
+        let offset = |bound: &BoundOffset| match bound {
+            BoundOffset::Preceding(amount, unit) | BoundOffset::Following(amount, unit) if frame.range => {
+                Some((amount.clone(), unit.and_then(|unit| types::temporal::IntervalUnit::parse(unit.name()))))
+            }
+            _ => None,
+        };
+        let amounts: Vec<_> = [&frame.start, &frame.end].into_iter().filter_map(offset).collect();
+        let offsets = (!amounts.is_empty()).then(|| Box::new(FrameOffsets { window: shown(&window.name).to_owned(), amounts }));
+        Ok(if has_frame { Frame { range: frame.range, start, end, offsets } } else { Frame { offsets, ..Frame::whole() } })
     }
 
     fn bound_over(&self, window: &NamedWindow, range: bool, bound: &BoundOffset) -> Result<FrameBound> {

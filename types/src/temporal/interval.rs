@@ -131,6 +131,11 @@ pub struct Interval {
 }
 
 impl Interval {
+    /// Does it go backwards?
+    pub fn is_negative(&self) -> bool {
+        self.months < 0 || self.days < 0 || self.micros < 0
+    }
+
     /// A number of a simple unit.
     pub fn from_integer(count: i64, unit: Unit) -> Self {
         let mut interval = Self::default();
