@@ -387,6 +387,7 @@ rows! {
         "Cannot delete or update a parent row: a foreign key constraint fails ({constraint})";
     NoReferencedRow2 { constraint } = 1452, "ER_NO_REFERENCED_ROW_2", "23000",
         "Cannot add or update a child row: a foreign key constraint fails ({constraint})";
+    SpBadVarShadow { name } = 1453, "ER_SP_BAD_VAR_SHADOW", "42000", "Variable '{name}' must be quoted with `...`, or renamed";
     SpRecursionLimit { limit, name } = 1456, "ER_SP_RECURSION_LIMIT", "HY000",
         "Recursive limit {limit} (as set by the max_sp_recursion_depth variable) was exceeded for routine {name}";
     SpWrongName { name } = 1458, "ER_SP_WRONG_NAME", "42000", "Incorrect routine name '{name}'";

@@ -373,6 +373,8 @@ pub enum RoutineError {
     CommitInside,
     /// 1445
     AutocommitInside,
+    /// 1453: a variable of a name that means something else behind SET
+    Shadowed(&'static str),
     /// 1314
     NotAllowed(&'static str),
     /// 1318, of a function with its database

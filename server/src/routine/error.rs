@@ -17,6 +17,7 @@ pub fn message(error: &E) -> Condition {
         }
         E::ReturnOutside => Condition::SpBadReturn,
         E::NotAllowed(what) => Condition::SpBadStatement { what: what.into() },
+        E::Shadowed(name) => Condition::SpBadVarShadow { name: name.into() },
         E::NoReturn(name) => Condition::SpNoReturn { name: name.into() },
         E::NotInside(what) => Condition::StmtNotAllowedInSfOrTrg { what: what.into() },
         E::RowFixed(row, timing) => Condition::TrgCantChangeRow { row: row.into(), timing: timing.into() },

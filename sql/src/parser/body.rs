@@ -6,7 +6,7 @@
 //!     belongs to.
 
 use super::{Parsed, Parser, QUERY_DEPTH, Repeated, uppercase};
-use crate::ast::{BinaryOp, DataType, Expr, Statement, TypeName, ViewForm};
+use crate::ast::{BinaryOp, DataType, Expr, Maintenance, Statement, TypeName, ViewForm};
 use crate::error::{Error, Result};
 use crate::keyword::Keyword as K;
 use crate::lexer::Token;
@@ -225,6 +225,7 @@ impl<'a> Parser<'a> {
                 K::Iterate => self.jump_to_label("ITERATE"),
                 K::Fetch => self.fetch(),
                 K::Set if self.at_set_role() => self.plain_statement(),
+                K::Set if self.at_set_password()? => self.plain_statement(),
                 K::Set => self.set_variables(),
                 K::Call => self.call_in_body(),
                 K::Signal | K::Resignal => self.signal(),
@@ -253,12 +254,36 @@ impl<'a> Parser<'a> {
         is_role && !matches!(lexer.next().0, Token::Equal | Token::Assign)
     }
 
+    /// `SET PASSWORD = 'text'`, which a variable of that name does not hide: its name must be quoted.
+    fn at_set_password(&mut self) -> Result<bool> {
+        let mut lexer = self.lexer;
+        let is_password = matches!(lexer.next().0, Token::Word(word) if word.eq_ignore_ascii_case(b"PASSWORD"));
+        if !is_password || !matches!(lexer.next().0, Token::Equal | Token::Assign) {
+            return Ok(false);
+        }
+        if !matches!(lexer.next().0, Token::String { .. }) {
+            (0..3).for_each(|_| self.bump());
+            return Err(self.error());
+        }
+        if self.names.find("password").is_some() {
+            return Err(RoutineError::Shadowed("password").into());
+        }
+        match self.builder().kind().inner_name() {
+            Some(_) => Err(RoutineError::AutocommitInside.into()),
+            None => Ok(true),
+        }
+    }
+
     /// A statement that is run as it is.
     fn plain_statement(&mut self) -> Result<()> {
         let from = self.start;
         let statement = self.statement()?;
         match statement {
             Statement::Unsupported { what } => return Err(Error::NotSupported(what.to_owned())),
+            Statement::Help(_) => return Err(RoutineError::NotAllowed("HELP").into()),
+            Statement::TableMaintenance { kind: Maintenance::Check, .. } => {
+                return Err(RoutineError::NotAllowed("CHECK").into());
+            }
             Statement::CreateView(view) if view.form == ViewForm::Alter => {
                 return Err(RoutineError::NotAllowed("ALTER VIEW").into());
             }

@@ -679,7 +679,7 @@ impl<'a> Parser<'a> {
         let second = self.name_of_any_length()?;
         match self.token {
             Token::LeftParen => {
-                let name = ObjectName { database: Some(self.checked_name(first)?), name: self.checked_name(second)? };
+                let name = ObjectName { database: Some(self.checked_database(first)?), name: self.checked_name(second)? };
                 self.plain_call(name)
             }
             Token::Dot => {

@@ -5,7 +5,7 @@ use super::expr::level;
 use super::{Parser, uppercase};
 use crate::arena::ArenaVec;
 use crate::ast::*;
-use crate::error::{Error, Result};
+use crate::error::{Error, NameKind, Result};
 use crate::func::AggregateFunction as A;
 use crate::keyword::Keyword as K;
 use crate::lexer::Token;
@@ -498,6 +498,9 @@ impl<'a> Parser<'a> {
         }
         let column = self.column_name()?;
         self.expect(Token::RightParen)?;
+        if column.table.is_none() && self.names.find(column.name).is_some() {
+            return Err(Error::WrongName { kind: NameKind::Column, name: column.name.to_owned() });
+        }
         Ok(Expr::Default(Some(self.arena.node(column))))
     }
 

@@ -32,7 +32,7 @@ pub(crate) use routine::read_program;
 use crate::arena::{Arena, ArenaVec};
 use crate::ast::{ObjectName, Statement};
 use crate::digest::Lifted;
-use crate::error::{Error, Result};
+use crate::error::{Error, NameKind, Result};
 use crate::keyword::Keyword as K;
 use crate::lexer::{Lexer, Token, unescape};
 use crate::plan::SqlMode;
@@ -50,6 +50,9 @@ pub(crate) const SELECT_COLUMNS_MAX: usize = 65535;
 pub(crate) const TABLES_MAX: u32 = 61;
 const PARAMS_MAX: u32 = 65535;
 const NAME_CHARS_MAX: usize = 64;
+
+/// A longer name before a dot is no name of a database (1102).
+const DATABASE_BYTES_MAX: usize = 192;
 /// How much of the text an error shows.
 const NEAR_CHARS_MAX: usize = 80;
 
@@ -393,6 +396,14 @@ impl<'a> Parser<'a> {
         self.checked_name(name)
     }
 
+    /// The name of a database before a dot.
+    fn checked_database(&self, name: &'a str) -> Result<&'a str> {
+        match name.len() > DATABASE_BYTES_MAX {
+            true => Err(Error::WrongName { kind: NameKind::Database, name: name.to_owned() }),
+            false => self.checked_name(name),
+        }
+    }
+
     /// A name without a length limit, because a statement may have generated it.
     fn name_of_any_length(&mut self) -> Result<&'a str> {
         let name = match self.token {
@@ -406,11 +417,11 @@ impl<'a> Parser<'a> {
 
     /// `name` or `database.name`
     fn object_name(&mut self) -> Result<ObjectName<'a>> {
-        let first = self.ident()?;
+        let first = self.name_of_any_length()?;
         if !self.accept(Token::Dot) {
-            return Ok(ObjectName { database: None, name: first });
+            return Ok(ObjectName { database: None, name: self.checked_name(first)? });
         }
-        Ok(ObjectName { database: Some(first), name: self.ident()? })
+        Ok(ObjectName { database: Some(self.checked_database(first)?), name: self.ident()? })
     }
 
     /// A name, or a string in its place (`AS 'x'`, names of character sets and engines).

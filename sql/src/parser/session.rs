@@ -136,6 +136,10 @@ impl<'a> Parser<'a> {
                 return self.set_system(scope, name);
             }
         }
+        if self.at_word("NAMES") {
+            self.bump();
+            return Err(self.error());
+        }
         let name = self.dotted_name()?;
         self.set_system(VariableScope::Any, name)
     }

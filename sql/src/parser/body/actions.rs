@@ -13,6 +13,10 @@ impl<'a> Parser<'a> {
     pub(super) fn set_variables(&mut self) -> Result<()> {
         self.bump();
         loop {
+            if self.at_word("NAMES") && matches!(self.peek(), Token::Equal | Token::Assign) && self.names.find("names").is_some()
+            {
+                return Err(RoutineError::Shadowed("names").into());
+            }
             match self.assigned_local()? {
                 Some(slot) => {
                     if self.at_kw(K::Default) && self.peek() != Token::LeftParen {
