@@ -930,6 +930,10 @@ rows! {
     ClientInteractionTimeout = 4031, "ER_CLIENT_INTERACTION_TIMEOUT", "HY000",
         "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for \
          configuring this behavior.";
+    CommentContainsInvalidString { what, name, charset, bytes } = 4088, "ER_COMMENT_CONTAINS_INVALID_STRING", "HY000",
+        "Comment for {what} '{name}' contains an invalid {charset} character string: '{bytes}'.";
+    DefinitionContainsInvalidString { what, name, charset, bytes } = 4089, "ER_DEFINITION_CONTAINS_INVALID_STRING", "HY000",
+        "Definition of {what} '{name}' contains an invalid {charset} character string: '{bytes}'.";
     InnodbMaxRowVersion { table } = 4092, "ER_INNODB_MAX_ROW_VERSION", "HY000",
         "Maximum row versions reached for table {table}. No more columns can be added or dropped instantly. Please use \
          COPY/INPLACE.";

@@ -1,6 +1,7 @@
 //! CREATE, ALTER and DROP EVENT.
 
 use super::schedule;
+use crate::ddl::first_plane::check_comment;
 use crate::ddl::{self, Done};
 use crate::error::{Error, Result};
 use crate::routine;
@@ -18,6 +19,7 @@ pub async fn create(state: &mut State, create: &CreateEvent<'_>) -> Result<Done>
     let (database, name) = name_of(state, &create.name)?;
     let mut program = routine::program(state, database, name, create.definer, create.body)?;
     describe(&mut program, &create.clauses);
+    check_comment(state, "event", || format!("{}.{}", program.database, program.name), &program.comment)?;
     let program = Arc::new(program);
     routine::check_event(&program)?;
     let schedule = schedule::evaluate(state, &create.schedule)?;
@@ -72,6 +74,7 @@ pub async fn alter(state: &mut State, alter: &AlterEvent<'_>) -> Result<Done> {
         program.sql_mode = before.sql_mode;
     }
     describe(&mut program, &alter.clauses);
+    check_comment(state, "event", || format!("{}.{}", program.database, program.name), &program.comment)?;
     if let Some(renamed) = renamed {
         (program.database, program.name) = renamed;
     }
