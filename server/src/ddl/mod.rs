@@ -72,7 +72,7 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
             let (database, name) = qualify(state, &create.table)?;
             let index = Definer::new(state).index(&create.key)?;
             let name_of = || format!("{database}.{name}.{}", index.name);
-            first_plane::check_comment(state, "index", name_of, &index.comment)?;
+            first_plane::check_comment(state.settings.connection_collation, "index", name_of, &index.comment)?;
             let how = define::how(create.how)?;
             if let Some(def) = state.temporary_table(&database, &name) {
                 let actions = vec![AlterAction::AddIndex { index }];
@@ -113,7 +113,7 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
             }
             let how = define::how(alter.how)?;
             let actions = Definer::new(state).alter(alter, &def)?;
-            first_plane::check_changes(state, &format!("{database}.{name}"), &actions)?;
+            first_plane::check_changes(state.settings.connection_collation, &format!("{database}.{name}"), &actions)?;
             if actions.is_empty() {
                 return Ok(no_rows());
             }
@@ -432,7 +432,7 @@ async fn create_table(state: &mut State, create: &CreateTable<'_>) -> Result<Don
             if let Some(clause) = create.partitioning {
                 new.partitioning = Some(Box::new(define::partitioning(state, clause, &new.columns)?));
             }
-            first_plane::check_table(state, &new)?;
+            first_plane::check_table(state.settings.connection_collation, &new)?;
             new
         }
     };

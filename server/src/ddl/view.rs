@@ -38,7 +38,12 @@ pub async fn create_view(state: &mut State, create: &CreateView<'_>) -> Result<D
         _ => {}
     }
     let new = sql::define_view(create, &database, &Binder::of_view(state, &schema))?;
-    super::first_plane::check_definition(state, "view", || format!("{database}.{name}"), &new.text)?;
+    super::first_plane::check_definition(
+        state.settings.connection_collation,
+        "view",
+        || format!("{database}.{name}"),
+        &new.text,
+    )?;
     let kept = schema.table(&database, &name).filter(|_| change == ViewChange::Alter).and_then(|def| def.view.as_ref());
     let (definer_user, definer_host) = match (create.definer, kept) {
         (Some((user, host)), _) => (user.to_owned(), host.to_owned()),

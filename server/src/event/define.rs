@@ -19,7 +19,12 @@ pub async fn create(state: &mut State, create: &CreateEvent<'_>) -> Result<Done>
     let (database, name) = name_of(state, &create.name)?;
     let mut program = routine::program(state, database, name, create.definer, create.body)?;
     describe(&mut program, &create.clauses);
-    check_comment(state, "event", || format!("{}.{}", program.database, program.name), &program.comment)?;
+    check_comment(
+        state.settings.connection_collation,
+        "event",
+        || format!("{}.{}", program.database, program.name),
+        &program.comment,
+    )?;
     let program = Arc::new(program);
     routine::check_event(&program)?;
     let schedule = schedule::evaluate(state, &create.schedule)?;
@@ -74,7 +79,12 @@ pub async fn alter(state: &mut State, alter: &AlterEvent<'_>) -> Result<Done> {
         program.sql_mode = before.sql_mode;
     }
     describe(&mut program, &alter.clauses);
-    check_comment(state, "event", || format!("{}.{}", program.database, program.name), &program.comment)?;
+    check_comment(
+        state.settings.connection_collation,
+        "event",
+        || format!("{}.{}", program.database, program.name),
+        &program.comment,
+    )?;
     if let Some(renamed) = renamed {
         (program.database, program.name) = renamed;
     }

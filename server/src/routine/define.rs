@@ -28,8 +28,18 @@ pub async fn create(state: &mut State, create: &CreateRoutine<'_>) -> Result<Don
     def.parameters = create.parameters.to_owned();
     def.returns = create.returns.map(str::to_owned);
     apply(&mut def, &create.characteristics);
-    check_comment(state, "stored routine", || format!("{}.{}", def.database, def.name), &def.comment)?;
-    check_definition(state, "stored routine", || format!("{}.{}", def.database, def.name), &def.body)?;
+    check_comment(
+        state.settings.connection_collation,
+        "stored routine",
+        || format!("{}.{}", def.database, def.name),
+        &def.comment,
+    )?;
+    check_definition(
+        state.settings.connection_collation,
+        "stored routine",
+        || format!("{}.{}", def.database, def.name),
+        &def.body,
+    )?;
     if create.if_not_exists && schema.routine(def.is_function(), &def.database, &def.name).is_some() {
         state.warn(Level::Note, Condition::SpAlreadyExists { kind: def.kind().into(), name: def.name.into() });
         return Ok(Done::default());
@@ -102,7 +112,12 @@ pub async fn alter(
     };
     let mut changed = RoutineDef::clone(def);
     apply(&mut changed, characteristics);
-    check_comment(state, routine_kind(function), || format!("{database}.{name}"), &changed.comment)?;
+    check_comment(
+        state.settings.connection_collation,
+        routine_kind(function),
+        || format!("{database}.{name}"),
+        &changed.comment,
+    )?;
     let now = state.worker.wall_clock_us();
     let change = move |def: &mut RoutineDef| {
         let RoutineDef { comment, deterministic, data_access, invoker, .. } = changed;

@@ -192,6 +192,13 @@ pub enum Maintenance {
     Repair,
 }
 
+impl Maintenance {
+    /// CHECK TABLE
+    pub fn is_check(self) -> bool {
+        self == Self::Check
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LockTable<'a> {
     pub name: ObjectName<'a>,

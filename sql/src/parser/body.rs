@@ -6,7 +6,7 @@
 //!     belongs to.
 
 use super::{Parsed, Parser, QUERY_DEPTH, Repeated, uppercase};
-use crate::ast::{BinaryOp, DataType, Expr, Maintenance, Statement, TypeName, ViewForm};
+use crate::ast::{BinaryOp, DataType, Expr, Statement, TypeName, ViewForm};
 use crate::error::{Error, Result};
 use crate::keyword::Keyword as K;
 use crate::lexer::Token;
@@ -281,7 +281,7 @@ impl<'a> Parser<'a> {
         match statement {
             Statement::Unsupported { what } => return Err(Error::NotSupported(what.to_owned())),
             Statement::Help(_) => return Err(RoutineError::NotAllowed("HELP").into()),
-            Statement::TableMaintenance { kind: Maintenance::Check, .. } => {
+            Statement::TableMaintenance { kind, .. } if kind.is_check() => {
                 return Err(RoutineError::NotAllowed("CHECK").into());
             }
             Statement::CreateView(view) if view.form == ViewForm::Alter => {
