@@ -57,16 +57,10 @@ impl Scratch {
     }
 }
 
-/// The memory of a vector of values for values of another lifetime.
-pub(crate) fn recycle<'b>(mut values: Vec<Value<'_>>) -> Vec<Value<'b>> {
-    values.clear();
-    // Collecting an emptied vector of the same element layout reuses its memory.
-    values.into_iter().map(|_| Value::Null).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use types::recycle;
 
     #[test]
     fn recycling_keeps_the_memory() {

@@ -24,13 +24,13 @@ fuzz_target!(|data: &[u8]| {
                 let _ = parameters.append_long_data(parameter, data, 1000);
             }
             Ok(Command::StmtExecute(execute)) => {
-                let mut bound = protocol::recycle(values);
+                let mut bound = types::recycle(values);
                 if let Ok(all) = parameters.bind(&execute, agreed) {
                     let complete = all.map(|value| value.map(|value| bound.push(value))).all(|value| value.is_ok());
                     assert!(!complete || bound.len() == count);
                 }
                 encode(&bound);
-                values = protocol::recycle(bound);
+                values = types::recycle(bound);
                 parameters.forget_long_data();
             }
             _ => {}

@@ -42,7 +42,7 @@ pub use handshake::{
 pub use packet::{
     FRAME_BYTES_MAX, HEADER_BYTES, LOGIN_PAYLOAD_BYTES_MAX, PacketReader, PacketStart, PacketWriter, Read, STREAM_ABOVE,
 };
-pub use parameters::{NamedParameters, ParameterType, Parameters, StmtExecute, Values, recycle};
+pub use parameters::{NamedParameters, ParameterType, Parameters, StmtExecute, Values};
 pub use put::{put_length_encoded, put_length_encoded_bytes, put_u16, put_u24, put_u32, put_u64, put_zero_terminated};
 pub use response::{
     EncodedHead, OkPacket, PrepareOk, StateChange, TransactionState, put_column_count, put_definitions_end, put_eof, put_error,

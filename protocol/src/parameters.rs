@@ -226,13 +226,6 @@ fn is_null(bitmap: &[u8], index: usize) -> bool {
     bitmap[index / 8] & (1 << (index % 8)) != 0
 }
 
-/// Empties a vector of values, keeping its memory, for values of another lifetime: a session keeps one for all its packets.
-pub fn recycle<'b>(mut values: Vec<Value<'_>>) -> Vec<Value<'b>> {
-    values.clear();
-    // Collecting a vector's own iterator into the same layout reuses its memory.
-    values.into_iter().map(|_| Value::Null).collect()
-}
-
 /// Named values beside a query: `mysql_query_attribute_string()` reads them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NamedParameters<'a> {

@@ -69,11 +69,13 @@ fn copy(from: &Directory, name: &str) -> Directory {
     let to = directory(name);
     std::fs::create_dir_all(to.0.join("redo")).expect("makes");
     for folder in ["", "redo"] {
-        for entry in std::fs::read_dir(from.0.join(folder)).expect("lists") {
-            let path = entry.expect("an entry").path();
-            if path.is_file() {
-                std::fs::copy(&path, to.0.join(folder).join(path.file_name().expect("a name"))).expect("copies");
-            }
+        let entries = std::fs::read_dir(from.0.join(folder)).expect("lists");
+        let mut files: Vec<PathBuf> =
+            entries.map(|entry| entry.expect("an entry").path()).filter(|path| path.is_file()).collect();
+        // The control file first: one of a later checkpoint would not want the log that the copy is to have.
+        files.sort_by_key(|path| !path.ends_with("heddle.control"));
+        for path in files {
+            std::fs::copy(&path, to.0.join(folder).join(path.file_name().expect("a name"))).expect("copies");
         }
     }
     to

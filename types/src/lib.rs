@@ -44,4 +44,4 @@ pub use decimal::Decimal;
 pub use error::{Error, Result};
 pub use key::{KeyCodec, KeyPart};
 pub use row::{ExternalRef, RowLayout, StoredRow};
-pub use value::{Date, DateTime, Time, Value};
+pub use value::{Date, DateTime, Time, Value, recycle};

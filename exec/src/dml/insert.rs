@@ -20,7 +20,7 @@ use crate::operator::{Builder, Operator};
 use crate::packed;
 use crate::prepared::{InsertShape, Prepared};
 use crate::run::Run;
-use crate::scratch::{Scratch, recycle};
+use crate::scratch::Scratch;
 use crate::session::SessionVars;
 use crate::source::{Source, SourceState, sources_of};
 use crate::spill::row_store::RowStore;
@@ -33,6 +33,7 @@ use std::sync::Arc;
 use table::{InsertRow, Progress, RowBuf, RowRead, Table, WriteRow};
 use txn::{LockMode, Txn, WaitPolicy, Worker};
 use types::Value;
+use types::recycle;
 use types::schema::IndexKind;
 
 /// Runs an INSERT or REPLACE.

@@ -16,13 +16,14 @@ use crate::eval::Env;
 use crate::operator::{ScanOperator, SourceLock};
 use crate::prepared::Prepared;
 use crate::run::Run;
-use crate::scratch::{Scratch, recycle};
+use crate::scratch::Scratch;
 use crate::wait::{self, engine};
 use crate::work::count;
 use sql::plan::{Access, Scan, UpdatePlan};
 use table::{Progress, Table, WriteRow};
 use txn::{LockMode, WaitPolicy};
 use types::Value;
+use types::recycle;
 use types::schema::TriggerEvent;
 
 /// Runs an UPDATE.

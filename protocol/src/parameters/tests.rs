@@ -117,16 +117,6 @@ fn attributes_beside_parameters() {
     assert!(Parameters::new(1).bind(&lie, Capabilities::SUPPORTED).is_err());
 }
 
-#[test]
-fn recycled_memory_is_the_same() {
-    let mut values: Vec<Value<'_>> = Vec::with_capacity(16);
-    values.push(Value::Null);
-    let place = values.as_ptr() as usize;
-    let again: Vec<Value<'static>> = recycle(values);
-    assert!(again.is_empty());
-    assert_eq!((again.as_ptr() as usize, again.capacity()), (place, 16));
-}
-
 fn any_value() -> impl Strategy<Value = Theirs> {
     prop_oneof![
         Just(Theirs::NULL),

@@ -14,11 +14,12 @@ use crate::digests::Statistics;
 use crate::error::{Error, Result};
 use crate::plan_cache::{PlanEntry, definition_of};
 use exec::KeptRecords;
-use protocol::{OkPacket, Parameters, PrepareOk, RowFormat, Status, StmtExecute, recycle};
+use protocol::{OkPacket, Parameters, PrepareOk, RowFormat, Status, StmtExecute};
 use sql::ast::Statement;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use types::Value;
+use types::recycle;
 
 /// The prepared statements of one session.
 #[derive(Default)]

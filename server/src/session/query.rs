@@ -11,10 +11,11 @@ use crate::counters::count;
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
 use conditions::Condition;
-use protocol::{RowFormat, recycle};
+use protocol::RowFormat;
 use sql::ast::Statement;
 use std::rc::Rc;
 use types::Value;
+use types::recycle;
 
 /// How often a statement is planned again because the schema changed meanwhile.
 pub const PLAN_ATTEMPTS_MAX: u32 = 16;
