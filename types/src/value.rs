@@ -93,7 +93,7 @@ const _: () = assert!(size_of::<Value<'_>>() == 40);
 /// could share a line with that of another worker.
 const KEPT_VALUES: usize = 8;
 
-const _: () = assert!(KEPT_VALUES * size_of::<Value<'_>>() % 64 == 0);
+const _: () = assert!((KEPT_VALUES * size_of::<Value<'_>>()).is_multiple_of(64));
 
 /// Empties a vector of values, keeping its memory, for values of another lifetime: a session keeps one for all its statements.
 #[inline]
