@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod driver;
+pub mod ours;
 pub mod raw;
 pub mod report;
 pub mod script;
@@ -13,5 +14,6 @@ pub mod scripts;
 pub mod server;
 pub mod text;
 
+pub use ours::on_a_server;
 pub use report::Report;
 pub use server::{Address, Server, ServerOptions};

@@ -15,7 +15,7 @@ use scenarios::{LEVELS, REPEATABLE_READ, SCENARIOS, Scenario, Step};
 use session::Session;
 use std::process::ExitCode;
 use std::time::Duration;
-use tests::{Address, Report, Server, ServerOptions};
+use tests::{Address, Report, on_a_server};
 
 pub const DATABASE: &str = "isolation_levels";
 /// A statement that has not ended after this waits.
@@ -57,24 +57,9 @@ struct Arguments {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let mut report = Report::new();
-    let outcome = match &arguments.against {
-        Some(at) => {
-            Address::parse(at, &arguments.user, &arguments.password).and_then(|address| run(&arguments, &address, &mut report))
-        }
-        None => own_server(&arguments, &mut report),
-    };
-    if let Err(why) = outcome {
-        report.fail("isolation", why);
-    }
+    let at = arguments.against.as_ref().map(|at| Address::parse(at, &arguments.user, &arguments.password));
+    on_a_server("isolation", at, &mut report, |address, report| run(&arguments, address, report));
     report.finish()
-}
-
-fn own_server(arguments: &Arguments, report: &mut Report) -> Result<(), String> {
-    let folder = std::env::temp_dir().join(format!("heddle-isolation-{}", std::process::id()));
-    let server = Server::start(&ServerOptions::new(&folder))?;
-    run(arguments, &server.address, report)?;
-    server.kill();
-    std::fs::remove_dir_all(&folder).map_err(|e| e.to_string())
 }
 
 fn run(arguments: &Arguments, address: &Address, report: &mut Report) -> Result<(), String> {

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tests::{Address, Report, Server, ServerOptions};
+use tests::{Address, Report, on_a_server};
 
 #[derive(Parser)]
 #[command(about = "Compares the types of expressions, results and tables made of queries with a real MySQL's")]
@@ -76,22 +76,9 @@ struct Sum {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let mut report = Report::new();
-    let outcome = match &arguments.ours {
-        Some(at) => Address::parse(at, &arguments.user, "").and_then(|ours| run(&arguments, &ours, &mut report)),
-        None => own_server(&arguments, &mut report),
-    };
-    if let Err(why) = outcome {
-        report.fail("metadata", why);
-    }
+    let at = arguments.ours.as_ref().map(|at| Address::parse(at, &arguments.user, ""));
+    on_a_server("metadata", at, &mut report, |address, report| run(&arguments, address, report));
     report.finish()
-}
-
-fn own_server(arguments: &Arguments, report: &mut Report) -> Result<(), String> {
-    let folder = std::env::temp_dir().join(format!("heddle-metadata-{}", std::process::id()));
-    let server = Server::start(&ServerOptions::new(&folder))?;
-    run(arguments, &server.address, report)?;
-    server.kill();
-    std::fs::remove_dir_all(&folder).map_err(|e| e.to_string())
 }
 
 fn run(arguments: &Arguments, ours: &Address, report: &mut Report) -> Result<(), String> {
