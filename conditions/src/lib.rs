@@ -24,7 +24,8 @@ pub struct Row {
 
 /// An argument of a message, as text.
 ///
-/// It is made of anything that can be shown. It cannot be shown itself, so that it is never made of another argument by mistake.
+/// Anything that implements `Display` converts into it. It does not implement `Display` itself, since this conversion would then overlap with
+/// the one from an argument to itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Argument(Box<str>);
 

@@ -1,12 +1,12 @@
-//! A computation that cannot be counted inside, such as one search of a long text by a library, runs on a thread of its own.
+//! Runs a computation on a thread of its own, if it cannot count its work: a library's search of a long text, for example.
 //!
-//! 1. The thread gets what it needs as its own; the session's thread waits for it, and asks its watch meanwhile (`types::work`): others of
-//!    the worker's sessions run, and KILL and `max_execution_time` end the wait.
-//! 2. A computation that nobody waits for any more is told so where it counts its work, and otherwise ends by itself: what it does is
+//! 1. The thread owns its input. The session's thread waits for the answer and polls its watch (`types::work`) meanwhile, so the worker's
+//!    other sessions run, and KILL and `max_execution_time` end the wait.
+//! 2. An abandoned computation stops at the next place where it counts its work. One without such a place runs to its end, which is
 //!    linear in its input.
 //!
-//! A1: no more than [`THREADS_MAX`] of them run at a time, those that nobody waits for included. Who finds no room waits for it as for the
-//! computation.
+//! A1: at most [`THREADS_MAX`] of these threads exist, abandoned ones included. A session that finds no free place waits for one, as it
+//! would for the answer.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -16,17 +16,17 @@ use std::time::Duration;
 use types::work::{self, Stopped, Watch};
 
 const THREADS_MAX: usize = 16;
-/// How long the session's thread sleeps between two questions to its watch.
+/// How long the session's thread sleeps between two polls of its watch.
 const PAUSE: Duration = Duration::from_millis(1);
 
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 
-/// Why there is no answer.
+/// The reason for a missing answer.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The statement is to end.
+    /// The statement was killed, or its time is over.
     Stopped(Stopped),
-    /// The system gives no more threads.
+    /// The system started no thread.
     NoThread(std::io::Error),
 }
 
@@ -36,7 +36,7 @@ impl From<Stopped> for Failure {
     }
 }
 
-/// A place among those that run.
+/// One of the [`THREADS_MAX`] places (A1).
 struct Place;
 
 impl Place {
@@ -53,12 +53,12 @@ impl Drop for Place {
     }
 }
 
-/// Ends the computation's thread when nobody waits.
+/// Stops an abandoned computation where it counts its work.
 struct Wanted(Arc<AtomicBool>);
 
 impl Watch for Wanted {
     fn look(&self) -> Result<(), Stopped> {
-        // Relaxed: it says when to end, no more.
+        // Relaxed: the flag publishes no other data.
         if self.0.load(Ordering::Relaxed) { Err(Stopped::Killed) } else { Ok(()) }
     }
 }
@@ -81,7 +81,7 @@ pub(crate) fn aside<T: Send + 'static>(compute: impl FnOnce() -> T + Send + 'sta
     let run = move || {
         let _place = place;
         work::set_watch(Some(Rc::new(wanted)));
-        // Nobody may wait for it any more.
+        // The receiver is gone if the session has given up.
         let _ = sender.send(compute());
     };
     std::thread::Builder::new().name("heddle-aside".into()).spawn(run).map_err(Failure::NoThread)?;
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_waits_for_is_told_so() {
+    fn an_abandoned_computation_is_stopped() {
         assert!(matches!(aside(|| 7), Ok(7)));
         work::set_watch(Some(Rc::new(StopsAt(Cell::new(3)))));
         let (ended, end) = sync_channel(1);

@@ -1,13 +1,13 @@
-//! The user variables of a session, and what they take.
+//! The user variables of a session, and the bound on their memory.
 //!
-//! V1: the bytes are those of all names and values that the map has. A session keeps [`PACKETS_MAX`] times `max_allowed_packet` of them: what a
-//!     statement has assigned, and what it may yet have to take back, count until it is over.
+//! V1: `bytes` is the size of all names and values in the map. A session may keep [`PACKETS_MAX`] times `max_allowed_packet` bytes. The
+//!     values that a running statement has assigned, and the old values that it may have to restore, count until it ends.
 
 use conditions::Condition;
 use hashbrown::HashMap;
 use types::{ColumnType, Value};
 
-/// What the user variables of a session may take, in packets of `max_allowed_packet`. So much long data of prepared statements may a session keep.
+/// The bound, in multiples of `max_allowed_packet`. Long data of prepared statements has the same bound.
 const PACKETS_MAX: usize = 4;
 
 /// A `@name` with the type it got from its assignment.
@@ -37,12 +37,12 @@ impl UserVariables {
         self.by_name.iter().map(|(name, variable)| (name.as_str(), variable))
     }
 
-    /// What they take (V1).
+    /// Their size in bytes (V1).
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Gives a variable its value; what it was.
+    /// Sets a variable. Returns its old value.
     pub fn insert(&mut self, name: &str, variable: UserVariable) -> Option<UserVariable> {
         self.bytes += bytes_of(name, &variable);
         let before = match self.by_name.get_mut(name) {
@@ -59,7 +59,7 @@ impl UserVariables {
         removed
     }
 
-    /// Takes all of another map, which is empty then.
+    /// Moves all variables of another map into this one.
     pub fn take(&mut self, other: &mut Self) {
         other.bytes = 0;
         for (name, variable) in other.by_name.drain() {
@@ -72,7 +72,7 @@ impl UserVariables {
     }
 }
 
-/// What the variables were that a row has assigned, in case it is evaluated once more.
+/// The old values of the variables that a row has assigned, to restore them if the row is evaluated again.
 #[derive(Debug, Default)]
 pub struct Replaced {
     before: HashMap<String, Option<UserVariable>>,
@@ -80,7 +80,7 @@ pub struct Replaced {
 }
 
 impl Replaced {
-    /// What counts is the value before the row's first assignment.
+    /// Keeps the value before the row's first assignment only.
     pub fn note(&mut self, name: &str, before: Option<UserVariable>) {
         if self.before.contains_key(name) {
             return;
@@ -93,7 +93,7 @@ impl Replaced {
         self.bytes
     }
 
-    /// Gives the variables back what they were.
+    /// Restores the old values.
     pub fn restore(&mut self, variables: &mut UserVariables) {
         self.bytes = 0;
         for (name, before) in self.before.drain() {
@@ -110,7 +110,7 @@ impl Replaced {
     }
 }
 
-/// What a variable takes, with its place in the map.
+/// The size of a variable with its entry in the map, in bytes.
 pub fn bytes_of(name: &str, variable: &UserVariable) -> usize {
     let value = match &variable.value {
         Value::Bytes(bytes) => bytes.len(),
@@ -119,7 +119,7 @@ pub fn bytes_of(name: &str, variable: &UserVariable) -> usize {
     size_of::<(String, UserVariable)>() + name.len() + value
 }
 
-/// May the variables of a session take so much?
+/// Refuses a total size above the bound (V1).
 ///
 /// # Errors
 /// 3170

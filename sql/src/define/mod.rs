@@ -201,8 +201,8 @@ impl<'a> Definer<'a> {
         let context = self.context.literals();
         let mut warnings = Warnings::new();
         let stored = convert::store(&value, &from, ty, &context, &mut warnings);
-        let stored =
-            stored.map_err(|problem| if is_told(&problem, ty) { problem.condition(name, 1).into() } else { invalid() })?;
+        let stored = stored
+            .map_err(|problem| if keeps_its_error(&problem, ty) { problem.condition(name, 1).into() } else { invalid() })?;
         for (severity, problem) in warnings.drain() {
             self.context.warn(severity, problem.condition(name, 1));
         }
@@ -620,7 +620,7 @@ fn fsp_of(ty: &ColumnType) -> Option<u8> {
 
 /// Is the problem with a default value reported itself, instead of "invalid default"? Only for a DECIMAL, with a string
 /// that begins with a number.
-fn is_told(problem: &Problem, ty: &ColumnType) -> bool {
+fn keeps_its_error(problem: &Problem, ty: &ColumnType) -> bool {
     let begins_with_digit = |text: &str| text.trim_start_matches(['+', '-', '.', ' ']).starts_with(|c: char| c.is_ascii_digit());
     matches!(problem, Problem::Incorrect { text, .. } if matches!(ty.kind, TypeKind::Decimal { .. }) && begins_with_digit(text))
 }

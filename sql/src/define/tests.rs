@@ -11,7 +11,7 @@ use types::temporal::{DateRules, TimeZone};
 #[derive(Default)]
 struct Session {
     strict: bool,
-    told: RefCell<Vec<String>>,
+    warnings: RefCell<Vec<String>>,
 }
 
 impl DefineContext for Session {
@@ -25,7 +25,7 @@ impl DefineContext for Session {
     }
 
     fn warn(&self, severity: Severity, condition: Condition) {
-        self.told.borrow_mut().push(format!("{severity:?} {} {condition}", condition.number()));
+        self.warnings.borrow_mut().push(format!("{severity:?} {} {condition}", condition.number()));
     }
 
     fn constant(&self, expr: &ast::Expr<'_>) -> Result<Option<(Value<'static>, ColumnType)>> {
@@ -70,7 +70,7 @@ fn columns_have_their_types_defaults_and_keys() {
     assert_eq!((primary.kind, primary.columns[0].name.as_str()), (NewIndexKind::Primary, "ID"));
     let parts: Vec<_> = key.columns.iter().map(|part| (part.name.as_str(), part.prefix, part.descending)).collect();
     assert_eq!(parts, [("a", Some(3), false), ("ID", None, true)], "key parts are spelled as the columns are");
-    assert!(session.told.borrow().is_empty());
+    assert!(session.warnings.borrow().is_empty());
 }
 
 #[test]
@@ -80,8 +80,8 @@ fn strict_mode_refuses_what_is_otherwise_warned_of() {
     assert_eq!(table(&strict, text).unwrap_err(), Condition::BlobCantHaveDefault { column: "a".into() }.into());
     let lenient = Session::default();
     assert_eq!(table(&lenient, text).unwrap().columns[0].default, ColumnDefault::None);
-    let told = "Warning 1101 BLOB, TEXT, GEOMETRY or JSON column 'a' can't have a default value";
-    assert_eq!(*lenient.told.borrow(), [told]);
+    let warning = "Warning 1101 BLOB, TEXT, GEOMETRY or JSON column 'a' can't have a default value";
+    assert_eq!(*lenient.warnings.borrow(), [warning]);
 }
 
 #[test]
