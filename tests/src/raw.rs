@@ -123,20 +123,23 @@ impl Raw {
         })
     }
 
-    /// Reads whatever comes until the server closes or nothing comes for a while; true when it closed.
+    /// Reads whatever comes until the server closes or nothing comes for `patience`; true when it closed. Later reads wait as long
+    /// as they did before.
     pub fn drain(&mut self, patience: Duration) -> bool {
-        let mut bytes = [0; 4096];
+        let Ok(before) = self.stream.read_timeout() else { return true };
         if self.stream.set_read_timeout(Some(patience)).is_err() {
             return true;
         }
-        loop {
+        let mut bytes = [0; 4096];
+        let closed = loop {
             match self.stream.read(&mut bytes) {
-                Ok(0) => return true,
+                Ok(0) => break true,
                 Ok(_) => {}
-                Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => return false,
-                Err(_) => return true,
+                Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => break false,
+                Err(_) => break true,
             }
-        }
+        };
+        closed || self.stream.set_read_timeout(before).is_err()
     }
 
     /// The stream, for those who go on by themselves.

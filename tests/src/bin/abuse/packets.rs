@@ -209,7 +209,7 @@ fn execution() -> Vec<u8> {
 /// A connection that has prepared statement 1.
 fn prepared(address: &Address) -> std::io::Result<Raw> {
     let mut raw = Raw::logged_in(address)?;
-    raw.command(COM_STMT_PREPARE, b"SELECT ? + 1, CONCAT(?, 'x')")?;
+    raw.ask(COM_STMT_PREPARE, b"SELECT ? + 1, CONCAT(?, 'x')")?;
     raw.drain(PATIENCE);
     Ok(raw)
 }
@@ -274,7 +274,7 @@ fn much_long_data(address: &Address) -> Sent {
     const COM_STMT_SEND_LONG_DATA: u8 = 24;
     let mut raw = prepared(address)?;
     for _ in 0..2 {
-        raw.command(COM_STMT_PREPARE, b"SELECT LENGTH(?), LENGTH(?)")?;
+        raw.ask(COM_STMT_PREPARE, b"SELECT LENGTH(?), LENGTH(?)")?;
         raw.drain(PATIENCE);
     }
     let mut piece = vec![b'x'; 6 + (15 << 20)];
