@@ -374,7 +374,10 @@ fn build(pattern: &[u8], flags: Flags) -> Result<Pattern, Error> {
     if ["(?(", "(?{"].iter().any(|group| text.contains(group)) {
         return Err(Condition::RegexpUnimplemented.into());
     }
-    let Translated { text, is_possessive, repeated_twice } = translate(&text, flags.dot_all, flags.unix);
+    let Translated { text, is_possessive, repeated_twice, has_own_reference } = translate(&text, flags.dot_all, flags.unix);
+    if has_own_reference {
+        return Err(Condition::RegexpUnimplemented.into());
+    }
     if let Some(place) = repeated_twice {
         return Err(Condition::RegexpRuleSyntax { place: place.into() }.into());
     }

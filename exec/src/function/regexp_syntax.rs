@@ -20,6 +20,8 @@ pub(super) struct Translated {
     pub is_possessive: bool,
     /// The place, from 1 on, of a quantifier behind a quantifier.
     pub repeated_twice: Option<usize>,
+    /// A group refers back to itself, which means its text of the repetition before. `fancy-regex` forgets that text when the group begins.
+    pub has_own_reference: bool,
 }
 
 /// A pattern in the crates' spelling. `dot_all`: `.` is any character; `unix`: only a line feed ends a line.
@@ -30,10 +32,13 @@ pub(super) fn translate(pattern: &str, dot_all: bool, unix: bool) -> Translated 
         unix,
         possessive: false,
         repeated_twice: None,
+        groups: 0,
+        open: Vec::new(),
+        own_reference: false,
     };
     to.pattern(dot_all);
     let repeated_twice = to.repeated_twice.map(|rest| pattern[..pattern.len() - rest].chars().count() + 1);
-    Translated { text: to.out, is_possessive: to.possessive, repeated_twice }
+    Translated { text: to.out, is_possessive: to.possessive, repeated_twice, has_own_reference: to.own_reference }
 }
 
 struct Translator<'p> {
@@ -43,6 +48,18 @@ struct Translator<'p> {
     possessive: bool,
     /// How long the rest was at the first quantifier behind a quantifier.
     repeated_twice: Option<usize>,
+    /// How many groups that capture have begun.
+    groups: usize,
+    /// The groups that have not ended.
+    open: Vec<Group>,
+    own_reference: bool,
+}
+
+struct Group {
+    /// What `.` means behind the group.
+    dot_all_after: bool,
+    /// Its number, if it captures.
+    number: Option<usize>,
 }
 
 impl Translator<'_> {
@@ -65,13 +82,14 @@ impl Translator<'_> {
     }
 
     fn pattern(&mut self, dot_all: bool) {
-        // Of each open group, what holds behind it.
-        let mut outer = Vec::new();
         let mut dot_all = dot_all;
         let mut in_interval = false;
         while let Some(c) = self.rest.chars().next() {
             match c {
-                '\\' => self.escape(),
+                '\\' => {
+                    self.own_reference |= self.is_own_reference();
+                    self.escape();
+                }
                 '[' => self.class(),
                 '.' => {
                     self.bump();
@@ -84,19 +102,25 @@ impl Translator<'_> {
                     });
                 }
                 '(' => {
-                    outer.push(dot_all);
                     if let Some(end) = self.rest.starts_with("(?#").then(|| self.rest.find(')')).flatten() {
                         // What stands before it may be repeated behind it.
                         self.rest = &self.rest[end + 1..];
-                        outer.pop();
-                    } else if self.rest.starts_with("(?") {
-                        self.group(&mut dot_all, &mut outer);
+                        continue;
+                    }
+                    let captures = match self.rest.strip_prefix("(?<") {
+                        Some(rest) => !rest.starts_with(['=', '!']),
+                        None => !self.rest.starts_with("(?"),
+                    };
+                    self.groups += usize::from(captures);
+                    self.open.push(Group { dot_all_after: dot_all, number: captures.then_some(self.groups) });
+                    if self.rest.starts_with("(?") {
+                        self.group(&mut dot_all);
                     } else {
                         self.copy();
                     }
                 }
                 ')' => {
-                    dot_all = outer.pop().unwrap_or(dot_all);
+                    dot_all = self.open.pop().map_or(dot_all, |group| group.dot_all_after);
                     self.copy();
                 }
                 '*' | '+' | '?' | '}' => {
@@ -120,7 +144,7 @@ impl Translator<'_> {
     }
 
     /// `(?flags)`, `(?flags:` without the flag `s`, which is told to the caller; other groups as they are.
-    fn group(&mut self, dot_all: &mut bool, outer: &mut Vec<bool>) {
+    fn group(&mut self, dot_all: &mut bool) {
         let flags = self.rest[2..].find(|c: char| !matches!(c, 'i' | 'm' | 's' | 'x' | '-'));
         let flags = &self.rest[2..2 + flags.unwrap_or(0)];
         let end = self.rest[2 + flags.len()..].chars().next();
@@ -146,7 +170,7 @@ impl Translator<'_> {
         self.rest = &self.rest[2 + flags.len()..];
         if self.accept(")") {
             // It holds as far as the group around.
-            outer.pop();
+            self.open.pop();
             if !kept.is_empty() {
                 self.out.push_str(&format!("(?{kept})"));
             }
@@ -154,6 +178,12 @@ impl Translator<'_> {
             self.bump();
             self.out.push_str(&format!("(?{kept}:"));
         }
+    }
+
+    /// `\1` inside of group 1 is next, or another like it.
+    fn is_own_reference(&self) -> bool {
+        let number = self.rest[1..].chars().next().and_then(|c| c.to_digit(10));
+        number.is_some_and(|number| self.open.iter().any(|group| group.number == Some(number as usize)))
     }
 
     /// A backslash with what it stands before.
