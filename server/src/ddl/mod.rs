@@ -23,6 +23,7 @@ use crate::show;
 use conditions::Condition;
 use exec::Level;
 pub use from_query::{Keeper, column_of_query};
+use sql::Parsed;
 use sql::ast::{
     ColumnName, CreateDatabase, CreateTable, DatabaseOptions, Duplicates, Insert, InsertSource, ObjectName, Query, Statement,
 };
@@ -33,6 +34,7 @@ use std::task::Poll;
 use table::TableUse;
 use table::ddl::{Algorithm, AlterAction, Altered, ConversionWarning, DdlOptions, Lock, NewTable, Progress};
 use table::mdl::Claimed;
+use types::Value;
 use types::convert::Severity;
 use types::schema::{IndexDef, TableDef, TableId};
 
@@ -43,13 +45,13 @@ pub struct Done {
     pub info: String,
 }
 
-/// Runs a definition.
-pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
+/// Runs a definition. `given`: the values of the parameters of CREATE TABLE ... SELECT; no other definition has any.
+pub async fn run(state: &mut State, statement: &Statement<'_>, given: &[Value<'_>]) -> Result<Done> {
     match statement {
         Statement::CreateDatabase(create) => create_database(state, create).await,
         Statement::AlterDatabase { name, options } => alter_database(state, *name, options).await,
         Statement::DropDatabase { name, if_exists } => drop_database(state, name, *if_exists).await,
-        Statement::CreateTable(create) => create_table(state, create).await,
+        Statement::CreateTable(create) => create_table(state, create, given).await,
         Statement::DropTable { names, if_exists, temporary } => drop_tables(state, names, *if_exists, *temporary).await,
         Statement::CreateView(create) => view::create_view(state, create).await,
         Statement::DropView { names, if_exists } => view::drop_views(state, names, *if_exists).await,
@@ -406,7 +408,7 @@ async fn drop_database(state: &mut State, name: &str, if_exists: bool) -> Result
     }
 }
 
-async fn create_table(state: &mut State, create: &CreateTable<'_>) -> Result<Done> {
+async fn create_table(state: &mut State, create: &CreateTable<'_>, given: &[Value<'_>]) -> Result<Done> {
     let (database, _) = qualify(state, &create.name)?;
     refuse_virtual(state, &database)?;
     let schema = state.schema();
@@ -414,7 +416,7 @@ async fn create_table(state: &mut State, create: &CreateTable<'_>) -> Result<Don
         return Err(Error::UnknownDatabase(database));
     };
     if create.temporary {
-        return temporary::create(state, create, &database, database_def.collation).await;
+        return temporary::create(state, create, &database, database_def.collation, given).await;
     }
     let new = match &create.like {
         Some(like) => {
@@ -427,7 +429,7 @@ async fn create_table(state: &mut State, create: &CreateTable<'_>) -> Result<Don
         None => {
             let mut new = Definer::new(state).table(create, &database, database_def.collation)?;
             if let Some(query) = create.query {
-                add_query_columns(state, query, &mut new)?;
+                add_query_columns(state, query, given, &mut new)?;
             }
             if let Some(clause) = create.partitioning {
                 new.partitioning = Some(Box::new(define::partitioning(state, clause, &new.columns)?));
@@ -441,7 +443,7 @@ async fn create_table(state: &mut State, create: &CreateTable<'_>) -> Result<Don
         Ok(_) => {
             tell_equal_indexes(state, &create.name, None);
             match create.query {
-                Some(query) => fill(state, create, query, &database).await,
+                Some(query) => fill(state, create, (query, given), &database).await,
                 None => Ok(Done::default()),
             }
         }
@@ -472,10 +474,15 @@ pub(crate) fn not_base_table(def: &TableDef) -> Error {
     Error::Table(table::Error::NotBaseTable { database: def.database.clone(), table: def.name.clone() })
 }
 
+/// A part of CREATE TABLE ... SELECT that has all parameters of the statement.
+fn with_values<'s>(statement: Statement<'s>, given: &[Value<'_>]) -> Parsed<'s> {
+    Parsed { params: given.len() as u32, ..without_parameters(statement) }
+}
+
 /// CREATE TABLE ... SELECT: first the defined columns that the query lacks, then the query's columns, as defined or
 /// with the query's types.
-fn add_query_columns(state: &State, query: &Query<'_>, new: &mut NewTable) -> Result<()> {
-    let planned = state.plan(&without_parameters(Statement::Query(query)))?;
+fn add_query_columns(state: &State, query: &Query<'_>, given: &[Value<'_>], new: &mut NewTable) -> Result<()> {
+    let planned = state.plan_given(&with_values(Statement::Query(query), given), given)?;
     let schema = state.schema();
     let plan = planned.entry.prepared.plan();
     // As in MySQL, columns read through a view have no defaults.
@@ -499,7 +506,7 @@ fn add_query_columns(state: &State, query: &Query<'_>, new: &mut NewTable) -> Re
 }
 
 /// Inserts the rows of CREATE TABLE ... SELECT; on an error the table is dropped.
-async fn fill(state: &mut State, create: &CreateTable<'_>, query: &Query<'_>, database: &str) -> Result<Done> {
+async fn fill(state: &mut State, create: &CreateTable<'_>, query: (&Query<'_>, &[Value<'_>]), database: &str) -> Result<Done> {
     let filled = insert_rows(state, create, (database, create.name.name), query, false).await;
     if filled.is_err() {
         let table = vec![(database.to_owned(), create.name.name.to_owned())];
@@ -511,15 +518,15 @@ async fn fill(state: &mut State, create: &CreateTable<'_>, query: &Query<'_>, da
     filled
 }
 
-/// Inserts the rows of a query by the names of its columns.
+/// Inserts the rows of a query, with the values of its parameters, by the names of its columns.
 async fn insert_rows(
     state: &mut State,
     create: &CreateTable<'_>,
     (database, table): (&str, &str),
-    query: &Query<'_>,
+    (query, given): (&Query<'_>, &[Value<'_>]),
     lasting: bool,
 ) -> Result<Done> {
-    let planned = state.plan(&without_parameters(Statement::Query(query)))?;
+    let planned = state.plan_given(&with_values(Statement::Query(query), given), given)?;
     let names: Vec<String> = planned.entry.prepared.columns().iter().map(|column| column.name.clone()).collect();
     let columns: Vec<_> = names.iter().map(|name| ColumnName { database: None, table: None, name }).collect();
     let insert = Insert {
@@ -533,8 +540,8 @@ async fn insert_rows(
         on_duplicate: &[],
     };
     let inserted = state.until_current(async |state| {
-        let planned = state.plan(&without_parameters(Statement::Insert(&insert)))?;
-        state.run_alone(&planned.entry, lasting).await
+        let planned = state.plan_given(&with_values(Statement::Insert(&insert), given), given)?;
+        state.run_alone(&planned.entry, given, lasting).await
     });
     let done = inserted.await?;
     Ok(Done { affected: done.affected, info: format!("Records: {}  Duplicates: 0  Warnings: 0", done.affected) })

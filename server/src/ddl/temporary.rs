@@ -8,16 +8,22 @@ use sql::ast::CreateTable;
 use sql::define::Definer;
 use std::sync::Arc;
 use table::ddl::{Algorithm, AlterAction, Altered, DdlOptions, Lock, NewTable};
-use types::CollationId;
 use types::partition::PartitionError;
 use types::schema::TableDef;
+use types::{CollationId, Value};
 
 /// The name of a table while it is filled from its SELECT, which may read a table of the final name. No user's name is
 /// that long.
 const FILLED: &str = "the temporary table that CREATE TEMPORARY TABLE ... SELECT is about to fill";
 
 /// CREATE TEMPORARY TABLE
-pub async fn create(state: &mut State, create: &CreateTable<'_>, database: &str, collation: CollationId) -> Result<Done> {
+pub async fn create(
+    state: &mut State,
+    create: &CreateTable<'_>,
+    database: &str,
+    collation: CollationId,
+    given: &[Value<'_>],
+) -> Result<Done> {
     let name = create.name.name;
     if state.temporary_table(database, name).is_some() {
         let error = Error::Table(table::Error::TableExists { table: name.to_owned() });
@@ -33,7 +39,7 @@ pub async fn create(state: &mut State, create: &CreateTable<'_>, database: &str,
         None => {
             let mut new = Definer::new(state).table(create, database, collation)?;
             if let Some(query) = create.query {
-                add_query_columns(state, query, &mut new)?;
+                add_query_columns(state, query, given, &mut new)?;
             }
             new
         }
@@ -48,7 +54,7 @@ pub async fn create(state: &mut State, create: &CreateTable<'_>, database: &str,
     };
     state.add_temporary_table(database, FILLED, def);
     let lasting = state.is_in_transaction();
-    let filled = insert_rows(state, create, (database, FILLED), query, lasting).await;
+    let filled = insert_rows(state, create, (database, FILLED), (query, given), lasting).await;
     match filled {
         Ok(_) => state.rename_temporary_table(database, FILLED, name),
         Err(_) => drop(state.drop_temporary_table(database, FILLED)),

@@ -78,6 +78,6 @@ pub async fn run_other(state: &mut State, client: &mut Client, statement: &State
             state.begin_other(statement).await?;
             state.roll_back_as(client, *end).await
         }
-        _ => Box::pin(state.run_other(client, statement, format)).await,
+        _ => Box::pin(state.run_other(client, statement, &[], format)).await,
     }
 }

@@ -2,7 +2,7 @@
 //! parsed at each execution.
 
 use super::context::KeptPlan;
-use super::prepared::is_preparable;
+use super::prepared::check_other;
 use super::query::PLAN_ATTEMPTS_MAX;
 use super::run::{Destination, Ran, owned};
 use super::state::{Answer, State};
@@ -63,13 +63,10 @@ impl State {
         let mut plan = None;
         match &parsed.statement {
             Statement::Empty => return Err(Error::EmptyQuery),
-            statement if !is_preparable(statement) => return Err(Error::NotPreparable),
             statement if statement.info().plannable => {
                 plan = self.plan(&parsed)?.kept(self);
             }
-            Statement::Call(call) => crate::routine::check_call(self, call, parsed.params)?,
-            Statement::CreateView(view) => sql::check_view(view)?,
-            _ => {}
+            _ => check_other(self, &parsed)?,
         }
         let parameters = parsed.params as usize;
         drop(arena);
@@ -138,10 +135,7 @@ impl State {
             return Box::pin(crate::routine::call(self, client, call, given, format)).await;
         }
         if !parsed.statement.info().plannable {
-            if !values.is_empty() {
-                return Box::pin(self.run_given(client, &parsed.statement, &values, format)).await;
-            }
-            return Box::pin(self.run_other(client, &parsed.statement, format)).await;
+            return Box::pin(self.run_other(client, &parsed.statement, &values, format)).await;
         }
         for _ in 0..PLAN_ATTEMPTS_MAX {
             let planned = self.plan_given(&parsed, &values)?;

@@ -4,18 +4,19 @@
 //! text, at its next execution. BEGIN, COMMIT and ROLLBACK, which benchmarks prepare, are recognised once. Everything else is parsed
 //! again at each execution.
 
-use super::Client;
 use super::query::PLAN_ATTEMPTS_MAX;
 use super::run::{Destination, Ran};
 use super::settings::IDS;
 use super::state::{Answer, State};
+use super::{Client, without_parameters};
 use crate::counters::Command;
 use crate::digests::Statistics;
 use crate::error::{Error, Result};
 use crate::plan_cache::{PlanEntry, definition_of};
 use exec::KeptRecords;
 use protocol::{OkPacket, Parameters, PrepareOk, RowFormat, Status, StmtExecute};
-use sql::ast::Statement;
+use sql::Parsed;
+use sql::ast::{CreateTable, Statement};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use types::Value;
@@ -286,7 +287,7 @@ impl PreparedStatement {
                 if self.parameters.count() > 0 {
                     let mut bound = recycle(values);
                     read_values(&mut self.parameters, state, execute, &mut bound)?;
-                    Box::pin(state.run_given(client, &parsed.statement, &bound, RowFormat::Binary)).await?;
+                    Box::pin(state.run_other(client, &parsed.statement, &bound, RowFormat::Binary)).await?;
                     return Ok(recycle(bound));
                 }
                 state.run_statement(client, &parsed.statement, RowFormat::Binary).await?;
@@ -410,22 +411,31 @@ fn analyse(state: &State, text: &[u8], values: &[Value<'_>]) -> Result<(Work, us
         Statement::Rollback(end) if *end == plain_end => Work::Rollback,
         Statement::Empty => return Err(Error::EmptyQuery),
         Statement::Unsupported { what } => return Err(Error::NotSupported((*what).to_owned())),
-        statement if !is_preparable(statement) => return Err(Error::NotPreparable),
-        Statement::Call(call) => {
-            crate::routine::check_call(state, call, parsed.params)?;
+        _ => {
+            check_other(state, &parsed)?;
             Work::Text
         }
-        Statement::Set(_) | Statement::Do(_) | Statement::Explain { .. } => Work::Text,
-        _ if parsed.params > 0 => {
-            return Err(Error::NotSupported("parameters in this kind of statement".to_owned()));
-        }
-        _ => Work::Text,
     };
     Ok((work, parsed.params as usize))
 }
 
-/// Can PREPARE prepare it?
-pub fn is_preparable(statement: &Statement<'_>) -> bool {
+/// Checks a statement that is not about rows of tables when it is prepared: its kind, its parameters and, as far as MySQL does, its tables.
+pub fn check_other(state: &State, parsed: &Parsed<'_>) -> Result<()> {
+    match &parsed.statement {
+        statement if !is_preparable(statement) => Err(Error::NotPreparable),
+        Statement::Call(call) => crate::routine::check_call(state, call, parsed.params),
+        Statement::CreateView(view) => Ok(sql::check_view(view)?),
+        Statement::CreateTable(CreateTable { query: Some(query), .. }) => {
+            let query = Parsed { params: parsed.params, ..without_parameters(Statement::Query(query)) };
+            state.plan(&query).map(drop)
+        }
+        Statement::Set(_) | Statement::Do(_) | Statement::Explain { .. } => Ok(()),
+        _ if parsed.params > 0 => Err(Error::NotSupported("parameters in this kind of statement".to_owned())),
+        _ => Ok(()),
+    }
+}
+
+fn is_preparable(statement: &Statement<'_>) -> bool {
     !matches!(
         statement,
         Statement::LoadData(_)

@@ -190,7 +190,7 @@ impl State {
     pub async fn run_statement(&mut self, client: &mut Client, statement: &Statement<'_>, format: RowFormat) -> Result<()> {
         if !statement.info().plannable {
             // Boxed: rare, and it would make every session larger.
-            return Box::pin(self.run_other(client, statement, format)).await;
+            return Box::pin(self.run_other(client, statement, &[], format)).await;
         }
         if self.inserts_into_system_table(statement) {
             return Box::pin(self.restore_rows(client, statement)).await;

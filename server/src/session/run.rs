@@ -383,13 +383,14 @@ impl State {
 
     /// Runs a data change without an answer: the rows of CREATE TABLE ... SELECT. `lasting`: in the session's
     /// transaction, else in its own.
-    pub async fn run_alone(&mut self, plan: &Rc<PlanEntry>, lasting: bool) -> Result<DmlDone> {
+    pub async fn run_alone(&mut self, plan: &Rc<PlanEntry>, given: &[Value<'_>], lasting: bool) -> Result<DmlDone> {
         let worker = Rc::clone(&self.worker);
         let gathered = self.begin_inner(plan, lasting).await?;
         let mark = self.transaction.mark();
         let values = self.lend_locals();
         let found_rows = self.vars.found_rows;
-        let done = execute_change(self, plan, values.as_deref().unwrap_or_default(), gathered.as_ref()).await;
+        let values_of_plan = if given.is_empty() { values.as_deref().unwrap_or_default() } else { given };
+        let done = execute_change(self, plan, values_of_plan, gathered.as_ref()).await;
         self.vars.found_rows = found_rows;
         self.return_locals(values);
         if let (true, Some(txn)) = (lasting, self.transaction.txn()) {

@@ -23,14 +23,8 @@ const BUCKETS_MAX: u32 = 1024;
 const BUCKETS_USUAL: u32 = 100;
 
 impl State {
-    /// Runs a statement that is not about rows of tables, and writes its answer.
-    pub async fn run_other(&mut self, client: &mut Client, statement: &Statement<'_>, format: RowFormat) -> Result<()> {
-        self.begin_other(statement).await?;
-        self.run_begun(client, statement, format).await
-    }
-
-    /// Runs SET, DO or EXPLAIN with the parameters of a prepared statement.
-    pub async fn run_given(
+    /// Runs a statement that is not about rows of tables, and writes its answer. `given`: the parameters of a prepared statement.
+    pub async fn run_other(
         &mut self,
         client: &mut Client,
         statement: &Statement<'_>,
@@ -38,24 +32,7 @@ impl State {
         format: RowFormat,
     ) -> Result<()> {
         self.begin_other(statement).await?;
-        match statement {
-            Statement::Explain { format: explain_format, analyze, statement } => {
-                let result = Box::pin(show::explain(self, *explain_format, *analyze, statement, given)).await?;
-                return self.write_result(client, &result, format).await;
-            }
-            Statement::Set(items) => {
-                self.set(items, given).await?;
-            }
-            Statement::Do(exprs) => {
-                for expr in *exprs {
-                    self.evaluate_over(expr, given, Strictness::Nowhere).await?;
-                }
-            }
-            _ => return Err(Error::NotSupported("parameters in this kind of statement".to_owned())),
-        }
-        self.vars.row_count = 0;
-        self.write_ok(client, &Answer::default());
-        Ok(())
+        self.run_begun(client, statement, given, format).await
     }
 
     /// Counts a statement that begins, or that failed before it began.
@@ -111,7 +88,13 @@ impl State {
         Err(Error::from(Condition::OptionPreventsStatement { option: option.into() }))
     }
 
-    async fn run_begun(&mut self, client: &mut Client, statement: &Statement<'_>, format: RowFormat) -> Result<()> {
+    async fn run_begun(
+        &mut self,
+        client: &mut Client,
+        statement: &Statement<'_>,
+        given: &[Value<'_>],
+        format: RowFormat,
+    ) -> Result<()> {
         let worker = Rc::clone(&self.worker);
         match statement {
             Statement::Empty => return Err(Error::EmptyQuery),
@@ -127,7 +110,7 @@ impl State {
             Statement::ReleaseSavepoint(name) => self.transaction.release_savepoint(name)?,
 
             Statement::Set(items) => {
-                self.set(items, &[]).await?;
+                self.set(items, given).await?;
             }
             Statement::Use(name) => {
                 self.use_database(name)?;
@@ -141,7 +124,7 @@ impl State {
                 return self.write_result(client, &result, format).await;
             }
             Statement::Explain { format: explain_format, analyze, statement } => {
-                let result = Box::pin(show::explain(self, *explain_format, *analyze, statement, &[])).await?;
+                let result = Box::pin(show::explain(self, *explain_format, *analyze, statement, given)).await?;
                 return self.write_result(client, &result, format).await;
             }
             Statement::ExplainConnection { .. } => {
@@ -150,7 +133,7 @@ impl State {
             Statement::Kill { query, id } => return self.kill_statement(client, *query, id).await,
             Statement::Do(exprs) => {
                 for expr in *exprs {
-                    self.evaluate_over(expr, &[], Strictness::Nowhere).await?;
+                    self.evaluate_over(expr, given, Strictness::Nowhere).await?;
                 }
             }
             Statement::Prepare { name, source } => {
@@ -231,7 +214,7 @@ impl State {
             }
             definition => {
                 let _share = self.enter_definition(definition).await?;
-                let done = Box::pin(ddl::run(self, definition)).await;
+                let done = Box::pin(ddl::run(self, definition, given)).await;
                 self.forget_dropped_locks();
                 let done = done?;
                 self.vars.row_count = done.affected as i64;
