@@ -16,6 +16,7 @@ use sql::routine::Place;
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 use types::{CollationId, ColumnType, TypeKind};
 
 /// Plans kept by each worker.
@@ -65,6 +66,12 @@ pub struct PlanEntry {
 }
 
 impl PlanEntry {
+    /// Are the definitions that the plan was made with still those of its tables?
+    pub fn has_current_tables(&self, database: &table::Database) -> bool {
+        let is_current = |table: &Arc<table::Table>| database.table(table.def().id).is_some_and(|now| Arc::ptr_eq(&now, table));
+        database.schema_version() == self.schema_version || self.prepared.tables().iter().all(is_current)
+    }
+
     pub fn new(
         schema_version: u64,
         prepared: Prepared,

@@ -410,6 +410,18 @@ impl State {
         self.plan_with(parsed, &[], given)
     }
 
+    /// Plans a prepared statement again, whose plan was `before`. While the definitions of its own tables are the same, the types of its
+    /// columns stay as PREPARE found them, if they fit the values.
+    pub fn plan_anew(&self, parsed: &Parsed<'_>, values: &[Value<'_>], before: &PlanEntry) -> Result<Planned> {
+        if before.has_current_tables(&self.worker.shared.database) {
+            let planned = self.plan(parsed)?;
+            if !planned.is_blind && planned.entry.params.serve(values) {
+                return Ok(planned);
+            }
+        }
+        self.plan_given(parsed, values)
+    }
+
     fn plan_with(&self, parsed: &Parsed<'_>, params: &[Value<'_>], given: &[Value<'_>]) -> Result<Planned> {
         loop {
             if let Some(planned) = self.try_plan(parsed, params, given)? {

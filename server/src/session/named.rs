@@ -109,6 +109,7 @@ impl State {
         // If this session lacks a privilege, the statement is bound again, so that the error names everything that is
         // missing.
         let may = |entry: &Rc<PlanEntry>| entry.needs.check(&self.access, &self.worker).is_ok();
+        let before = statement.plan.as_ref().map(|plan| Rc::clone(&plan.what));
         let kept = statement.plan.as_ref().and_then(|plan| plan.present(self)).filter(may);
         let values: Vec<Value<'static>> = using
             .iter()
@@ -138,7 +139,10 @@ impl State {
             return Box::pin(self.run_other(client, &parsed.statement, &values, format)).await;
         }
         for _ in 0..PLAN_ATTEMPTS_MAX {
-            let planned = self.plan_given(&parsed, &values)?;
+            let planned = match &before {
+                Some(before) => self.plan_anew(&parsed, &values, before)?,
+                None => self.plan_given(&parsed, &values)?,
+            };
             let entry = Rc::clone(&planned.entry);
             let plan = planned.kept(self);
             if let Some(statement) = self.named.get_mut(key) {

@@ -8,7 +8,7 @@ use super::query::PLAN_ATTEMPTS_MAX;
 use super::run::{Destination, Ran};
 use super::settings::IDS;
 use super::state::{Answer, State};
-use super::{Client, without_parameters};
+use super::{Client, Planned, without_parameters};
 use crate::counters::Command;
 use crate::digests::Statistics;
 use crate::error::{Error, Result};
@@ -83,7 +83,7 @@ impl Statements {
             None => text.into(),
         };
         let text = &*decoded;
-        let analysed = analyse(state, text, &[]);
+        let analysed = analyse(state, text, |parsed| state.plan(parsed));
         if analysed.as_ref().is_err_and(|error| !matches!(error, Error::Sql(sql::Error::Syntax { .. }))) {
             // A statement that fails to prepare counts as a failed statement.
             let statistics = state.statistics_of(text);
@@ -315,7 +315,7 @@ impl PreparedStatement {
             if !matches!(self.work, Work::Plan { is_passing: true, .. }) {
                 state.info.counters.note(Command::StmtReprepare);
             }
-            self.work = plan_again(state, &self.text, &bound)?;
+            self.work = self.work.again(state, &self.text, &bound)?;
         }
         loop {
             let Work::Plan { entry, .. } = &self.work else {
@@ -339,7 +339,7 @@ impl PreparedStatement {
                 Ran::Stale if attempts < PLAN_ATTEMPTS_MAX => {
                     attempts += 1;
                     state.info.counters.note(Command::StmtReprepare);
-                    self.work = plan_again(state, &self.text, &bound)?;
+                    self.work = self.work.again(state, &self.text, &bound)?;
                 }
                 Ran::Stale => return Err(Error::Exec(exec::Error::TableChanged { table: String::new() })),
             }
@@ -355,15 +355,19 @@ impl Work {
         let holds = entry.schema_version == version && *bind_key == state.settings.bind_key && !is_passing;
         holds && entry.params.serve(values)
     }
-}
 
-#[cold]
-fn plan_again(state: &State, text: &[u8], values: &[Value<'_>]) -> Result<Work> {
-    let (work, parameters) = analyse(state, text, values)?;
-    if parameters != values.len() {
-        return Err(Error::Internal("a prepared statement changed its parameters".to_owned()));
+    /// Plans the statement again for these values.
+    #[cold]
+    fn again(&self, state: &State, text: &[u8], values: &[Value<'_>]) -> Result<Work> {
+        let (work, parameters) = analyse(state, text, |parsed| match self {
+            Work::Plan { entry, is_passing: false, .. } => state.plan_anew(parsed, values, entry),
+            _ => state.plan_given(parsed, values),
+        })?;
+        if parameters != values.len() {
+            return Err(Error::Internal("a prepared statement changed its parameters".to_owned()));
+        }
+        Ok(work)
     }
-    Ok(work)
 }
 
 /// Decodes the values of one execution.
@@ -389,9 +393,8 @@ fn read_values<'v>(
     Ok(())
 }
 
-/// Parses a statement, and plans it if it is about rows, for these values if there are any. Returns the number of
-/// parameters too.
-fn analyse(state: &State, text: &[u8], values: &[Value<'_>]) -> Result<(Work, usize)> {
+/// Parses a statement, and plans it with `plan` if it is about rows. Returns the number of parameters too.
+fn analyse(state: &State, text: &[u8], plan: impl FnOnce(&Parsed<'_>) -> Result<Planned>) -> Result<(Work, usize)> {
     let arena = state.worker.arena();
     let parsed = sql::parse(&arena, text, &state.settings.mode)?;
     let rest = &text[parsed.end..];
@@ -402,7 +405,7 @@ fn analyse(state: &State, text: &[u8], values: &[Value<'_>]) -> Result<(Work, us
     let plain_end = sql::ast::TransactionEnd::default();
     let work = match &parsed.statement {
         statement if statement.info().plannable && !(parsed.params == 0 && state.inserts_into_system_table(statement)) => {
-            let planned = state.plan_given(&parsed, values)?;
+            let planned = plan(&parsed)?;
             let is_passing = planned.is_volatile() || planned.is_blind;
             Work::Plan { entry: planned.entry, bind_key: state.settings.bind_key, is_passing }
         }

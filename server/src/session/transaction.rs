@@ -19,7 +19,6 @@ use conditions::Condition;
 use std::future::Future;
 use std::mem::ManuallyDrop;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 use txn::{Interrupt, Isolation, Savepoint, Txn};
@@ -214,8 +213,7 @@ impl Transaction {
         }
         let database = &worker.shared.database;
         // Changes of other tables do not affect the plan: while the shares are held, its own tables do not change.
-        let is_current = |table: &Arc<table::Table>| database.table(table.def().id).is_some_and(|now| Arc::ptr_eq(&now, table));
-        if database.schema_version() != plan.schema_version && !tables.iter().all(is_current) {
+        if !plan.has_current_tables(database) {
             held.give_back(worker);
             return Ok(Hold::Stale);
         }
