@@ -19,7 +19,7 @@ pub use document::DocumentAs;
 pub use number::{round_to_integer, text_to_decimal, text_to_f64, text_to_i64, text_to_u64, to_decimal, to_f64, to_i64, to_u64};
 pub use string::{invalid_text, invalid_utf8, is_valid_json};
 pub use text::{write_date, write_datetime, write_f32, write_f64, write_fixed, write_short_f64, write_text, write_time};
-pub use time::{to_date, to_datetime, to_time, zero_date_with_fraction};
+pub use time::{number_as_datetime, to_date, to_datetime, to_time, zero_date_with_fraction};
 
 use crate::charset::Charset;
 use crate::temporal::{DateRules, TimeZone};

@@ -631,9 +631,10 @@ fn make_time<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr]) -> Evaluated<'
     else {
         return Ok(Value::Null);
     };
-    let micros = rounded_micros_of(env, &seconds);
-    let Some(micros) = micros.filter(|m| (0..60 * MICROS_PER_SECOND).contains(m)) else { return Ok(Value::Null) };
-    if !(0..60).contains(&minutes) {
+    let (whole, micros) = (seconds.truncate(0).ok().and_then(|whole| whole.to_i64().ok()), rounded_micros_of(env, &seconds));
+    let Some(micros) = micros else { return Ok(Value::Null) };
+    // 59.9999995 is rounded up to the next minute; 60 is no second.
+    if seconds.is_negative() || whole.is_none_or(|whole| whole >= 60) || !(0..60).contains(&minutes) {
         return Ok(Value::Null);
     }
     let hours = hours.clamp(-10_000, 10_000) as i64;

@@ -3,7 +3,7 @@
 use super::Binder;
 use super::adopt::{adopt_for_now, adopt_number};
 use super::compare::{Coercibility, Derivation};
-use super::operand::{cast_to, choice_as_number, enum_as_number, moved_date_as_number, padded};
+use super::operand::{cast_to, choice_as_number, enum_as_number, is_dated, moved_date_as_number, padded};
 use super::typing::{self, Class, class};
 use crate::ast;
 use crate::error::{Error, Result};
@@ -27,6 +27,10 @@ impl Binder<'_> {
         let ty = self.cast_type(target, &arg)?;
         if class(&ty) == Class::Integer {
             adopt_number(self.context, &mut arg, ParamKind::Int);
+            if matches!(&arg.kind, ExprKind::Call { function: Function::Greatest | Function::Least, args } if args.iter().any(is_dated))
+            {
+                moved_date_as_number(&mut arg);
+            }
         }
         if matches!(class(&ty), Class::Double | Class::Decimal) {
             moved_date_as_number(&mut arg);

@@ -2,7 +2,7 @@
 
 use super::adopt::{adopt, adopt_for_now, adopt_number, adopt_operands};
 use super::compare::{self, Coercibility, Derivation};
-use super::moments::{compare_leniently, is_text_beside_date, keep_dates, written_text, zero_of_no_date};
+use super::moments::{compare_leniently, is_text_beside_date, keep_dates, number_as_moment, written_text};
 use super::operand::{
     bits_as_number, cast_to, choice_as_number, document_as_number, documents_as_texts, documents_as_values, enum_as_number,
     moved_date_as_number, negated_literal, number_argument, numeric_operand, truth_as_document,
@@ -396,7 +396,7 @@ impl Binder<'_> {
                 arg = cast_to(arg, typing::bigint(true))
             }
             several if class(&arg.ty) == Class::DateTime && several.iter().all(|m| matches!(m.kind, ExprKind::Literal(_))) => {
-                several.iter_mut().for_each(zero_of_no_date);
+                several.iter_mut().for_each(number_as_moment);
             }
             _ => {}
         }

@@ -508,7 +508,7 @@ fn precision(function: F, args: &[Expr]) -> Result<u8> {
     };
     match args.first() {
         None => Ok(0),
-        Some(arg) => match constant_length(Some(arg)) {
+        Some(arg) => match constant_integer(Some(arg)).and_then(|n| u64::try_from(n).ok()) {
             Some(n) if n <= 6 => Ok(n as u8),
             Some(n) => Err(crate::error::DefinitionError::TooBigPrecision {
                 column: name.to_owned(),

@@ -179,11 +179,14 @@ pub(super) fn compares_times(arg: &Expr, members: &[Expr]) -> bool {
         && members.iter().any(|m| is(m, &[Class::Time]))
 }
 
-/// In a list of several constants, a number that is no date becomes the zero date, as a string does.
-pub(super) fn zero_of_no_date(member: &mut Expr) {
+/// In a list of several constants, a number becomes the date and time that it is. One that is no date becomes the zero date, as a string does.
+pub(super) fn number_as_moment(member: &mut Expr) {
     let is_number = matches!(class(&member.ty), Class::Integer | Class::Decimal | Class::Double);
-    if is_number && matches!(member.kind, ExprKind::Literal(_)) && !compare::is_date_constant(member) {
-        *member = Expr::literal(Value::DateTime(types::DateTime::default()), ColumnType::new(TypeKind::DateTime { fsp: 0 }));
+    let ExprKind::Literal(number) = &member.kind else { return };
+    if is_number && !compare::is_date_constant(member) {
+        let moment = types::convert::number_as_datetime(number).unwrap_or_default();
+        let fsp = if moment.micros == 0 { 0 } else { 6 };
+        *member = Expr::literal(Value::DateTime(moment), ColumnType::new(TypeKind::DateTime { fsp }));
     }
 }
 

@@ -135,7 +135,7 @@ fn is_only_text(expr: &Expr) -> bool {
     matches!(expr.ty.kind, TypeKind::Json | TypeKind::Binary { .. })
 }
 
-fn is_dated(expr: &Expr) -> bool {
+pub(super) fn is_dated(expr: &Expr) -> bool {
     matches!(class(&expr.ty), Class::Date | Class::DateTime)
 }
 

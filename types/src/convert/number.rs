@@ -44,6 +44,8 @@ pub(super) fn store_integer(
         Value::Bytes(text) if !matches!(from.kind, TypeKind::Bit { .. }) => {
             text_for_integer(text, |number| (low..=high).contains(&number), context, warnings)?
         }
+        Value::Time(v) => Wide::from(v.to_fsp(0, context.truncate_fractional).to_number()),
+        Value::DateTime(v) => Wide::from(v.to_fsp(0, context.truncate_fractional).unwrap_or(*v).to_number()),
         value => round_to_integer(value),
     };
     if number < low || number > high {
@@ -486,14 +488,24 @@ pub fn text_to_decimal(text: &[u8], warnings: &mut Warnings) -> Decimal {
     parsed.value
 }
 
-/// A number that means a date: the integer part, and the fraction.
-pub(super) fn datetime_of_number(value: &Value<'_>) -> Option<(DateTime, Micros)> {
+/// A number that means a date or a date and time.
+pub(super) struct NumberedDate {
+    /// What the integer part means.
+    pub value: DateTime,
+    pub fraction: Micros,
+    /// The integer part has a year, a month and a day only.
+    pub is_date: bool,
+}
+
+/// Reads a number as a date, or as a date and time.
+pub(super) fn datetime_of_number(value: &Value<'_>) -> Option<NumberedDate> {
+    const DATE_MAX: u64 = 99_991_231;
     let number = exact_decimal(value)?;
     if number.is_negative() {
         return None;
     }
-    let (whole, micros) = split_micros(&number)?;
-    Some((datetime_from_number(whole)?, micros))
+    let (whole, fraction) = split_micros(&number)?;
+    Some(NumberedDate { value: datetime_from_number(whole)?, fraction, is_date: (1..=DATE_MAX).contains(&whole) })
 }
 
 /// A fraction of a second.

@@ -1,6 +1,6 @@
 //! Conversion to DATE, TIME, DATETIME and TIMESTAMP.
 
-use super::number::{datetime_of_number, split_micros};
+use super::number::{NumberedDate, datetime_of_number, split_micros};
 use super::{Problem, StoreContext, Warnings, message_text, printable, to_f64};
 use crate::temporal::{
     DateFault, MICROS_PER_SECOND, Moment, TIMESTAMP_SECONDS_MAX, TIMESTAMP_SECONDS_MIN, TimeText, parse_datetime, parse_time,
@@ -64,18 +64,25 @@ fn read_datetime(value: &Value<'_>, context: &StoreContext<'_>) -> Option<Read> 
             Some(Read::exact(DateTime::from_utc_micros(today + time.micros)?))
         }
         Value::Null => None,
-        number => {
-            if let Some(zero) = zero_date_with_fraction(number) {
-                return Some(Read::exact(zero));
-            }
-            let (value, micros) = datetime_of_number(number)?;
-            if value.time_micros() == 0 && !micros.is_zero() {
-                // A date has no fraction.
-                return Some(Read { truncated: true, ..Read::exact(value) });
-            }
-            Some(Read { round_up: micros.round_up, ..Read::exact(DateTime { micros: micros.whole, ..value }) })
-        }
+        number => read_number(number),
     }
+}
+
+fn read_number(number: &Value<'_>) -> Option<Read> {
+    if let Some(zero) = zero_date_with_fraction(number) {
+        return Some(Read::exact(zero));
+    }
+    let NumberedDate { value, fraction, is_date } = datetime_of_number(number)?;
+    if is_date {
+        // A date has no fraction.
+        return Some(Read { truncated: !fraction.is_zero(), ..Read::exact(value) });
+    }
+    Some(Read { round_up: fraction.round_up, ..Read::exact(DateTime { micros: fraction.whole, ..value }) })
+}
+
+/// The date and time that a number is, `20240131` or `20240131235959.5`; `None` if it is none.
+pub fn number_as_datetime(number: &Value<'_>) -> Option<DateTime> {
+    rounded(read_number(number)?, 6, false)
 }
 
 /// A number between zero and one is the zero date with a fraction of a second.
@@ -83,8 +90,8 @@ pub fn zero_date_with_fraction(number: &Value<'_>) -> Option<DateTime> {
     if !matches!(number, Value::Decimal(_) | Value::Double(_)) {
         return None;
     }
-    let (value, micros) = datetime_of_number(number)?;
-    let micros = micros.rounded();
+    let NumberedDate { value, fraction, .. } = datetime_of_number(number)?;
+    let micros = fraction.rounded();
     let is_fraction = value == DateTime::ZERO && micros != 0 && micros < MICROS_PER_SECOND as u32;
     is_fraction.then_some(DateTime { micros, ..value })
 }
