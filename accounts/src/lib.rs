@@ -34,11 +34,11 @@ pub use password::{PASSWORD_BYTES_MAX, Plugin, native_hash, random_password};
 
 use arc_swap::ArcSwap;
 use conditions::Condition;
-use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use sync::Mutex;
+use sync::atomic::{AtomicU64, Ordering};
 
 /// Every error here is sent to the client unchanged.
 pub type Result<T> = std::result::Result<T, Condition>;
@@ -274,8 +274,7 @@ pub fn special(privileges: &str) -> Condition {
 
 /// Seconds since the epoch.
 pub fn now_seconds() -> i64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since.map_or(0, |since| since.as_secs() as i64)
+    os::time::since_epoch().as_secs() as i64
 }
 
 /// The names of `mandatory_roles`: `role`, `'role'@'host'`, with commas between. Some may be empty, which no role is.

@@ -8,10 +8,10 @@
 //! J3: the queue of a host is bounded; further clients of the host are refused.
 //! J4: no job takes longer than hashing one password of `PASSWORD_BYTES_MAX` with the number of rounds of its account.
 
-use parking_lot::{Condvar, Mutex};
 use reactor::{OneShot, Reply, one_shot};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use sync::{Condvar, Mutex};
 
 /// J3
 const JOBS_PER_HOST_MAX: usize = 4096;
@@ -101,7 +101,7 @@ impl LoginJobs {
 
     fn start(&self) -> bool {
         let shared = Arc::clone(&self.0);
-        let spawned = std::thread::Builder::new().name("heddle-login".to_owned()).spawn(move || work(&shared));
+        let spawned = os::thread::Builder::new().name("heddle-login".to_owned()).spawn(move || work(&shared));
         if let Err(error) = &spawned {
             tracing::error!(%error, "no thread for passwords");
         }

@@ -13,12 +13,13 @@ use aws_lc_rs::rsa::{KeySize, OAEP_SHA1_MGF1SHA1, OaepPrivateDecryptingKey, Priv
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use conditions::Condition;
-use parking_lot::Mutex;
+use os::time::Instant;
 use protocol::auth::Sha2Hash;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use sync::Mutex;
 
 const HOUR: Duration = Duration::from_secs(3600);
 const DAY: Duration = Duration::from_secs(24 * 3600);

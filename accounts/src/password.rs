@@ -49,7 +49,7 @@ impl Plugin {
         }
         match self {
             Plugin::CachingSha2 => {
-                let salt: [u8; SALT_BYTES] = protocol::auth::nonce_from(rand::random());
+                let salt: [u8; SALT_BYTES] = protocol::auth::nonce_from(os::random_bytes());
                 stored_sha2(password, &salt, PREFIX)
             }
             Plugin::Native => {
@@ -95,7 +95,7 @@ impl Plugin {
 /// A password that nobody knows yet.
 pub fn random_password(length: usize) -> String {
     const CHARACTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$%&()*+,-./:;<=>?@[]^_{|}~";
-    (0..length).map(|_| char::from(CHARACTERS[rand::random_range(0..CHARACTERS.len())])).collect()
+    (0..length).map(|_| char::from(CHARACTERS[os::random_below(CHARACTERS.len())])).collect()
 }
 
 /// The hash in a stored text of `mysql_native_password`.

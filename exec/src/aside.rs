@@ -10,9 +10,9 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
+use sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use sync::{Condvar, Mutex};
 use types::work::{self, Stopped, Watch};
 
 const THREADS_MAX: usize = 16;
@@ -53,6 +53,54 @@ impl Drop for Place {
     }
 }
 
+/// Where the thread leaves its answer.
+struct Exchange<T> {
+    answer: Mutex<Answer<T>>,
+    changed: Condvar,
+}
+
+enum Answer<T> {
+    Awaited,
+    Given(T),
+    /// The computation has panicked.
+    Lost,
+}
+
+/// Tells the session that its answer is lost, unless one was given.
+struct Giver<T>(Arc<Exchange<T>>);
+
+impl<T> Giver<T> {
+    fn give(&self, answer: T) {
+        *self.0.answer.lock() = Answer::Given(answer);
+    }
+}
+
+impl<T> Drop for Giver<T> {
+    fn drop(&mut self) {
+        let mut answer = self.0.answer.lock();
+        if matches!(*answer, Answer::Awaited) {
+            *answer = Answer::Lost;
+        }
+        drop(answer);
+        self.0.changed.notify_one();
+    }
+}
+
+impl<T> Exchange<T> {
+    /// The answer, if it comes within [`PAUSE`].
+    fn wait(&self) -> Option<T> {
+        let mut answer = self.answer.lock();
+        if matches!(*answer, Answer::Awaited) {
+            self.changed.wait_for(&mut answer, PAUSE);
+        }
+        match std::mem::replace(&mut *answer, Answer::Awaited) {
+            Answer::Awaited => None,
+            Answer::Given(given) => Some(given),
+            Answer::Lost => panic!("a computation on a thread of its own has panicked"),
+        }
+    }
+}
+
 /// Stops an abandoned computation where it counts its work.
 struct Wanted(Arc<AtomicBool>);
 
@@ -71,25 +119,24 @@ pub(crate) fn aside<T: Send + 'static>(compute: impl FnOnce() -> T + Send + 'sta
     let place = loop {
         match Place::find() {
             Some(place) => break place,
-            None => std::thread::sleep(PAUSE),
+            None => os::thread::sleep(PAUSE),
         }
         work::check()?;
     };
     let is_left = Arc::new(AtomicBool::new(false));
-    let (sender, receiver) = sync_channel(1);
+    let exchange = Arc::new(Exchange { answer: Mutex::new(Answer::Awaited), changed: Condvar::new() });
+    let giver = Giver(Arc::clone(&exchange));
     let wanted = Wanted(Arc::clone(&is_left));
     let run = move || {
         let _place = place;
         work::set_watch(Some(Rc::new(wanted)));
-        // The receiver is gone if the session has given up.
-        let _ = sender.send(compute());
+        // Nobody takes it if the session has given up.
+        giver.give(compute());
     };
-    std::thread::Builder::new().name("heddle-aside".into()).spawn(run).map_err(Failure::NoThread)?;
+    os::thread::Builder::new().name("heddle-aside".into()).spawn(run).map_err(Failure::NoThread)?;
     loop {
-        match receiver.recv_timeout(PAUSE) {
-            Ok(answer) => return Ok(answer),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => panic!("a computation on a thread of its own has panicked"),
+        if let Some(answer) = exchange.wait() {
+            return Ok(answer);
         }
         if let Err(stopped) = work::check() {
             is_left.store(true, Ordering::Relaxed);
@@ -102,6 +149,7 @@ pub(crate) fn aside<T: Send + 'static>(compute: impl FnOnce() -> T + Send + 'sta
 mod tests {
     use super::*;
     use std::cell::Cell;
+    use std::sync::mpsc::sync_channel;
 
     struct StopsAt(Cell<u32>);
 
@@ -119,7 +167,7 @@ mod tests {
         let (ended, end) = sync_channel(1);
         let endless = move || {
             while work::spend(work::UNITS).is_ok() {
-                std::thread::yield_now();
+                os::thread::yield_now();
             }
             ended.send(()).expect("the test waits");
         };

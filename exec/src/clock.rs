@@ -3,7 +3,8 @@
 use crate::error::{Error, Result};
 use crate::eval::Pause;
 use crate::session::SessionVars;
-use std::time::{Duration, Instant};
+use os::time::Instant;
+use std::time::Duration;
 
 /// Rows between two looks at the clock and the kill flag.
 const TICKS: u32 = 64;

@@ -5,10 +5,10 @@ use crate::context::{ExecContext, Host, LocalFuture};
 use crate::error::{Error, Result};
 use crate::eval::{Pause, Shared};
 use crate::session::SessionVars;
+use os::time::Instant;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
-use std::time::Instant;
 
 /// Waits for what a step asked for; the step is called again afterwards.
 pub(crate) async fn resolve(pause: Pause, shared: &Shared<'_>, clock: &mut Slice) -> Result<()> {

@@ -1,9 +1,9 @@
-//! The operating system as the engine sees it: files, threads, time, memory reservations, the data directory's lock, what machine this is.
+//! The operating system as the server sees it: files, sockets, threads, time, random numbers, memory reservations, the data directory's lock, what machine this is.
 //!
 //! Knows nothing of pages or logs. Every call that can fail returns `std::io::Error` with the path in the message.
 //! Files are opened for direct I/O where the file system allows it, so callers pass [`AlignedBuf`]s.
 //!
-//! Built with `--cfg sim`, files, threads and time are those of a simulated machine (`sim`) that one seed drives. Otherwise [`thread`]
+//! Built with `--cfg sim`, files, sockets, threads, time and random numbers are those of a simulated machine (`sim`) that one seed drives. Otherwise [`thread`]
 //! and [`time`] are the standard library's own. Under Miri, an interpreter that finds undefined behaviour, files and reservations are what it
 //! can do (`miri`).
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
@@ -15,6 +15,8 @@ pub mod fs;
 mod memory;
 #[cfg(miri)]
 mod miri;
+#[cfg(not(miri))]
+pub mod net;
 #[cfg(not(miri))]
 mod scratch;
 #[cfg(sim)]
@@ -85,6 +87,30 @@ pub const IO_ALIGN: usize = 4096;
 /// bits mean something else on each architecture.
 pub fn hardware_capabilities() -> (usize, usize) {
     rustix::param::linux_hwcap()
+}
+
+/// Fills a buffer with random bytes that nobody can foresee; the simulated machine's come from its seed.
+#[cfg(not(miri))]
+pub fn fill_random(bytes: &mut [u8]) {
+    #[cfg(not(sim))]
+    rand::RngCore::fill_bytes(&mut rand::rng(), bytes);
+    #[cfg(sim)]
+    sim::scheduler::fill_random(bytes);
+}
+
+/// As [`fill_random`].
+#[cfg(not(miri))]
+pub fn random_bytes<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    fill_random(&mut bytes);
+    bytes
+}
+
+/// A random number below `bound`, each as likely as the others; 0 when that is 0.
+#[cfg(not(miri))]
+pub fn random_below(bound: usize) -> usize {
+    let random = u64::from_le_bytes(random_bytes());
+    ((u128::from(random) * bound as u128) >> 64) as usize
 }
 
 /// Why a directory could not be locked.

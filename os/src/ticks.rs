@@ -13,13 +13,17 @@ pub fn ticks() -> u64 {
         // SAFETY: the instruction reads a counter into registers, and every x86-64 processor has it.
         unsafe { std::arch::x86_64::_rdtsc() }
     }
-    #[cfg(not(all(target_arch = "x86_64", not(any(sim, miri)))))]
+    #[cfg(sim)]
+    {
+        crate::sim::scheduler::now_ns()
+    }
+    #[cfg(not(any(sim, all(target_arch = "x86_64", not(miri)))))]
     {
         beginning().elapsed().as_nanos() as u64
     }
 }
 
-#[cfg(not(all(target_arch = "x86_64", not(any(sim, miri)))))]
+#[cfg(not(any(sim, all(target_arch = "x86_64", not(miri)))))]
 fn beginning() -> Instant {
     static BEGINNING: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
     *BEGINNING.get_or_init(Instant::now)

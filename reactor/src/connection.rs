@@ -17,6 +17,7 @@ mod tls;
 use crate::{Core, Readiness};
 use bytes::Bytes;
 use compression::{Packing, Unpacking};
+use os::time::Instant;
 use protocol::{CompressedWriter, PacketReader, PacketWriter};
 use std::cell::{Cell, RefCell};
 use std::future::Future;
@@ -25,7 +26,7 @@ use std::os::fd::AsRawFd;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tls::Tls;
 pub use tls::{SESSION_SECONDS, SESSIONS_KEPT, TlsInfo, TlsOffer, configure as configure_tls};
 
@@ -103,8 +104,8 @@ impl Buffers {
 /// A connected socket of either kind.
 #[derive(Debug)]
 pub enum Stream {
-    Tcp(mio::net::TcpStream),
-    Unix(mio::net::UnixStream),
+    Tcp(os::net::TcpStream),
+    Unix(os::net::UnixStream),
     /// Output is discarded.
     Nowhere,
 }
@@ -296,7 +297,7 @@ impl Socket {
             Stream::Unix(stream) => stream.as_raw_fd(),
             Stream::Nowhere => return Ok(()),
         };
-        self.core.watch_writable(&mut mio::unix::SourceFd(&descriptor), watch)
+        self.core.watch_writable(&mut os::net::SourceFd(&descriptor), watch)
     }
 
     /// Waits for something else than the socket, for as long as the client is there.

@@ -18,6 +18,7 @@
 
 use crossbeam_queue::SegQueue;
 use crossbeam_utils::CachePadded;
+use os::time::Instant;
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -26,9 +27,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use types::work::Stopped;
 
 /// The farthest a timer entry is armed ahead; later deadlines are armed again when it fires.
@@ -49,7 +50,7 @@ struct Signal {
     index: usize,
     ready: SegQueue<u32>,
     asleep: CachePadded<AtomicBool>,
-    waker: mio::Waker,
+    waker: os::net::Waker,
     /// Sessions that the worker serves or has been given; the acceptor chooses by it.
     load: CachePadded<AtomicUsize>,
 }
@@ -57,7 +58,7 @@ struct Signal {
 impl Signal {
     fn notify(&self) {
         // SeqCst: pairs with `prepare_sleep` (C3).
-        std::sync::atomic::fence(Ordering::SeqCst);
+        sync::atomic::fence(Ordering::SeqCst);
         if self.asleep.load(Ordering::SeqCst) && self.asleep.swap(false, Ordering::SeqCst) {
             // A failed wake-up can only mean that the descriptor is gone, that is, the worker has ended.
             let _ = self.waker.wake();
@@ -74,7 +75,7 @@ pub struct Remote<M> {
 }
 
 impl<M> Remote<M> {
-    pub fn new(index: usize, waker: mio::Waker) -> Arc<Self> {
+    pub fn new(index: usize, waker: os::net::Waker) -> Arc<Self> {
         let signal = Signal {
             index,
             ready: SegQueue::new(),
@@ -113,7 +114,7 @@ impl<M> Remote<M> {
     /// Announces that the worker is about to sleep; `false` when there is work to do first.
     pub fn prepare_sleep(&self) -> bool {
         self.signal.asleep.store(true, Ordering::SeqCst);
-        std::sync::atomic::fence(Ordering::SeqCst);
+        sync::atomic::fence(Ordering::SeqCst);
         if self.has_work() {
             self.signal.asleep.store(false, Ordering::SeqCst);
             return false;
@@ -130,7 +131,7 @@ impl<M> Remote<M> {
     }
 
     /// Makes this thread the worker; its tasks register their sockets with `registry`.
-    pub fn core(&self, registry: mio::Registry) -> Rc<Core> {
+    pub fn core(&self, registry: os::net::Registry) -> Rc<Core> {
         Core::new(Arc::clone(&self.signal), registry)
     }
 }
@@ -209,11 +210,11 @@ pub struct Core {
     now: Cell<Instant>,
     timers: RefCell<BinaryHeap<Reverse<(Instant, u32)>>>,
     signal: Arc<Signal>,
-    registry: mio::Registry,
+    registry: os::net::Registry,
 }
 
 impl Core {
-    fn new(signal: Arc<Signal>, registry: mio::Registry) -> Rc<Self> {
+    fn new(signal: Arc<Signal>, registry: os::net::Registry) -> Rc<Self> {
         WORKER.set(signal.index);
         READY.with_borrow_mut(VecDeque::clear);
         Rc::new(Self {
@@ -308,26 +309,27 @@ impl Core {
     }
 
     /// Registers the socket of the running task; one socket per task. Its events tell when it can be read.
-    pub fn register(&self, source: &mut impl mio::event::Source) -> std::io::Result<Rc<Readiness>> {
+    pub fn register(&self, source: &mut impl os::net::event::Source) -> std::io::Result<Rc<Readiness>> {
         let slot = self.current.get();
-        self.registry.register(source, mio::Token(slot as usize), mio::Interest::READABLE)?;
+        self.registry.register(source, os::net::Token(slot as usize), os::net::Interest::READABLE)?;
         Ok(Rc::clone(&self.slots.borrow()[slot as usize].readiness))
     }
 
     /// Sets whether events of the running task's socket include writability. A Unix socket has such an event each time
     /// its peer has read something, so only a task that waits for it asks for it.
-    pub fn watch_writable(&self, source: &mut impl mio::event::Source, watch: bool) -> std::io::Result<()> {
-        let interest = if watch { mio::Interest::READABLE | mio::Interest::WRITABLE } else { mio::Interest::READABLE };
-        self.registry.reregister(source, mio::Token(self.current.get() as usize), interest)
+    pub fn watch_writable(&self, source: &mut impl os::net::event::Source, watch: bool) -> std::io::Result<()> {
+        let interest =
+            if watch { os::net::Interest::READABLE | os::net::Interest::WRITABLE } else { os::net::Interest::READABLE };
+        self.registry.reregister(source, os::net::Token(self.current.get() as usize), interest)
     }
 
-    pub fn deregister(&self, source: &mut impl mio::event::Source) {
+    pub fn deregister(&self, source: &mut impl os::net::event::Source) {
         // The socket is closed next, which removes it in any case.
         let _ = self.registry.deregister(source);
     }
 
     /// Takes one socket event.
-    pub fn on_event(&self, event: &mio::event::Event) {
+    pub fn on_event(&self, event: &os::net::event::Event) {
         let slots = self.slots.borrow();
         let Some(slot) = slots.get(event.token().0) else { return };
         if event.is_readable() {
@@ -557,9 +559,9 @@ impl Future for YieldNow {
 mod tests {
     use super::*;
 
-    fn core() -> (mio::Poll, Arc<Remote<()>>, Rc<Core>) {
-        let poll = mio::Poll::new().unwrap();
-        let waker = mio::Waker::new(poll.registry(), mio::Token(usize::MAX)).unwrap();
+    fn core() -> (os::net::Poll, Arc<Remote<()>>, Rc<Core>) {
+        let poll = os::net::Poll::new().unwrap();
+        let waker = os::net::Waker::new(poll.registry(), os::net::Token(usize::MAX)).unwrap();
         let registry = poll.registry().try_clone().unwrap();
         let remote = Remote::new(0, waker);
         let core = remote.core(registry);
@@ -678,7 +680,7 @@ mod tests {
         let waker = slot_waker.borrow_mut().take().unwrap();
         assert!(remote.prepare_sleep());
         std::thread::spawn(move || waker.wake()).join().unwrap();
-        let mut events = mio::Events::with_capacity(4);
+        let mut events = os::net::Events::with_capacity(4);
         poll.poll(&mut events, Some(Duration::from_secs(5))).unwrap();
         remote.woke_up();
         core.run_ready();

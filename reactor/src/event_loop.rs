@@ -14,19 +14,20 @@
 use crate::core::{Core, Remote};
 use crate::watch::Watch;
 use crossbeam_utils::CachePadded;
+use os::time::Instant;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use sync::Company;
+use sync::atomic::{AtomicU32, Ordering};
 
 /// Events taken by one system call.
 const EVENTS_MAX: usize = 512;
 /// A sleep never lasts longer, so that the engine's `tick` is called now and then.
 const SLEEP_MAX: Duration = Duration::from_secs(1);
 /// The token of the waker; slots count from zero.
-pub(crate) const WAKER_TOKEN: mio::Token = mio::Token(usize::MAX);
+pub(crate) const WAKER_TOKEN: os::net::Token = os::net::Token(usize::MAX);
 
 /// The engine and sessions that the loop serves.
 pub trait Host {
@@ -45,7 +46,7 @@ pub trait Host {
 
 /// A worker's poll object before its thread runs.
 pub struct EventLoop<M> {
-    poll: mio::Poll,
+    poll: os::net::Poll,
     remote: Arc<Remote<M>>,
     spin_max: u32,
     index: usize,
@@ -55,14 +56,14 @@ pub struct EventLoop<M> {
 impl<M: Send + 'static> EventLoop<M> {
     /// Makes the loops of `workers` workers. `spin_max`: how many times an idle worker polls at most before it sleeps.
     pub fn group(workers: usize, spin_max: u32) -> std::io::Result<Vec<Self>> {
-        let processors = std::thread::available_parallelism().map_or(1, |count| count.get());
+        let processors = os::thread::available_parallelism().map_or(1, |count| count.get());
         let crowds = Arc::new(Crowds::new(workers, processors));
         (0..workers).map(|index| Self::new(index, spin_max, Arc::clone(&crowds))).collect()
     }
 
     fn new(index: usize, spin_max: u32, crowds: Arc<Crowds>) -> std::io::Result<Self> {
-        let poll = mio::Poll::new()?;
-        let waker = mio::Waker::new(poll.registry(), WAKER_TOKEN)?;
+        let poll = os::net::Poll::new()?;
+        let waker = os::net::Waker::new(poll.registry(), WAKER_TOKEN)?;
         Ok(Self { poll, remote: Remote::new(index, waker), spin_max, index, crowds })
     }
 
@@ -91,7 +92,7 @@ impl<M: Send + 'static> EventLoop<M> {
 
 /// A loop that runs.
 struct Running<M> {
-    poll: Rc<RefCell<mio::Poll>>,
+    poll: Rc<RefCell<os::net::Poll>>,
     remote: Arc<Remote<M>>,
     spin_max: u32,
     index: usize,
@@ -100,7 +101,7 @@ struct Running<M> {
 
 impl<M: Send + 'static> Running<M> {
     fn run(self, core: &Core, host: &Rc<impl Host<Message = M>>) {
-        let mut events = mio::Events::with_capacity(EVENTS_MAX);
+        let mut events = os::net::Events::with_capacity(EVENTS_MAX);
         let mut spin = Spin::new(self.spin_max);
         let crowds = Arc::clone(&self.crowds);
         let mut crowd = Crowd::new(&crowds, self.index, Instant::now());
@@ -138,7 +139,14 @@ impl<M: Send + 'static> Running<M> {
     }
 
     /// Polls for a while, then sleeps.
-    fn wait(&self, core: &Core, host: &Rc<impl Host<Message = M>>, events: &mut mio::Events, spin: &mut Spin, polls_max: u32) {
+    fn wait(
+        &self,
+        core: &Core,
+        host: &Rc<impl Host<Message = M>>,
+        events: &mut os::net::Events,
+        spin: &mut Spin,
+        polls_max: u32,
+    ) {
         let timeout = core.until_next_timer().map_or(SLEEP_MAX, |next| next.min(SLEEP_MAX));
         for polls in 0..polls_max {
             poll_now(&self.poll, events);
@@ -160,11 +168,11 @@ impl<M: Send + 'static> Running<M> {
 }
 
 /// Takes the events that are there.
-pub(crate) fn poll_now(poll: &RefCell<mio::Poll>, events: &mut mio::Events) {
+pub(crate) fn poll_now(poll: &RefCell<os::net::Poll>, events: &mut os::net::Events) {
     poll_for(poll, events, Duration::ZERO);
 }
 
-fn poll_for(poll: &RefCell<mio::Poll>, events: &mut mio::Events, timeout: Duration) {
+fn poll_for(poll: &RefCell<os::net::Poll>, events: &mut os::net::Events, timeout: Duration) {
     match poll.borrow_mut().poll(events, Some(timeout)) {
         Ok(()) => {}
         Err(error) if error.kind() == std::io::ErrorKind::Interrupted => events.clear(),
@@ -205,7 +213,7 @@ impl<'c> Crowd<'c> {
         Self { all, index, seen: 0, before: 0, others: 0, period_ends: now + CROWD_PERIOD }
     }
 
-    fn note(&mut self, session: mio::Token) {
+    fn note(&mut self, session: os::net::Token) {
         self.seen |= 1 << (session.0 % 64);
     }
 
@@ -286,10 +294,10 @@ mod tests {
         let mut crowds_of = [0, 1].map(|index| Crowd::new(&crowds, index, now));
         let [first, second] = &mut crowds_of;
         for session in [7, 9, 7, 10, 9] {
-            first.note(mio::Token(session));
+            first.note(os::net::Token(session));
         }
         assert!(first.leaves_processors(now), "three sessions and three clients");
-        [1, 2].iter().for_each(|session| second.note(mio::Token(*session)));
+        [1, 2].iter().for_each(|session| second.note(os::net::Token(*session)));
         assert!(second.leaves_processors(now), "nothing is known of the others yet");
         let later = now + CROWD_PERIOD;
         assert!(first.leaves_processors(later));
@@ -306,17 +314,17 @@ mod tests {
         let [crowd, other] = &mut crowds_of;
         let end = |crowd: &mut Crowd<'_>, periods: u32| _ = crowd.leaves_processors(now + CROWD_PERIOD * periods);
         assert_eq!(crowd.company(), Company::Nobody, "nobody is busy");
-        crowd.note(mio::Token(7));
-        crowd.note(mio::Token(7));
+        crowd.note(os::net::Token(7));
+        crowd.note(os::net::Token(7));
         assert_eq!(crowd.company(), Company::Nobody);
-        crowd.note(mio::Token(8));
+        crowd.note(os::net::Token(8));
         assert_eq!(crowd.company(), Company::ThisThread, "two of its own");
         end(crowd, 1);
-        crowd.note(mio::Token(7));
+        crowd.note(os::net::Token(7));
         assert_eq!(crowd.company(), Company::ThisThread, "two in the period before");
         end(crowd, 2);
         assert_eq!(crowd.company(), Company::Nobody);
-        other.note(mio::Token(3));
+        other.note(os::net::Token(3));
         end(other, 2);
         end(crowd, 3);
         assert_eq!(crowd.company(), Company::OtherThreads);
@@ -330,7 +338,7 @@ mod tests {
         let (now, crowds) = (Instant::now(), Crowds::new(1, 1));
         let mut crowd = Crowd::new(&crowds, 0, now);
         assert!(crowd.leaves_processors(now));
-        crowd.note(mio::Token(3));
+        crowd.note(os::net::Token(3));
         assert!(!crowd.leaves_processors(now));
     }
 

@@ -1,10 +1,10 @@
 //! An answer that crosses threads: one value, once.
 
-use parking_lot::Mutex;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+use sync::Mutex;
 
 struct State<T> {
     value: Option<T>,

@@ -15,10 +15,11 @@
 use crate::core::{Core, Remote};
 use crate::event_loop::{Host, WAKER_TOKEN, poll_now};
 use crate::stack;
+use os::time::Instant;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use types::work::{self, Stopped};
 
 /// A task may compute for so long before others run.
@@ -34,12 +35,12 @@ pub struct Watch<H: Host> {
     core: Rc<Core>,
     remote: Arc<Remote<H::Message>>,
     host: Rc<H>,
-    poll: Rc<RefCell<mio::Poll>>,
+    poll: Rc<RefCell<os::net::Poll>>,
     depth: Cell<u32>,
 }
 
 impl<H: Host> Watch<H> {
-    pub fn new(core: Rc<Core>, remote: Arc<Remote<H::Message>>, host: Rc<H>, poll: Rc<RefCell<mio::Poll>>) -> Self {
+    pub fn new(core: Rc<Core>, remote: Arc<Remote<H::Message>>, host: Rc<H>, poll: Rc<RefCell<os::net::Poll>>) -> Self {
         Self { core, remote, host, poll, depth: Cell::new(0) }
     }
 
@@ -52,7 +53,7 @@ impl<H: Host> Watch<H> {
             return;
         }
         self.depth.set(self.depth.get() + 1);
-        let mut events = mio::Events::with_capacity(EVENTS_MAX);
+        let mut events = os::net::Events::with_capacity(EVENTS_MAX);
         poll_now(&self.poll, &mut events);
         events.iter().filter(|event| event.token() != WAKER_TOKEN).for_each(|event| self.core.on_event(event));
         self.core.within_task(|| _ = self.core.run_ready());

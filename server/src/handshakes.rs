@@ -9,10 +9,11 @@
 //!     because most young handshakes are legitimate. The new client waits that long.
 //! H3: no host holds more than half of the places for long: beyond that, its own oldest client goes.
 
-use parking_lot::Mutex;
+use os::time::Instant;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use sync::Mutex;
 
 /// H2
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -4,7 +4,7 @@
 //! of definitions, and the open transactions. There are instruments for these stages and transactions only.
 
 use crate::show::{self, Row};
-use std::sync::atomic::{AtomicU32, Ordering};
+use sync::atomic::{AtomicU32, Ordering};
 use types::Value;
 use types::schema::TableDef;
 

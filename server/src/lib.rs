@@ -32,12 +32,12 @@ mod variables;
 mod worker;
 
 pub use event::EventScheduler;
+use os::thread::JoinHandle;
 use reactor::{EventLoop, stack};
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use worker::{Acceptor, Listeners, Message, Worker};
 
 /// The result of VERSION(): the dialect's version, then ours.
@@ -83,7 +83,7 @@ impl Default for Config {
             socket: None,
             data_dir: PathBuf::from("./heddle-data"),
             secure_file_priv: None,
-            workers: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            workers: os::thread::available_parallelism().map_or(1, std::num::NonZero::get),
             connections_max: 1040,
             buffer_pool_bytes: 128 << 20,
             durability: txn::Durability::Full,
@@ -153,7 +153,7 @@ pub struct ServerHandle {
     shared: Arc<shared::Shared>,
     tcp_address: Option<SocketAddr>,
     admin_address: Option<SocketAddr>,
-    acceptor_waker: Arc<mio::Waker>,
+    acceptor_waker: Arc<os::net::Waker>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -200,7 +200,7 @@ pub fn start(config: Config, database: Arc<table::Database>, engine: Arc<txn::En
 
 impl ServerHandle {
     fn spawn(&mut self, name: String, run: impl FnOnce() + Send + 'static) -> Result<(), StartError> {
-        let thread = std::thread::Builder::new()
+        let thread = os::thread::Builder::new()
             .name(name)
             .stack_size(stack::BYTES)
             .spawn(move || {
@@ -256,7 +256,7 @@ impl ServerHandle {
     }
 }
 
-fn stop(shared: &shared::Shared, acceptor: &mio::Waker) {
+fn stop(shared: &shared::Shared, acceptor: &os::net::Waker) {
     if shared.begin_stop() {
         tracing::info!("stopping: no new clients, open statements may finish");
     }

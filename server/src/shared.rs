@@ -14,13 +14,14 @@ use crate::worker::{Message, WorkerRemote};
 use crate::{Config, StartError, VERSION};
 use accounts::AccountStore;
 use arc_swap::ArcSwap;
-use parking_lot::Mutex;
+use os::time::Instant;
 use reactor::connection::{TlsOffer, configure_tls};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::Duration;
+use sync::Mutex;
+use sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// The accounts that may not write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,8 +186,7 @@ impl Shared {
         // Relaxed: figures for people. Two that raise it at once may leave the time of the lower one, which is the same.
         if open > self.peak.load(Ordering::Relaxed) {
             self.peak.fetch_max(open, Ordering::Relaxed);
-            let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-            self.peak_since.store(now.map_or(0, |now| now.as_secs()), Ordering::Relaxed);
+            self.peak_since.store(os::time::since_epoch().as_secs(), Ordering::Relaxed);
         }
     }
 
@@ -341,7 +341,7 @@ fn initial_globals(config: &Config, tcp_address: Option<SocketAddr>, admin_addre
 }
 
 fn random_uuid() -> String {
-    let bits: u128 = (rand::random::<u128>() & !(0xf << 76 | 0x3 << 62)) | 0x4 << 76 | 0x2 << 62;
+    let bits: u128 = (u128::from_le_bytes(os::random_bytes()) & !(0xf << 76 | 0x3 << 62)) | 0x4 << 76 | 0x2 << 62;
     let hex = format!("{bits:032x}");
     format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
 }

@@ -2,9 +2,9 @@
 //!
 //! U1: a name is in the map while somebody holds it or waits for it. U2: a release wakes the waiters of that name; they compete.
 
-use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::task::Waker;
+use sync::Mutex;
 
 #[derive(Debug, Default)]
 struct Entry {

@@ -387,7 +387,7 @@ fn random_bytes<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
         return Err(Error::OutOfRange { what: "length", expression: "random_bytes".into() }.into());
     }
     let mut bytes = vec![0; length as usize];
-    rand::RngCore::fill_bytes(&mut rand::rng(), &mut bytes);
+    os::fill_random(&mut bytes);
     Ok(owned(bytes))
 }
 

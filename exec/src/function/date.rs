@@ -148,7 +148,7 @@ fn text(s: &'static str) -> Value<'static> {
 fn now<'a>(env: &Env<'a>, function: Function, node: &'a Expr) -> Evaluated<'a> {
     use Function as F;
     let micros = match function {
-        F::SysDate => std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_micros() as i64),
+        F::SysDate => os::time::since_epoch().as_micros() as i64,
         _ => env.session().statement_start_us,
     };
     let utc = matches!(function, F::UtcDate | F::UtcTime | F::UtcTimestamp);

@@ -330,7 +330,7 @@ fn inet_ntoa<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
 /// A version 1 UUID: the clock in units of 100 ns since 1582, a sequence number, and a random node of this process.
 fn uuid(env: &Env<'_>) -> String {
     use std::sync::OnceLock;
-    use std::sync::atomic::{AtomicU64, Ordering};
+    use sync::atomic::{AtomicU64, Ordering};
     static NODE: OnceLock<u64> = OnceLock::new();
     static LAST: AtomicU64 = AtomicU64::new(0);
     /// 100 ns units between 1582-10-15 and 1970-01-01.
@@ -341,7 +341,7 @@ fn uuid(env: &Env<'_>) -> String {
         // The multicast bit marks a node that is no hardware address.
         random & 0xFFFF_FFFF_FFFF | 1 << 40
     });
-    let clock = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64 / 100);
+    let clock = os::time::since_epoch().as_nanos() as u64 / 100;
     // Relaxed: only the counter itself matters; no two calls get the same.
     let now = clock + GREGORIAN_OFFSET;
     let previous = LAST.fetch_max(now, Ordering::Relaxed);

@@ -240,7 +240,7 @@ fn bin_to_uuid<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
 /// Server number, start time and a counter: unique as long as fewer than 16 million a second are made.
 fn uuid_short(env: &Env<'_>) -> u64 {
     use std::sync::OnceLock;
-    use std::sync::atomic::{AtomicU64, Ordering};
+    use sync::atomic::{AtomicU64, Ordering};
     static BASE: OnceLock<u64> = OnceLock::new();
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let start = (env.session().statement_start_us / types::temporal::MICROS_PER_SECOND) as u64;

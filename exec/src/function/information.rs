@@ -5,10 +5,11 @@ use super::string::is_binary;
 use crate::coerce;
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Pause};
+use os::time::Instant;
 use sql::expr::{Expr, ExprKind};
 use sql::func::Function;
 use std::borrow::Cow;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use types::{CollationId, Value};
 
 /// MySQL's limit for names of user-level locks, in characters.

@@ -5,9 +5,9 @@
 use super::Operator;
 use crate::eval::Step;
 use crate::run::Run;
+use os::time::Instant;
 use sql::explain::{Measure, Measured, Measures};
 use std::cell::RefCell;
-use std::time::Instant;
 
 /// The measures of a run's operators.
 #[derive(Default)]

@@ -144,6 +144,16 @@ pub mod fs {
         Ok(u64::MAX)
     }
 
+    /// No statement of the simulator writes a file of its own.
+    pub fn create_beneath(_directory: &Path, _path: &Path) -> io::Result<std::fs::File> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Nor reads one.
+    pub fn open_beneath(_directory: &Path, _path: &Path) -> io::Result<std::fs::File> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     pub fn read(path: &Path) -> io::Result<Vec<u8>> {
         let file = File::open(path, false)?;
         let mut bytes = vec![0; file.bytes()? as usize];

@@ -8,6 +8,7 @@
 //! - `scheduler` picks who runs next at every *point*: every atomic access, lock, wait, and call of the disk. `thread`, `time` and
 //!   `lock` are the engine's ways to get there.
 //! - `disk` and `file`: files in memory. A crash keeps what was synced, and a choice of the rest.
+//! - `net`: sockets between threads of the machine. What is sent arrives later, and in pieces.
 //! - `trace`: the last events, for people, and a hash of all, for comparing runs.
 //! - `mutation`: mistakes put in on purpose, to see them found.
 //!
@@ -18,6 +19,7 @@ pub mod disk;
 pub mod file;
 pub mod lock;
 pub mod mutation;
+pub mod net;
 pub mod random;
 pub mod scheduler;
 pub mod thread;

@@ -11,6 +11,7 @@
 //! S1: exactly one thread holds the turn; only it touches [`World`]. S2: nothing here asks the real clock.
 
 use super::disk::{CrashKind, Disk};
+use super::net::Net;
 use super::random::Rng;
 use super::trace::Trace;
 use rustix::thread::CpuSet;
@@ -22,6 +23,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 const POINT_NS: u64 = 60;
 /// The longest time that a thread gets no CPU although it could run.
 const STAY_NS_MAX: u64 = 15_000_000;
+/// Lines of what was said that a failure shows.
+const SCRIPT_SHOWN: usize = 120;
 /// A run that needs more virtual time than this makes no progress.
 const RUN_NS_MAX: u64 = 200_000_000_000;
 
@@ -98,13 +101,16 @@ pub(super) struct World {
     /// Threads that have not ended, in the order of their start. The driver is among them.
     alive: Vec<usize>,
     current: usize,
-    now_ns: u64,
+    pub now_ns: u64,
     choices: u64,
     crash_at: Option<(u64, CrashKind)>,
     halt: Option<Halt>,
     again: String,
+    /// What clients said, for people.
+    script: Vec<String>,
     pub trace: Trace,
     pub disk: Disk,
+    pub net: Net,
     pub counters: BTreeMap<&'static str, u64>,
 }
 
@@ -148,8 +154,10 @@ pub fn start(seed: u64, again: &str) {
         crash_at: None,
         halt: None,
         again: again.into(),
+        script: Vec::new(),
         trace: Trace::default(),
         disk,
+        net: Net::new(Rng::new(seed ^ 0x6e65_u64.rotate_left(40))),
         counters: BTreeMap::new(),
     });
     std::panic::set_hook(Box::new(|info| {
@@ -184,6 +192,10 @@ pub fn fail(what: &str) -> ! {
         println!("  in {} at {:.6} ms, choice {}", world.threads[world.current].name, world.now_ns as f64 / 1e6, world.choices);
         println!("  the last events:");
         world.trace.last(60).for_each(|line| println!("  | {line}"));
+        if !world.script.is_empty() {
+            println!("  what was said:");
+            world.script.iter().skip(world.script.len().saturating_sub(SCRIPT_SHOWN)).for_each(|line| println!("  > {line}"));
+        }
         println!("  threads:");
         for number in &world.alive {
             let slot = &world.threads[*number];
@@ -206,6 +218,20 @@ pub fn note(what: std::fmt::Arguments<'_>) {
     with(|world| world.note(what));
 }
 
+/// Notes what a client says to the machine, or hears from it: a failure shows it apart from the machine's own events.
+pub fn say(what: std::fmt::Arguments<'_>) {
+    with(|world| {
+        world.note(what);
+        let line = format!("{:>12.6} ms {what}", world.now_ns as f64 / 1e6);
+        world.script.push(line);
+    });
+}
+
+/// How much was said.
+pub fn said() -> usize {
+    with(|world| world.script.len())
+}
+
 /// Adds to a counter of the run, for its summary.
 pub fn count(what: &'static str, by: u64) {
     with(|world| *world.counters.entry(what).or_default() += by);
@@ -214,6 +240,12 @@ pub fn count(what: &'static str, by: u64) {
 /// What the counters say, and the trace: hash and number of events, choices made, virtual nanoseconds.
 pub fn summary() -> (BTreeMap<&'static str, u64>, u64, u64, u64, u64) {
     with(|world| (world.counters.clone(), world.trace.hash(), world.trace.count(), world.choices, world.now_ns))
+}
+
+/// Random bytes for the engine.
+pub fn fill_random(bytes: &mut [u8]) {
+    point();
+    with(|world| bytes.chunks_mut(8).for_each(|chunk| chunk.copy_from_slice(&world.rng.next_u64().to_le_bytes()[..chunk.len()])));
 }
 
 pub fn now_ns() -> u64 {
@@ -516,7 +548,7 @@ impl World {
         }
     }
 
-    fn wake(&mut self, key: usize, count: usize) -> usize {
+    pub fn wake(&mut self, key: usize, count: usize) -> usize {
         let waiting = |slot: &Slot| matches!(slot.state, State::Blocked(on, _) if on == key);
         let mut sleepers: Vec<usize> = self.alive.iter().copied().filter(|n| waiting(&self.threads[*n])).collect();
         while sleepers.len() > count {
@@ -543,5 +575,6 @@ impl World {
         }
         self.crash_at = None;
         self.disk.release_locks();
+        self.net.forget();
     }
 }

@@ -7,6 +7,9 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 use std::time::Duration;
 
+/// Some threads of the engine ask for less than what a build with assertions needs.
+const STACK_BYTES_MIN: usize = 512 << 10;
+
 /// A handle to a thread.
 #[derive(Clone, Debug)]
 pub struct Thread(usize);
@@ -60,6 +63,7 @@ pub fn available_parallelism() -> io::Result<NonZeroUsize> {
 #[derive(Default)]
 pub struct Builder {
     name: String,
+    stack_bytes: usize,
 }
 
 type Outcome<T> = Arc<StdMutex<Option<T>>>;
@@ -75,12 +79,11 @@ impl Builder {
     }
 
     pub fn name(self, name: String) -> Self {
-        Self { name }
+        Self { name, ..self }
     }
 
-    /// Real threads under the simulator get a stack of one size.
-    pub fn stack_size(self, _bytes: usize) -> Self {
-        self
+    pub fn stack_size(self, stack_bytes: usize) -> Self {
+        Self { stack_bytes, ..self }
     }
 
     /// # Errors
@@ -95,7 +98,7 @@ impl Builder {
             *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
             seat.end();
         };
-        std::thread::Builder::new().name(self.name).stack_size(512 << 10).spawn(body)?;
+        std::thread::Builder::new().name(self.name).stack_size(self.stack_bytes.max(STACK_BYTES_MIN)).spawn(body)?;
         point();
         Ok(JoinHandle { thread, outcome })
     }

@@ -33,6 +33,16 @@ impl Instant {
         self.saturating_duration_since(earlier)
     }
 
+    /// As the real one.
+    pub fn checked_add(&self, duration: Duration) -> Option<Instant> {
+        Some(*self + duration)
+    }
+
+    /// As the real one.
+    pub fn checked_duration_since(&self, earlier: Instant) -> Option<Duration> {
+        self.0.checked_sub(earlier.0).map(Duration::from_nanos)
+    }
+
     pub(super) fn nanoseconds(self) -> u64 {
         self.0
     }
@@ -48,6 +58,13 @@ impl Add<Duration> for Instant {
 impl AddAssign<Duration> for Instant {
     fn add_assign(&mut self, duration: Duration) {
         *self = *self + duration;
+    }
+}
+
+impl Sub<Duration> for Instant {
+    type Output = Instant;
+    fn sub(self, duration: Duration) -> Instant {
+        Instant(self.0.saturating_sub(duration.as_nanos().try_into().unwrap_or(u64::MAX)))
     }
 }
 

@@ -3,8 +3,8 @@
 //! N1: `readiness.readable` is false only if the last read found the socket empty and no event came since.
 
 use super::{Buffers, INPUT_BYTES, Interruptible, Lost, SMALL_BYTES, Socket};
+use os::time::Instant;
 use std::io;
-use std::time::Instant;
 
 /// Owns no buffer while nothing is read.
 #[derive(Debug, Default)]

@@ -12,11 +12,11 @@
 
 use super::bytes::Bytes;
 use super::{Buffers, Interruptible, Lost, Socket};
+use os::time::Instant;
 use protocol::{CompressedReader, Unpacked};
 use std::cell::Cell;
 use std::io;
 use std::rc::Rc;
-use std::time::Instant;
 
 /// A frame is ended after the packet that brings it here.
 const FRAME_BYTES: usize = 64 << 10;

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::{Core, EventLoop, Host};
+use os::thread::JoinHandle;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
-use std::thread::JoinHandle;
 
 struct Never;
 
@@ -84,7 +84,7 @@ fn start_with(copies: usize, compressed: bool) -> (UnixStream, JoinHandle<()>) {
         let event_loop = EventLoop::<Option<Stream>>::group(1, 50).unwrap().remove(0);
         let core = event_loop.core().unwrap();
         let host = Rc::new(Echo { core: Rc::clone(&core), buffers: Rc::default(), copies, compressed, done: false.into() });
-        event_loop.remote().send(Some(Stream::Unix(mio::net::UnixStream::from_std(server))));
+        event_loop.remote().send(Some(Stream::Unix(os::net::UnixStream::from_std(server))));
         event_loop.remote().send(None);
         event_loop.run(&core, &host);
     });
@@ -191,7 +191,7 @@ fn a_large_compressed_answer_waits_for_its_reader() {
     let (mut client, thread) = start_with(200, true);
     let payload = pattern(50_000);
     client.write_all(&frames(&packet(&payload))).unwrap();
-    std::thread::sleep(Duration::from_millis(50));
+    os::thread::sleep(Duration::from_millis(50));
     client.shutdown(std::net::Shutdown::Write).unwrap();
     let mut raw = Vec::new();
     client.read_to_end(&mut raw).unwrap();
@@ -246,7 +246,7 @@ fn a_payload_may_come_byte_by_byte_and_many_may_come_at_once() {
     let (mut client, thread) = start(1);
     for byte in packet(b"slowly") {
         client.write_all(&[byte]).unwrap();
-        std::thread::sleep(Duration::from_millis(2));
+        os::thread::sleep(Duration::from_millis(2));
     }
     assert_eq!(read_payload(&mut client), b"slowly");
     let many: Vec<u8> = (0..1000u32).flat_map(|n| packet(&n.to_le_bytes())).collect();
@@ -263,7 +263,7 @@ fn a_client_that_does_not_read_makes_the_server_wait() {
     let (mut client, thread) = start(200);
     let payload = pattern(50_000);
     client.write_all(&packet(&payload)).unwrap();
-    std::thread::sleep(Duration::from_millis(50));
+    os::thread::sleep(Duration::from_millis(50));
     for _ in 0..200 {
         assert!(read_payload(&mut client) == payload);
     }

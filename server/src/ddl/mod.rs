@@ -29,8 +29,8 @@ use sql::ast::{
 };
 use sql::define::{self, Definer, collation_of};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
+use sync::atomic::{AtomicBool, Ordering};
 use table::TableUse;
 use table::ddl::{Algorithm, AlterAction, Altered, ConversionWarning, DdlOptions, Lock, NewTable, Progress};
 use table::mdl::Claimed;
@@ -279,7 +279,7 @@ async fn look<T: Default + Send + 'static>(
         }
         let claim = table.mdl().claim(options.session, Claimed::Share);
         if let Err(wait) = table.mdl().acquire_shared(worker.index(), TableUse::Reads) {
-            let deadline = std::time::Instant::now() + options.lock_wait_timeout;
+            let deadline = os::time::Instant::now() + options.lock_wait_timeout;
             if !wait.wait_blocking(deadline) {
                 return Err(table::Error::LockWaitTimeout);
             }

@@ -9,13 +9,13 @@
 //! because all other threads may wait for that session.
 
 use crate::StartError;
-use parking_lot::{Condvar, Mutex};
+use os::thread::JoinHandle;
 use reactor::{OneShot, one_shot};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::Duration;
+use sync::{Condvar, Mutex};
 
 /// Threads that work.
 const WORKING_MAX: usize = 4;
@@ -167,7 +167,7 @@ enum Does {
 
 fn spawn(pool: &Arc<Pool>, name: String, does: Does, worker: txn::Worker) -> std::io::Result<JoinHandle<()>> {
     let pool = Arc::clone(pool);
-    std::thread::Builder::new().name(name).stack_size(reactor::stack::BYTES).spawn(move || match does {
+    os::thread::Builder::new().name(name).stack_size(reactor::stack::BYTES).spawn(move || match does {
         Does::ShortJobs => serve_short(&pool, &worker),
         _ => serve(&pool, does == Does::HouseAndAll, worker),
     })

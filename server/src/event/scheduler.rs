@@ -10,13 +10,14 @@ use crate::session::{IDS, Listed, SessionInfo};
 use crate::shared::Shared;
 use crate::variables::Setting;
 use crate::worker::{Message, Worker};
-use parking_lot::Mutex;
+use os::time::Instant;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Poll, Waker};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use sync::Mutex;
+use sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use types::event::{EventDef, EventStatus};
 use types::temporal::MICROS_PER_SECOND;
 
@@ -156,8 +157,7 @@ pub async fn conclude(shared: &Shared, event: &EventDef) {
 }
 
 fn now() -> i64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since.map_or(0, |since| since.as_secs() as i64)
+    os::time::since_epoch().as_secs() as i64
 }
 
 /// Of the events of one version of the schema, when each is due.

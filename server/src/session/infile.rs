@@ -16,7 +16,6 @@ use crate::error::{Error, Result};
 use conditions::Condition;
 use exec::LocalFuture;
 use exec::load::ByteSource;
-use parking_lot::Mutex;
 use protocol::Capabilities;
 use reactor::connection::{FilePieces, Lost};
 use sql::ast::LoadData;
@@ -30,6 +29,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::task::{Poll, Waker};
 use std::time::Duration;
+use sync::Mutex;
 use types::charset::Charset;
 
 /// Bytes of one read.
@@ -121,7 +121,7 @@ impl ServerFile {
         let waker = Arc::new(Mutex::new(None));
         let name = directory.join(&path).to_string_lossy().into_owned();
         let shared = Arc::clone(&waker);
-        std::thread::Builder::new().name("heddle-infile".to_owned()).stack_size(128 << 10).spawn(move || {
+        os::thread::Builder::new().name("heddle-infile".to_owned()).stack_size(128 << 10).spawn(move || {
             read_file(&directory, &path, &sender, &shared);
             drop(sender);
             wake(&shared);

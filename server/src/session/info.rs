@@ -5,6 +5,7 @@ use super::held::HeldTables;
 use crate::counters::Counters;
 use accounts::Access;
 use exec::kill;
+use os::time::Instant;
 use protocol::Attributes;
 use reactor::Readiness;
 use reactor::connection::Interruptible;
@@ -12,9 +13,8 @@ use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::Waker;
-use std::time::Instant;
+use sync::atomic::{AtomicU8, Ordering};
 use table::ddl::{Progress, Stage};
 
 /// The maximum length in bytes of a statement in the process list.

@@ -3,11 +3,11 @@
 //! Sessions register when they begin and end; no statement reads the registry.
 
 use exec::kill;
-use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::Waker;
+use sync::Mutex;
+use sync::atomic::{AtomicU8, Ordering};
 
 /// The data about a session that KILL needs.
 #[derive(Debug)]

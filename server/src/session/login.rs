@@ -22,11 +22,11 @@ use crate::worker::Worker;
 use accounts::model::{Lifetime, Requirement};
 use accounts::{Account, Identity, PASSWORD_BYTES_MAX, Plugin, Seat, native_hash};
 use conditions::Condition;
+use os::time::Instant;
 use protocol::auth;
 use protocol::{Capabilities, Greeting, Login, NONCE_BYTES, Status};
 use reactor::connection::{Input, Lost, Peer, TlsInfo};
 use std::sync::Arc;
-use std::time::Instant;
 
 /// The account of an authenticated client.
 pub struct Entry {
@@ -72,7 +72,7 @@ pub fn offered(worker: &Worker) -> Capabilities {
 }
 
 pub fn new_nonce() -> [u8; NONCE_BYTES] {
-    auth::nonce_from(rand::random())
+    auth::nonce_from(os::random_bytes())
 }
 
 /// Greets the client and authenticates it.

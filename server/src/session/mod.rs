@@ -56,6 +56,7 @@ use crate::text_log::{self, Log};
 use crate::worker::{Message, Worker};
 use conditions::Condition;
 use login::Refused;
+use os::time::Instant;
 use prepared::Statements;
 use protocol::Command;
 use reactor::connection::{Input, Lost, Output, Socket, Stream};
@@ -64,7 +65,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The connection to the client without its input.
 pub struct Client {

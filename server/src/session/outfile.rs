@@ -13,7 +13,6 @@ use crate::error::{Error, Result};
 use crate::latin1::Narrow;
 use conditions::Condition;
 use exec::RowSink;
-use parking_lot::{Condvar, Mutex};
 use sql::ast::OutFile;
 use sql::charsets;
 use sql::plan::{FileFormat, OutputColumn};
@@ -22,6 +21,7 @@ use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+use sync::{Condvar, Mutex};
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 
 /// Bytes of one write.
@@ -369,7 +369,7 @@ impl FileWriter {
     fn start(directory: PathBuf, path: PathBuf) -> std::io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let thread = Arc::clone(&shared);
-        std::thread::Builder::new().name("heddle-outfile".to_owned()).stack_size(128 << 10).spawn(move || {
+        os::thread::Builder::new().name("heddle-outfile".to_owned()).stack_size(128 << 10).spawn(move || {
             let outcome = write_file(&thread, &directory, &path);
             let mut state = thread.state.lock();
             state.outcome = Some(outcome);
@@ -418,7 +418,7 @@ impl Drop for FileWriter {
     }
 }
 
-fn wake(mut state: parking_lot::MutexGuard<'_, State>) {
+fn wake(mut state: sync::MutexGuard<'_, State>) {
     let waker = state.waker.take();
     drop(state);
     if let Some(waker) = waker {

@@ -16,11 +16,12 @@ use crate::session::settings::Settings;
 use crate::session::table_locks::SessionLocks;
 use crate::worker::Worker;
 use conditions::Condition;
+use os::time::Instant;
 use std::future::Future;
 use std::mem::ManuallyDrop;
 use std::rc::Rc;
 use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use txn::{Interrupt, Isolation, Savepoint, Txn};
 
 /// Delay before a failed rollback is tried again.

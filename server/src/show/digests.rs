@@ -93,8 +93,7 @@ struct Clock {
 
 impl Clock {
     fn new(shared: &Shared) -> Self {
-        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        let now_us = since.map_or(0, |since| since.as_micros() as i64);
+        let now_us = os::time::since_epoch().as_micros() as i64;
         Self { now_us, now: os::ticks(), nanos: shared.tick_clock.nanos_per_tick() }
     }
 

@@ -14,7 +14,6 @@
 use super::Log;
 use std::borrow::Cow;
 use std::io::Write;
-use std::time::SystemTime;
 use types::{DateTime, Value};
 
 /// The session of a statement.
@@ -140,8 +139,7 @@ fn name(database: &str) -> Cow<'_, str> {
 }
 
 fn now_us() -> i64 {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    now.map_or(0, |now| now.as_micros() as i64)
+    os::time::since_epoch().as_micros() as i64
 }
 
 /// `2026-11-24T23:54:37.972099Z`

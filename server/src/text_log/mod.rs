@@ -20,13 +20,13 @@ mod writer;
 pub use entry::{Origin, Timing, general_entry, put_value, slow_entry};
 
 use crate::variables::{Globals, Setting, known};
-use parking_lot::{Condvar, Mutex};
+use os::thread::JoinHandle;
 use reactor::{OneShot, Reply, one_shot};
 use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread::JoinHandle;
+use sync::{Condvar, Mutex};
 
 /// The data about the running statement that the logs need, while one of them is on.
 #[derive(Debug, Default)]
@@ -105,7 +105,7 @@ impl TextLogs {
     pub fn start(head: String) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let writer = writer::Writer::new(Arc::clone(&shared), head);
-        let thread = std::thread::Builder::new().name("text-log".to_owned()).stack_size(128 << 10).spawn(move || writer.run())?;
+        let thread = os::thread::Builder::new().name("text-log".to_owned()).stack_size(128 << 10).spawn(move || writer.run())?;
         Ok(Self { shared, thread: Mutex::new(Some(thread)) })
     }
 

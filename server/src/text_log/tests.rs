@@ -10,7 +10,7 @@ fn wait<T>(mut one_shot: OneShot<T>) -> T {
         if let std::task::Poll::Ready(answer) = std::pin::Pin::new(&mut one_shot).poll(&mut cx) {
             return answer.expect("the thread answers");
         }
-        std::thread::yield_now();
+        os::thread::yield_now();
     }
 }
 

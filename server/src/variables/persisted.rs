@@ -11,12 +11,12 @@
 //! P1: a persisted value is on disk before it takes effect.
 
 use super::{Setting, VariableId, find};
-use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use sync::Mutex;
 use types::Value;
 
 const FILE: &str = "mysqld-auto.cnf";

@@ -6,37 +6,37 @@ use crate::{Config, StartError};
 use reactor::connection::Stream;
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
+use sync::atomic::Ordering;
 
-const TCP: mio::Token = mio::Token(0);
-const UNIX: mio::Token = mio::Token(1);
-const STOP: mio::Token = mio::Token(2);
-const ADMIN: mio::Token = mio::Token(3);
-/// Connections that the kernel keeps for us while we are busy.
-const BACKLOG: i32 = 1024;
+const TCP: os::net::Token = os::net::Token(0);
+const UNIX: os::net::Token = os::net::Token(1);
+const STOP: os::net::Token = os::net::Token(2);
+const ADMIN: os::net::Token = os::net::Token(3);
 /// When accepting failed (no descriptors left), it is tried again after this time.
 const RETRY: Duration = Duration::from_millis(50);
 
 /// The bound sockets.
 pub struct Listeners {
-    tcp: Option<mio::net::TcpListener>,
-    unix: Option<mio::net::UnixListener>,
+    tcp: Option<os::net::TcpListener>,
+    unix: Option<os::net::UnixListener>,
     /// For administrators.
-    admin: Option<mio::net::TcpListener>,
+    admin: Option<os::net::TcpListener>,
     socket_path: Option<PathBuf>,
 }
 
 impl Listeners {
     pub fn bind(config: &Config) -> Result<Self, StartError> {
-        let bind =
-            |address: SocketAddr| bind_tcp(address).map_err(|error| StartError::Listen { what: address.to_string(), error });
+        let bind = |address: SocketAddr| {
+            os::net::listen_tcp(address).map_err(|error| StartError::Listen { what: address.to_string(), error })
+        };
         let (tcp, admin) = (config.tcp.map(bind).transpose()?, config.admin.map(bind).transpose()?);
         let unix = match &config.socket {
-            Some(path) => Some(bind_unix(path).map_err(|error| StartError::Listen { what: path.display().to_string(), error })?),
+            Some(path) => {
+                Some(os::net::listen_unix(path).map_err(|error| StartError::Listen { what: path.display().to_string(), error })?)
+            }
             None => None,
         };
         Ok(Self { tcp, unix, admin, socket_path: config.socket.clone() })
@@ -53,58 +53,31 @@ impl Listeners {
     }
 }
 
-fn bind_tcp(address: SocketAddr) -> io::Result<mio::net::TcpListener> {
-    let socket = socket2::Socket::new(socket2::Domain::for_address(address), socket2::Type::STREAM, None)?;
-    socket.set_reuse_address(true)?;
-    socket.set_nonblocking(true)?;
-    socket.bind(&address.into())?;
-    socket.listen(BACKLOG)?;
-    Ok(mio::net::TcpListener::from_std(socket.into()))
-}
-
-fn bind_unix(path: &PathBuf) -> io::Result<mio::net::UnixListener> {
-    if path.exists() {
-        // A socket that nobody answers on is left over from a process that died.
-        match std::os::unix::net::UnixStream::connect(path) {
-            Ok(_) => return Err(ErrorKind::AddrInUse.into()),
-            Err(error) if error.kind() == ErrorKind::ConnectionRefused => std::fs::remove_file(path)?,
-            Err(error) => return Err(error),
-        }
-    }
-    let socket = socket2::Socket::new(socket2::Domain::UNIX, socket2::Type::STREAM, None)?;
-    socket.set_nonblocking(true)?;
-    socket.bind(&socket2::SockAddr::unix(path)?)?;
-    socket.listen(BACKLOG)?;
-    // As in MySQL: accounts decide who may connect.
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777))?;
-    Ok(mio::net::UnixListener::from_std(std::os::fd::OwnedFd::from(socket).into()))
-}
-
 /// The accepting thread's state.
 pub struct Acceptor {
-    poll: mio::Poll,
+    poll: os::net::Poll,
     listeners: Listeners,
 }
 
 impl Acceptor {
-    pub fn new(mut listeners: Listeners) -> io::Result<(Self, mio::Waker)> {
-        let poll = mio::Poll::new()?;
-        let waker = mio::Waker::new(poll.registry(), STOP)?;
+    pub fn new(mut listeners: Listeners) -> io::Result<(Self, os::net::Waker)> {
+        let poll = os::net::Poll::new()?;
+        let waker = os::net::Waker::new(poll.registry(), STOP)?;
         if let Some(tcp) = &mut listeners.tcp {
-            poll.registry().register(tcp, TCP, mio::Interest::READABLE)?;
+            poll.registry().register(tcp, TCP, os::net::Interest::READABLE)?;
         }
         if let Some(admin) = &mut listeners.admin {
-            poll.registry().register(admin, ADMIN, mio::Interest::READABLE)?;
+            poll.registry().register(admin, ADMIN, os::net::Interest::READABLE)?;
         }
         if let Some(unix) = &mut listeners.unix {
-            poll.registry().register(unix, UNIX, mio::Interest::READABLE)?;
+            poll.registry().register(unix, UNIX, os::net::Interest::READABLE)?;
         }
         Ok((Self { poll, listeners }, waker))
     }
 
     /// Accepts until the server stops; then closes the sockets and removes the unix socket's file.
     pub fn run(mut self, shared: &Arc<Shared>) {
-        let mut events = mio::Events::with_capacity(16);
+        let mut events = os::net::Events::with_capacity(16);
         let mut retry = None;
         while !shared.is_stopping() {
             if let Err(error) = self.poll.poll(&mut events, retry)
@@ -126,7 +99,7 @@ impl Acceptor {
             };
         }
         if let Some(path) = &self.listeners.socket_path {
-            let _ = std::fs::remove_file(path);
+            os::net::remove_unix(path);
         }
     }
 

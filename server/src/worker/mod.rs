@@ -15,6 +15,7 @@ use crate::plan_cache::PlanCache;
 use crate::session::{self, ArenaGuard, SessionInfo};
 use crate::shared::Shared;
 use accounts::{Access, Accesses, Identity, Name};
+use os::time::Instant;
 use reactor::connection::{Buffers, Stream};
 use reactor::{Core, EventLoop, Host, Remote};
 use std::cell::{Cell, RefCell};
@@ -22,8 +23,8 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use sync::atomic::Ordering;
 use types::schema::Schema;
 
 /// Something that a worker runs for another thread.
@@ -190,8 +191,7 @@ impl Worker {
 }
 
 fn read_wall_clock() -> i64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since.map_or(0, |since| since.as_micros() as i64)
+    os::time::since_epoch().as_micros() as i64
 }
 
 /// Takes a session off the worker's load, however it ends.
