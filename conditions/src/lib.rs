@@ -111,8 +111,10 @@ macro_rules! rows {
 }
 
 mod catalogue;
+mod signal_item;
 
 pub use catalogue::{CATALOGUE, Condition};
+pub use signal_item::SignalItem;
 
 #[cfg(test)]
 mod tests {

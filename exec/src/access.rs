@@ -4,10 +4,11 @@
 //! value compares to the original decides: an equality with a value that the column cannot hold matches nothing, a bound between two
 //! values of the column becomes a bound at one of them.
 
-use crate::coerce::{self, Kind};
-use crate::eval::{Env, Step, borrow};
+use crate::pause::Step;
+use expr::coerce::{self, Kind};
+use expr::eval::borrow;
+use expr::{Env, Expr};
 use smallvec::SmallVec;
-use sql::expr::Expr;
 use sql::plan::{Bound, KeyRange};
 use std::borrow::Cow;
 use std::cmp::Ordering;

@@ -1,8 +1,7 @@
 //! The CPU time of a statement: when it lets others run, and when it gives up.
 
-use crate::error::{Error, Result};
-use crate::eval::Pause;
-use crate::session::SessionVars;
+use crate::pause::Pause;
+use expr::{Error, Result, SessionVars};
 use os::time::Instant;
 use std::time::Duration;
 
@@ -46,7 +45,7 @@ impl Slice {
         if now - self.slice_began >= SLICE {
             // The driver yields and calls again; the new slice begins then or a little earlier.
             self.slice_began = now;
-            return Err(Pause::Yield);
+            return Err(Pause::Evaluation(expr::Pause::Yield));
         }
         Ok(())
     }

@@ -1,8 +1,7 @@
 //! What a statement runs with: the worker, the transaction, the session, and what `server` provides from above.
 
-use crate::error::{Error, Result};
-use crate::session::SessionVars;
 use crate::temporary::Temporary;
+use expr::{Error, Result, SessionVars};
 use sql::plan::FunctionCall;
 use std::future::Future;
 use std::pin::Pin;
@@ -26,21 +25,12 @@ pub struct ExecContext<'a> {
 }
 
 /// What execution needs of the server around it.
-pub trait Host {
+pub trait Host: expr::Host {
     /// Completes after `duration`. It is dropped early when the statement is killed; whoever kills a session wakes its task.
     fn sleep(&self, duration: Duration) -> LocalFuture<'_, ()>;
 
     /// GET_LOCK: `Ok(true)` when taken, `Ok(false)` after the timeout; without a timeout it waits for ever.
     fn get_lock(&self, connection_id: u32, name: &str, timeout: Option<Duration>) -> LocalFuture<'_, Result<bool>>;
-
-    /// RELEASE_LOCK: `Some(true)` when released, `Some(false)` when another connection holds it, `None` when nobody does.
-    fn release_lock(&self, connection_id: u32, name: &str) -> Option<bool>;
-
-    /// RELEASE_ALL_LOCKS: how many.
-    fn release_all_locks(&self, connection_id: u32) -> u64;
-
-    /// IS_USED_LOCK: the holder.
-    fn lock_holder(&self, name: &str) -> Option<u32>;
 
     /// Where rows go that a statement's memory has no room for. `None`: such a statement fails.
     fn temporary(&self) -> Option<&Temporary> {

@@ -1,17 +1,14 @@
 //! What `table` asks of expressions when definitions change: whether they may stand there, and their values in rows that are written anew.
 
 use crate::dml::{RowRules, bind_default, bind_partition};
-use crate::error::{Error, Result};
-use crate::eval::Shared;
-use crate::session::SessionVars;
+use crate::shared::Shared;
 use crate::wait::NoHost;
-use sql::expr::Expr;
-use sql::plan::SqlMode;
+use expr::{Error, Expr, Result, SessionVars};
 use std::sync::Arc;
 use table::Table;
 use types::schema::{ColumnDef, RowExpr, TableDef, TableId};
 use types::temporal::TimeZone;
-use types::{ColumnType, Value};
+use types::{ColumnType, SqlMode, Value};
 
 /// Of the session whose statement the definition is.
 #[derive(Clone, Debug)]

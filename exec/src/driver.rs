@@ -3,19 +3,18 @@
 use crate::clock::Slice;
 use crate::context::ExecContext;
 use crate::dml::{Changes, DmlDone};
-use crate::error::{Error, Result};
-use crate::eval::{Shared, Step};
 use crate::load::ByteSource;
 use crate::operator::{Builder, Operator, Registry, ScanOperator, SourceLock, evaluate_count, lock_of};
-use crate::packed;
+use crate::pause::Step;
 use crate::prepared::{Prepared, simple_scan};
 use crate::run::Run;
 use crate::scratch::Scratch;
+use crate::shared::Shared;
 use crate::sink::{NullSink, RowSink, Strictness};
 use crate::source::sources_of;
 use crate::wait;
+use expr::{Error, Expr, ExprKind, Result, packed};
 use sql::explain::Measures;
-use sql::expr::{Expr, ExprKind};
 use sql::plan::{
     DeletePlan, InsertPlan, InsertSource, LimitPlan, Locking, Node, OutputColumn, Parts, Plan, QueryPlan, UpdatePlan,
 };

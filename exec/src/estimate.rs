@@ -4,10 +4,10 @@
 //! not here: then the planner does without.
 
 use crate::access;
-use crate::eval::{Env, Shared, Step};
-use crate::session::SessionVars;
+use crate::pause::Step;
+use crate::shared::Shared;
 use crate::wait::NoHost;
-use sql::expr::Expr;
+use expr::{Env, Expr, SessionVars};
 use sql::plan::KeyRange;
 use table::{EncodedRange, Table};
 use types::Value;
@@ -47,7 +47,7 @@ impl Constants<'_> {
             return None;
         }
         let shared = Shared::new(self.session, self.params, &NoHost);
-        let env = Env { sources: &[], slots: &[], insert: &[], overlay: &[], shared: &shared };
+        let env = Env { rows: &expr::NoRows, slots: &[], insert: &[], overlay: &[], shared: &shared };
         let result = step(&env, value).ok();
         shared.restart_row();
         result
@@ -55,7 +55,7 @@ impl Constants<'_> {
 
     fn evaluated<T>(&self, step: impl FnOnce(&Env<'_>) -> Step<T>) -> Option<T> {
         let shared = Shared::new(self.session, self.params, &NoHost);
-        let env = Env { sources: &[], slots: &[], insert: &[], overlay: &[], shared: &shared };
+        let env = Env { rows: &expr::NoRows, slots: &[], insert: &[], overlay: &[], shared: &shared };
         let result = step(&env).ok();
         shared.restart_row();
         result
@@ -63,7 +63,7 @@ impl Constants<'_> {
 
     /// Are the parameters in it there?
     fn are_known(&self, expr: &Expr) -> bool {
-        let missing = |e: &Expr| matches!(e.kind, sql::expr::ExprKind::Param(n) if n >= self.params.len());
+        let missing = |e: &Expr| matches!(e.kind, expr::ExprKind::Param(n) if n >= self.params.len());
         !expr.any(&missing)
     }
 }

@@ -11,9 +11,7 @@
 
 use crate::access;
 use crate::estimate::Constants;
-use crate::eval::Env;
-use sql::expr::{CompareAs, CompareOp, Expr, ExprKind};
-use sql::func::Function;
+use expr::{CompareAs, CompareOp, Env, Expr, ExprKind, Function};
 use sql::plan::{Access, Bound, KeyRange, Scan};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -418,9 +416,9 @@ impl Constants<'_> {
     /// The value of an expression over a row of which these columns are known.
     fn over_row(&self, table: &Table, values: &[(usize, Value<'static>)], expr: &Expr) -> Option<Value<'static>> {
         use crate::source::Source;
-        let shared = crate::eval::Shared::new(self.session, self.params, &crate::wait::NoHost);
-        let sources = [Source { table: Some(table), ..Source::default() }];
-        let env = Env { sources: &sources, slots: &[], insert: &[], overlay: values, shared: &shared };
+        let shared = crate::shared::Shared::new(self.session, self.params, &crate::wait::NoHost);
+        let source = Source { table: Some(table), ..Source::default() };
+        let env = Env { rows: &source, slots: &[], insert: &[], overlay: values, shared: &shared };
         let value = env.eval(expr).ok().map(Value::into_owned);
         shared.restart_row();
         value

@@ -6,7 +6,7 @@
 //!     still the published one (`server::session::transaction`); so rows are read and written by the layout that the plan knows.
 
 use crate::dml::{ColumnDefaultValue, ForeignKeys, RowRules, ViewJudge, default_of_column, foreign_keys_of_plan};
-use crate::error::{Error, Result};
+use expr::{Error, Result};
 use sql::plan::{ChangeTarget, InsertPlan, InsertSource, Node, OutputColumn, Parts, Plan, Scan, ViewCheck};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -336,7 +336,7 @@ fn resolve_roots<'n>(
 }
 
 /// The scan and the select list of a query that is nothing more than both.
-pub(crate) fn simple_scan(root: &Node) -> Option<(&Scan, &[sql::expr::Expr])> {
+pub(crate) fn simple_scan(root: &Node) -> Option<(&Scan, &[expr::Expr])> {
     let Node::Project { input, exprs } = root else { return None };
     match &**input {
         Node::Scan(scan) if !scan.table.is_virtual => Some((scan, exprs)),

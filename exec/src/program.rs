@@ -3,25 +3,24 @@
 //! An expression reads no table, so it needs no transaction and no operator. One that waits (SLEEP, GET_LOCK) is for a statement.
 
 use crate::dml::convert_to;
-use crate::error::Result;
-use crate::eval::{Env, Pause, Shared};
-use crate::session::SessionVars;
 use crate::wait::NoHost;
-use sql::expr::Expr;
+use expr::Pause;
+use expr::Shared;
+use expr::{Env, Expr, Result, SessionVars};
 use types::{ColumnType, TypeKind, Value, convert};
 
 /// Computes an expression of a stored program, whose variables are `params`. `None`: it waits for something, so it must be run as a query.
 /// `strict`: conditions that a strict data change takes for errors are errors.
 pub fn evaluate(expr: &Expr, session: &SessionVars, params: &[Value<'_>], strict: bool) -> Result<Option<Value<'static>>> {
     let shared = Shared::change(session, params, &NoHost, strict);
-    let env = Env { sources: &[], slots: &[], insert: &[], overlay: &[], shared: &shared };
+    let env = Env { rows: &expr::NoRows, slots: &[], insert: &[], overlay: &[], shared: &shared };
     told(&shared, env.eval(expr).map(Value::into_owned))
 }
 
 /// The text of an expression that is the same each time, computed while a statement is bound: it warns of nothing. `None`: NULL, or it waits.
 pub fn constant_text(expr: &Expr, session: &SessionVars) -> Option<Vec<u8>> {
     let shared = Shared::new(session, &[], &NoHost);
-    let env = Env { sources: &[], slots: &[], insert: &[], overlay: &[], shared: &shared };
+    let env = Env { rows: &expr::NoRows, slots: &[], insert: &[], overlay: &[], shared: &shared };
     let text = env.text(expr);
     shared.restart_row();
     text.ok().flatten().map(std::borrow::Cow::into_owned)
@@ -30,7 +29,7 @@ pub fn constant_text(expr: &Expr, session: &SessionVars) -> Option<Vec<u8>> {
 /// As [`evaluate`], of a condition: is it true?
 pub fn is_true(expr: &Expr, session: &SessionVars, params: &[Value<'_>], strict: bool) -> Result<Option<bool>> {
     let shared = Shared::change(session, params, &NoHost, strict);
-    let env = Env { sources: &[], slots: &[], insert: &[], overlay: &[], shared: &shared };
+    let env = Env { rows: &expr::NoRows, slots: &[], insert: &[], overlay: &[], shared: &shared };
     told(&shared, env.is_true(expr))
 }
 

@@ -5,13 +5,13 @@
 
 use crate::clock::Slice;
 use crate::context::LocalFuture;
-use crate::error::{Error, Result};
-use crate::eval::{Env, Pause, Shared, Step};
+use crate::pause::{Pause, Step};
+use crate::shared::Shared;
 use crate::source::Sources;
 use crate::spill::row_store::RowStore;
-use crate::temporary::Spill;
+use crate::temporary::{Spill, SpillWait};
 use crate::wait;
-use sql::expr::Expr;
+use expr::{Env, Error, Expr, Result};
 use sql::plan::Parts;
 use std::rc::Rc;
 use txn::{Txn, Worker};
@@ -42,6 +42,9 @@ pub(crate) struct Run<'a> {
 
 /// Runs a statement's subqueries with operators, which are above the run: [`crate::subquery`] gives it to the run.
 pub(crate) trait RunSubqueries<'a> {
+    /// What evaluation waits for, if the subquery's outcome is known and a part of it is in a temporary file.
+    fn take_wait(&self) -> Option<SpillWait>;
+
     /// Runs a subquery with the arguments that evaluation wants, and keeps its outcome.
     fn run<'r>(self: Rc<Self>, run: &'r mut Run<'a>, id: usize) -> LocalFuture<'r, Result<()>>
     where
@@ -80,7 +83,7 @@ impl<'a> Run<'a> {
     where
         'a: 'e,
     {
-        Env { sources: &self.sources, slots, insert: &[], overlay: &[], shared: &self.shared }
+        Env { rows: &self.sources, slots, insert: &[], overlay: &[], shared: &self.shared }
     }
 
     /// Counts one row of work. See R2.
@@ -164,9 +167,12 @@ impl<'a> Run<'a> {
 
     /// Waits for what a step asked for; a subquery is run.
     pub async fn resolve(&mut self, pause: Pause) -> Result<()> {
-        if let Pause::Subquery(id) = pause
+        if let Pause::Evaluation(expr::Pause::Subquery(id)) = pause
             && let Some(subqueries) = self.subqueries.clone()
         {
+            if let Some(wait) = subqueries.take_wait() {
+                return wait::resolve(Pause::Spill(wait), &self.shared, &mut self.clock).await;
+            }
             self.shared.restart_row();
             subqueries.run(self, id).await?;
             self.clock.resumed();

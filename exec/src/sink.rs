@@ -1,8 +1,7 @@
 //! Where result rows go. `server` implements [`RowSink`] over the packet encoder, straight into the connection's buffer;
 //! tests implement it over a vector. Used generically, so that a value is encoded without a virtual call.
 
-use crate::error::Result;
-use crate::session::SessionVars;
+use expr::{Result, SessionVars};
 use sql::plan::OutputColumn;
 use std::task::{Context, Poll};
 use types::{ColumnType, Value};

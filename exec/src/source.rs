@@ -1,9 +1,12 @@
 //! The current row of each table of a query block, as expressions read it and operators set it.
 
+use expr::{Row, Rows};
 use smallvec::SmallVec;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use table::{RowBuf, Table};
 use types::schema::TableDef;
+use types::{ColumnType, Error};
 
 /// What expressions see of one table of the query block.
 #[derive(Default)]
@@ -20,7 +23,55 @@ pub(crate) struct Source<'p> {
 }
 
 /// The sources of a query block: on the stack for one table.
-pub(crate) type Sources<'a> = SmallVec<[Source<'a>; 1]>;
+pub(crate) struct Sources<'a>(SmallVec<[Source<'a>; 1]>);
+
+impl<'a> Deref for Sources<'a> {
+    type Target = [Source<'a>];
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl DerefMut for Sources<'_> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
+
+impl Rows for Sources<'_> {
+    #[inline]
+    fn row(&self, source: usize) -> Result<Row<'_>, Error> {
+        self.0[source].current()
+    }
+
+    fn column_type(&self, source: usize, column: usize) -> &ColumnType {
+        self.0[source].stored_table().layout().column_type(column)
+    }
+
+    fn definition(&self, source: usize) -> Option<&TableDef> {
+        self.0.get(source)?.table.map(|table| &**table.def())
+    }
+}
+
+/// The only source of an expression over one table.
+impl Rows for Source<'_> {
+    #[inline]
+    fn row(&self, source: usize) -> Result<Row<'_>, Error> {
+        debug_assert_eq!(source, 0);
+        self.current()
+    }
+
+    fn column_type(&self, _source: usize, column: usize) -> &ColumnType {
+        self.stored_table().layout().column_type(column)
+    }
+
+    fn definition(&self, _source: usize) -> Option<&TableDef> {
+        self.table.map(|table| &**table.def())
+    }
+}
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum SourceState {
@@ -47,9 +98,15 @@ impl<'p> Source<'p> {
         self.table.expect("a source with a stored row has a table")
     }
 
-    /// The stored row that `bytes` holds.
-    pub fn copied_row(&self) -> std::result::Result<types::row::StoredRow<'_>, types::Error> {
-        types::row::StoredRow::new(self.stored_table().layout(), &self.bytes)
+    /// The current row, as expressions read it.
+    #[inline]
+    fn current(&self) -> Result<Row<'_>, Error> {
+        Ok(match self.state {
+            SourceState::Stored => Row::Stored(self.row.row(self.stored_table())),
+            SourceState::Null => Row::Null,
+            SourceState::Copied => Row::Stored(types::StoredRow::new(self.stored_table().layout(), &self.bytes)?),
+            SourceState::Packed => Row::Packed(&self.bytes, self.def),
+        })
     }
 
     /// The current row as bytes that [`Source::set_copy`] takes back.
@@ -71,5 +128,5 @@ impl<'p> Source<'p> {
 /// The sources of a plan's tables, without rows yet.
 #[inline]
 pub(crate) fn sources_of(tables: &[Option<Arc<Table>>]) -> Sources<'_> {
-    tables.iter().map(|table| Source { table: table.as_deref(), ..Source::default() }).collect()
+    Sources(tables.iter().map(|table| Source { table: table.as_deref(), ..Source::default() }).collect())
 }

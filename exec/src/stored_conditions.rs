@@ -7,10 +7,9 @@
 //!     both for each row.
 //! F2: conjuncts keep their order: what stands before a conjunct that only evaluation can judge is tested, what stands behind it is evaluated.
 
-use crate::eval::{Env, Step};
-use crate::in_list;
+use crate::pause::Step;
 use crate::run::Run;
-use sql::expr::{CompareAs, CompareOp, Expr, ExprKind};
+use expr::{CompareAs, CompareOp, Env, Expr, ExprKind, in_list};
 use types::Value;
 use types::row::RowLayout;
 use types::row::condition::{Orders, StoredCondition};
@@ -136,7 +135,7 @@ fn is_exact(by: CompareAs) -> bool {
 fn is_same_for_all(expr: &Expr) -> bool {
     let varies =
         |part: &Expr| matches!(part.kind, ExprKind::UserVariable(_) | ExprKind::AssignVariable { .. } | ExprKind::Row(_));
-    in_list::is_fixed(expr) && !expr.any(&varies) && !sql::is_volatile(expr)
+    in_list::is_fixed(expr) && !expr.any(&varies) && !expr::is_volatile(expr)
 }
 
 /// `None` where two NULLs would meet the condition.

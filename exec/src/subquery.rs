@@ -1,28 +1,28 @@
 //! Subqueries in expressions.
 //!
 //! 1. Evaluation computes the subquery's arguments into a packed row and looks for its outcome among those that are kept, by that row.
-//! 2. Where there is none, it notes the arguments and answers [`Pause::Subquery`]. The driver runs the subquery to its end
-//!    ([`Run::resolve`]), keeps the outcome, and evaluation of the row starts over.
+//! 2. Where there is none, it notes the arguments and answers [`expr::Pause::Subquery`]. The driver runs the subquery to its end
+//!    ([`Run::resolve`]), keeps the outcome, and evaluation of the row starts over. The same answer is given if kept rows are on
+//!    their way from a temporary file; the driver then waits for them.
 //! 3. Outcomes are kept for the statement, up to a limit of memory for each subquery; those of a volatile one until the row is done.
 //!
 //! Q1: a subquery runs with what its arguments were when the evaluation paused; while it runs, nothing else of the statement does.
-//! Q2: what the row around it has gathered in [`crate::eval::Waits`] is set aside while the subquery runs.
+//! Q2: what the row around it has gathered in [`expr::Waits`] is set aside while the subquery runs.
 
-use crate::coerce;
 use crate::context::{Call, LocalFuture};
-use crate::error::{Error, Result};
-use crate::eval::{Env, Evaluated, Pause, Shared, Step, SubqueryValues};
 use crate::hash::ByteMap;
-use crate::keys::{self, KeyKind};
 use crate::operator::{Builder, Operator, Registry, SourceLock};
-use crate::packed::{self, Packer};
+use crate::pause::{Pause, Step};
 use crate::run::{Run, RunSubqueries};
 use crate::source::SourceState;
 use crate::spill::key_set::KeySet;
 use crate::spill::row_store::RowStore;
 use crate::spill::tape::TapeCache;
+use crate::temporary::SpillWait;
+use expr::keys::{self, KeyKind};
+use expr::packed::{self, Packer};
+use expr::{CompareAs, CompareOp, Env, Error, Evaluated, Expr, Result, Subquery, SubqueryTest, SubqueryValues, coerce};
 use smallvec::SmallVec;
-use sql::expr::{CompareAs, CompareOp, Expr, Subquery, SubqueryTest};
 use sql::plan::{FunctionCall, Parts, SubqueryKeep, SubqueryPlan};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -45,6 +45,8 @@ struct Subqueries<'a> {
 /// What is known of a statement's subqueries.
 struct Outcomes {
     known: RefCell<Vec<Known>>,
+    /// A block of kept rows that evaluation needs and that is on its way.
+    wait: RefCell<Option<SpillWait>>,
 }
 
 #[derive(Default)]
@@ -96,6 +98,23 @@ struct Cursor {
 
 impl SubqueryValues for Outcomes {
     fn value<'a>(&self, env: &Env<'a>, subquery: &'a Subquery) -> Evaluated<'a> {
+        self.compute(env, subquery).map_err(|pause| match pause {
+            Pause::Evaluation(pause) => pause,
+            Pause::Spill(wait) => {
+                self.wait.replace(Some(wait));
+                expr::Pause::Subquery(subquery.id)
+            }
+            Pause::Stall(_) => unreachable!("outcomes are kept outside of the engine"),
+        })
+    }
+
+    fn forget(&self, id: usize) {
+        self.known.borrow_mut()[id].clear();
+    }
+}
+
+impl Outcomes {
+    fn compute<'a>(&self, env: &Env<'a>, subquery: &'a Subquery) -> Step<Value<'a>> {
         let place = self.find(env, subquery)?;
         let truth = match &subquery.test {
             SubqueryTest::Value { .. } | SubqueryTest::Call { .. } => {
@@ -132,16 +151,10 @@ impl SubqueryValues for Outcomes {
         Ok(truth.map_or(Value::Null, |t| Value::Int(i64::from(t))))
     }
 
-    fn forget(&self, id: usize) {
-        self.known.borrow_mut()[id].clear();
-    }
-}
-
-impl Outcomes {
     fn new(count: usize) -> Self {
         let mut known = Vec::new();
         known.resize_with(count, Known::default);
-        Self { known: RefCell::new(known) }
+        Self { known: RefCell::new(known), wait: RefCell::default() }
     }
 
     /// Returns what the outcomes that had to make room for it were accounted with.
@@ -169,7 +182,7 @@ impl Outcomes {
             if known.outcomes.is_empty() {
                 known.wanted.clear();
                 known.strict = env.shared.is_strict();
-                return Err(Pause::Subquery(subquery.id));
+                return Err(expr::Pause::Subquery(subquery.id).into());
             }
             return Ok(0);
         }
@@ -183,7 +196,7 @@ impl Outcomes {
         known.wanted = wanted;
         known.strict = env.shared.is_strict();
         packed?;
-        known.arguments.find(&known.wanted).ok_or(Pause::Subquery(subquery.id))
+        known.arguments.find(&known.wanted).ok_or(expr::Pause::Subquery(subquery.id).into())
     }
 }
 
@@ -296,11 +309,11 @@ impl Compared<'_, '_> {
                 (Value::Null, _) | (_, Value::Null) => None,
                 (Value::Bytes(_), _) | (_, Value::Bytes(_)) if self.by[n] == CompareAs::Temporal => {
                     let order = self.env.order_of_dates((value, &self.exprs[n].ty), (&other, &self.types[n]))?;
-                    order.map(|order| crate::eval::holds(self.op, order))
+                    order.map(|order| expr::eval::holds(self.op, order))
                 }
                 _ => {
                     let order = self.env.compare_values(self.by[n], value, &self.exprs[n].ty, &other, &self.types[n])?;
-                    order.map(|order| crate::eval::holds(self.op, order))
+                    order.map(|order| expr::eval::holds(self.op, order))
                 }
             };
             match truth {
@@ -360,6 +373,10 @@ impl<'a> Run<'a> {
 }
 
 impl<'a> RunSubqueries<'a> for Subqueries<'a> {
+    fn take_wait(&self) -> Option<SpillWait> {
+        self.outcomes.wait.take()
+    }
+
     fn run<'r>(self: Rc<Self>, run: &'r mut Run<'a>, id: usize) -> LocalFuture<'r, Result<()>>
     where
         'a: 'r,
@@ -412,7 +429,7 @@ impl Outcomes {
             let wanted = &known[id].wanted;
             (0..function.args.len()).map(|n| packed::get(wanted, n).into_owned()).collect()
         };
-        let Shared { host, session, calls_strictly: strict, .. } = run.shared;
+        let (host, session, strict) = (run.shared.host, run.shared.session, run.shared.calls_strictly);
         let value = host.call(Call { txn: run.txn, session, function, args: &args, strict }).await?;
         let mut row = Vec::new();
         Packer::new(&mut row, 1).push(&value);

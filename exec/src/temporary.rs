@@ -14,7 +14,7 @@
 //! T2: a block is believed only when its checksum and its number are right.
 //! T3: a place in a file is used again only after its block has been read for the last time.
 
-use crate::error::Error;
+use expr::Error;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::Future;

@@ -1,13 +1,13 @@
 //! Expressions against a table of results: `tests/data/expressions.txt`, made with a MySQL server (`SET NAMES utf8mb4`,
 //! `time_zone = '+00:00'`, `timestamp = 1700000000`). `!1690` is an error.
 
-use crate::error::Error;
-use crate::eval::{Env, Pause, Shared};
-use crate::session::SessionVars;
+use crate::shared::Shared;
 use crate::wait::NoHost;
-use sql::plan::{BindContext, SqlMode};
+use expr::Pause;
+use expr::{Env, Error, SessionVars};
+use sql::plan::BindContext;
 use types::schema::{Schema, TableDef};
-use types::{CollationId, ColumnType, Value};
+use types::{CollationId, ColumnType, SqlMode, Value};
 
 struct Context<'s> {
     schema: Schema,
@@ -49,7 +49,7 @@ fn evaluate(text: &str) -> Result<String, String> {
     let parsed = sql::parse_expression(&arena, text.as_bytes(), &session.sql_mode).map_err(|e| format!("parse: {e:?}"))?;
     let expr = sql::bind_constant(&parsed, &context).map_err(|e| format!("bind: {e:?}"))?;
     let shared = Shared::new(&session, &[], &NoHost);
-    let env = Env { sources: &[], slots: &[], insert: &[], overlay: &[], shared: &shared };
+    let env = Env { rows: &expr::NoRows, slots: &[], insert: &[], overlay: &[], shared: &shared };
     let value = env.eval(&expr).and_then(|value| env.finish(value, &expr.ty, &expr.ty));
     match value {
         Ok(Value::Null) => Ok("NULL".into()),

@@ -2,9 +2,9 @@
 
 use crate::clock::Slice;
 use crate::context::{ExecContext, Host, LocalFuture};
-use crate::error::{Error, Result};
-use crate::eval::{Pause, Shared};
-use crate::session::SessionVars;
+use crate::pause::{Pause, engine_error};
+use crate::shared::Shared;
+use expr::{Error, Result, SessionVars};
 use os::time::Instant;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -13,16 +13,16 @@ use std::task::Poll;
 /// Waits for what a step asked for; the step is called again afterwards.
 pub(crate) async fn resolve(pause: Pause, shared: &Shared<'_>, clock: &mut Slice) -> Result<()> {
     match pause {
-        Pause::Error(error) => return Err(*error),
         Pause::Stall(txn::Stall::Lock(cell)) => {
             let _timed = LockWait::begin(shared.session);
             until_deadline(shared, clock.deadline(), txn::Stall::Lock(cell)).await?;
         }
         Pause::Stall(stall) => until_deadline(shared, clock.deadline(), stall).await?,
         Pause::Spill(wait) => until_killed(shared.session, wait).await?,
-        Pause::Yield => yield_now().await,
-        Pause::Subquery(_) => return Err(Error::NotSupported("a subquery here".into())),
-        Pause::Sleep(duration) => {
+        Pause::Evaluation(expr::Pause::Yield) => yield_now().await,
+        Pause::Evaluation(expr::Pause::Error(error)) => return Err(*error),
+        Pause::Evaluation(expr::Pause::Subquery(_)) => return Err(Error::NotSupported("a subquery here".into())),
+        Pause::Evaluation(expr::Pause::Sleep(duration)) => {
             let left = clock.deadline().map(|deadline| deadline.saturating_duration_since(Instant::now()));
             if left.is_some_and(|left| left.is_zero()) {
                 // The sleep of the row before was cut.
@@ -37,7 +37,7 @@ pub(crate) async fn resolve(pause: Pause, shared: &Shared<'_>, clock: &mut Slice
             shared.restart_row();
             shared.rare().waits.record(shared.session, Some(interrupted.into()));
         }
-        Pause::GetLock { name, timeout } => {
+        Pause::Evaluation(expr::Pause::GetLock { name, timeout }) => {
             let wait = shared.host.get_lock(shared.session.connection_id, &name, timeout);
             match until_killed(shared.session, wait).await {
                 Ok(Ok(taken)) => {
@@ -123,7 +123,7 @@ macro_rules! engine {
                         break Err(killed);
                     }
                 }
-                Err(txn::Interrupt::Error(error)) => break Err($crate::error::Error::from(error)),
+                Err(txn::Interrupt::Error(error)) => break Err($crate::pause::engine_error(error)),
             }
         }
     };
@@ -141,7 +141,7 @@ pub(crate) async fn roll_back_to(worker: &txn::Worker, txn: &mut txn::Txn, savep
         match txn.rollback_to(worker, savepoint) {
             Ok(()) => return Ok(()),
             Err(txn::Interrupt::Stall(stall)) => stall.await,
-            Err(txn::Interrupt::Error(error)) => return Err(error.into()),
+            Err(txn::Interrupt::Error(error)) => return Err(engine_error(error)),
         }
     }
 }
@@ -150,15 +150,7 @@ pub(crate) async fn roll_back_to(worker: &txn::Worker, txn: &mut txn::Txn, savep
 #[derive(Debug, Default)]
 pub struct NoHost;
 
-impl Host for NoHost {
-    fn sleep(&self, _duration: std::time::Duration) -> LocalFuture<'_, ()> {
-        Box::pin(async {})
-    }
-
-    fn get_lock(&self, _connection: u32, _name: &str, _timeout: Option<std::time::Duration>) -> LocalFuture<'_, Result<bool>> {
-        Box::pin(async { Err(Error::NotSupported("GET_LOCK here".into())) })
-    }
-
+impl expr::Host for NoHost {
     fn release_lock(&self, _connection: u32, _name: &str) -> Option<bool> {
         None
     }
@@ -169,6 +161,16 @@ impl Host for NoHost {
 
     fn lock_holder(&self, _name: &str) -> Option<u32> {
         None
+    }
+}
+
+impl Host for NoHost {
+    fn sleep(&self, _duration: std::time::Duration) -> LocalFuture<'_, ()> {
+        Box::pin(async {})
+    }
+
+    fn get_lock(&self, _connection: u32, _name: &str, _timeout: Option<std::time::Duration>) -> LocalFuture<'_, Result<bool>> {
+        Box::pin(async { Err(Error::NotSupported("GET_LOCK here".into())) })
     }
 
     fn virtual_rows(

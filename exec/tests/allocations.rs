@@ -65,7 +65,7 @@ impl RowSink for Buffer {
     fn is_full(&self) -> bool {
         false
     }
-    fn poll_drain(&mut self, _cx: &mut Context<'_>) -> Poll<exec::Result<()>> {
+    fn poll_drain(&mut self, _cx: &mut Context<'_>) -> Poll<expr::Result<()>> {
         Poll::Ready(Ok(()))
     }
 }

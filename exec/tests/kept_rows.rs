@@ -1,6 +1,7 @@
 //! Rows that outlive their statement: in memory up to a bound, in a file beyond it, read once and in order.
 
-use exec::{Error, Temporary};
+use exec::Temporary;
+use expr::Error;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};

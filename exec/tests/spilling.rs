@@ -2,7 +2,8 @@
 
 mod support;
 
-use exec::{Error, Host, LocalFuture, NoHost, Result, Temporary, VirtualRows, kill};
+use exec::{Host, LocalFuture, NoHost, Temporary, VirtualRows};
+use expr::{Error, Result, kill};
 use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -49,13 +50,7 @@ impl Drop for Spills {
     }
 }
 
-impl Host for Spills {
-    fn sleep(&self, _duration: Duration) -> LocalFuture<'_, ()> {
-        Box::pin(async {})
-    }
-    fn get_lock(&self, _connection: u32, _name: &str, _timeout: Option<Duration>) -> LocalFuture<'_, Result<bool>> {
-        Box::pin(async { Ok(true) })
-    }
+impl expr::Host for Spills {
     fn release_lock(&self, _connection: u32, _name: &str) -> Option<bool> {
         None
     }
@@ -64,6 +59,15 @@ impl Host for Spills {
     }
     fn lock_holder(&self, _name: &str) -> Option<u32> {
         None
+    }
+}
+
+impl Host for Spills {
+    fn sleep(&self, _duration: Duration) -> LocalFuture<'_, ()> {
+        Box::pin(async {})
+    }
+    fn get_lock(&self, _connection: u32, _name: &str, _timeout: Option<Duration>) -> LocalFuture<'_, Result<bool>> {
+        Box::pin(async { Ok(true) })
     }
     fn temporary(&self) -> Option<&Temporary> {
         self.looked.set(self.looked.get() + 1);

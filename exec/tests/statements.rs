@@ -2,7 +2,7 @@
 
 mod support;
 
-use exec::{Error, Level};
+use expr::{Error, Level};
 use support::Fixture;
 use types::Value;
 
@@ -191,11 +191,11 @@ fn types_come_back_as_they_went_in() {
     client.check("SELECT id FROM y WHERE n = 12.346 AND c = 'AB' AND e = 'green' AND s = 'a,c'", "18446744073709551615");
     client.check("SELECT e + 0, s + 0 FROM y", "2,5");
     // TIMESTAMP follows the session's zone, DATETIME does not.
-    client.session.time_zone = exec::TimeZone::parse("+02:00", &exec::TimeZone::Utc).expect("an offset");
+    client.session.time_zone = types::temporal::TimeZone::parse("+02:00", &types::temporal::TimeZone::Utc).expect("an offset");
     client.check("SELECT ts, dt FROM y", "2024-01-15 12:11:12,2024-01-15 10:11:12.346");
     client.check("SELECT COUNT(*) FROM y WHERE ts = '2024-01-15 12:11:12'", "1");
     client.run("UPDATE y SET ts = '2024-06-01 00:00:00'");
-    client.session.time_zone = exec::TimeZone::Utc;
+    client.session.time_zone = types::temporal::TimeZone::Utc;
     client.check("SELECT ts FROM y", "2024-05-31 22:00:00");
 }
 

@@ -2,7 +2,8 @@
 
 mod support;
 
-use exec::{Error, Host, LocalFuture, Result, VirtualRows, kill};
+use exec::{Host, LocalFuture, VirtualRows};
+use expr::{Error, Result, kill};
 use std::cell::RefCell;
 use std::future::Future;
 use std::sync::Arc;
@@ -19,6 +20,18 @@ struct Clock {
     kill: Option<(usize, Arc<AtomicU8>)>,
 }
 
+impl expr::Host for Clock {
+    fn release_lock(&self, _connection: u32, _name: &str) -> Option<bool> {
+        Some(true)
+    }
+    fn release_all_locks(&self, _connection: u32) -> u64 {
+        1
+    }
+    fn lock_holder(&self, _name: &str) -> Option<u32> {
+        None
+    }
+}
+
 impl Host for Clock {
     fn sleep(&self, duration: Duration) -> LocalFuture<'_, ()> {
         self.slept.borrow_mut().push(duration.as_secs());
@@ -33,15 +46,6 @@ impl Host for Clock {
     fn get_lock(&self, _connection: u32, name: &str, timeout: Option<Duration>) -> LocalFuture<'_, Result<bool>> {
         let free = name == "free" || timeout.is_none();
         Box::pin(async move { Ok(free) })
-    }
-    fn release_lock(&self, _connection: u32, _name: &str) -> Option<bool> {
-        Some(true)
-    }
-    fn release_all_locks(&self, _connection: u32) -> u64 {
-        1
-    }
-    fn lock_holder(&self, _name: &str) -> Option<u32> {
-        None
     }
     fn virtual_rows(&self, _table: &TableDef, _equal: &[(usize, Vec<u8>)]) -> Option<Box<dyn VirtualRows + '_>> {
         None

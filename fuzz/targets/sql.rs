@@ -5,7 +5,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sql::plan::SqlMode;
+use types::SqlMode;
 
 fuzz_target!(|data: &[u8]| {
     let Some((&choice, mut text)) = data.split_first() else { return };

@@ -8,14 +8,14 @@
 use crate::digests::Ways;
 use crate::shared::Shared;
 use crate::worker::{Worker, gather};
-use exec::Work;
-pub use exec::count;
+use expr::Work;
+pub use expr::count;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
-exec::counter_cells! {
+expr::counter_cells! {
     /// Events other than statements.
     Events {
         aborted_clients => "Aborted_clients",

@@ -10,7 +10,7 @@ mod window;
 
 use crate::variables;
 use conditions::Condition;
-use exec::Error as Exec;
+use expr::Error as Exec;
 use sql::{Clause, DefinitionError, Error as Sql, FileError, NameKind, RecursiveError};
 use table::ddl::ForeignKeyError;
 use table::{Error as Table, NameOf};
@@ -137,7 +137,7 @@ wraps!(Sql => Sql, Exec => Exec, Table => Table, variables::Error => Variable, p
 
 impl From<txn::Error> for Error {
     fn from(error: txn::Error) -> Self {
-        Error::Exec(error.into())
+        Error::Exec(exec::engine_error(error))
     }
 }
 
@@ -238,10 +238,10 @@ fn not_supported(what: &str) -> Condition {
     Condition::NotSupportedYet { what: what.into() }
 }
 
-fn sql_error(error: &Sql) -> Condition {
+pub(crate) fn sql_error(error: &Sql) -> Condition {
     match error {
         Sql::Syntax { near, line } => Condition::ParseError { near: near.into(), line: line.into() },
-        Sql::Stopped(stopped) => exec_error(&exec::Error::from(*stopped)),
+        Sql::Stopped(stopped) => exec_error(&expr::Error::from(*stopped)),
         Sql::Condition(condition) => Condition::clone(condition),
         Sql::TooDeep => Condition::StackOverrunNeedMore { why: "the statement is nested too deeply".into() },
         Sql::InvalidUtf8 { text } => Condition::InvalidCharacterString { charset: "utf8mb4".into(), value: text.into() },
@@ -496,10 +496,6 @@ fn definition_error(error: &DefinitionError) -> Condition {
 
 fn exec_error(error: &Exec) -> Condition {
     match error {
-        Exec::DigestArgument(why) => {
-            let why = why.as_ref().map_or_else(|| own_error(&Error::EmptyQuery), sql_error);
-            Condition::ParseErrorInDigestFn { why: why.into() }
-        }
         Exec::OutOfRange { what, expression } => Condition::DataOutOfRange { kind: what.into(), expression: expression.into() },
         Exec::Partition(error) => partition::partition_error(error),
         Exec::IndexDataTruncated { index, row } => {
@@ -605,7 +601,7 @@ fn expression_error(error: &(dyn std::error::Error + Send + Sync + 'static)) -> 
 
 fn table_error(error: &Table) -> Condition {
     match error {
-        Table::Engine(error) => exec_error(&clone_engine_error(error).into()),
+        Table::Engine(error) => exec_error(&exec::engine_error(clone_engine_error(error))),
         Table::CorruptCatalog { what } => Condition::GetErrno { why: format!("the catalog is damaged: {what}").into() },
         Table::LockedForReading { table } => locked_for_reading(table),
         Table::LockWaitTimeout => Condition::LockWaitTimeout,

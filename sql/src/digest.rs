@@ -14,11 +14,10 @@
 use crate::keyword::Keyword as K;
 use crate::lexer::{Lexer, Token, unescape};
 use crate::parser::parse_int;
-use crate::plan::SqlMode;
 use std::borrow::Cow;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;
-use types::{Decimal, Value};
+use types::{Decimal, SqlMode, Value};
 
 /// Statements with more literals than this are planned each time.
 const LIFTED_MAX: usize = 1000;

@@ -28,9 +28,9 @@ pub use words::unreserved_words;
 use crate::keyword::Keyword as K;
 use crate::lexer::{Lexer, Token, unescape};
 use crate::parser::Repeated;
-use crate::plan::SqlMode;
 use std::borrow::Cow;
 use std::fmt::Write;
+use types::SqlMode;
 
 /// Bytes of pieces that are kept: `max_digest_length`.
 pub const DIGEST_BYTES_MAX: usize = 1024;

@@ -9,8 +9,7 @@
 
 use crate::keyword::Keyword;
 use crate::lexer::{Lexer, Token};
-use crate::plan::SqlMode;
-use types::Value;
+use types::{SqlMode, Value};
 
 /// A variable, and its value for the statement.
 #[derive(Clone, Debug, PartialEq)]

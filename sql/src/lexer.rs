@@ -8,7 +8,7 @@
 //! L1: every call advances or returns [`Token::End`], for any input.
 
 use crate::keyword::Keyword;
-use crate::plan::SqlMode;
+use types::SqlMode;
 
 /// The version whose `/*!NNNNN */` comments are executed.
 pub const VERSION: u32 = 80400;

@@ -3,7 +3,7 @@
 //! - [`parse`] reads bytes into a syntax tree ([`ast`]) that lives in an [`Arena`].
 //! - [`digest`] hashes a statement and lifts its literals out, so that a plan cache can find its plan without parsing.
 //! - `bind` resolves names and types against an immutable `types::schema::Schema`; `planner` chooses access paths.
-//! - [`mod@plan`] is what `exec` runs; [`expr`] is what it evaluates; [`func`] names the built-in functions.
+//! - [`mod@plan`] is what `exec` runs; its expressions are those of the crate `expr`.
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![forbid(unsafe_code)]
 
@@ -16,9 +16,7 @@ mod digest;
 mod digest_text;
 mod error;
 pub mod explain;
-pub mod expr;
 mod file;
-pub mod func;
 mod hint;
 mod key_part;
 mod keyword;
@@ -38,7 +36,7 @@ mod walk;
 
 pub use arena::Arena;
 pub use bind::result_column::kept_column;
-pub use bind::{bind_constant, bind_show_filter, bind_value, is_fixed, kept_type, plan};
+pub use bind::{bind_constant, bind_show_filter, bind_value, kept_type, plan};
 pub use digest::{Digest, Lifted, digest};
 pub use digest_text::{DIGEST_BYTES_MAX, digest_skeleton, digest_text, digest_text_of, unreserved_words};
 pub use error::{
@@ -52,7 +50,7 @@ pub use keyword::reserved_words as keywords;
 pub use lexer::is_blank;
 pub use parser::{DEPTH_MAX, HEIGHT_MAX, Parsed, Repeated, parse, parse_expression, parse_lifted, parse_type};
 pub use partition::{bind_partition, partition_expr};
-pub use planner::{estimated_cost, is_volatile, join_rows};
+pub use planner::{estimated_cost, join_rows};
 pub use row_expr::{RowExprUse, bind_row_expr, check_row_exprs, row_expr};
 pub use secret::{places_of_parameters, without_secrets};
 pub use view::{NewView, check_view, define_view, view_columns, view_definition};

@@ -9,11 +9,10 @@
 //!    no partition holds the row.
 
 use crate::ast::{self, BinaryOp, UnaryOp};
-use crate::bind::{Class, children, class};
+use crate::bind::{Class, class};
 use crate::error::{Error, Result};
-use crate::expr::{CompareAs, Expr, ExprKind, PartitionCall};
-use crate::func::Function;
 use crate::row_expr::{RowExprUse, bind_row_expr, row_expr};
+use expr::{CompareAs, Expr, ExprKind, Function, PartitionCall};
 use std::sync::Arc;
 use types::partition::{PartitionBy, PartitionError, PartitionFunction, PartitionProblem, Partitioning, may_partition};
 use types::schema::{RowExpr, TableDef};
@@ -201,7 +200,7 @@ fn check_zones(expr: &Expr) -> Result<()> {
         ExprKind::Column { .. } if is_timestamp(&expr.ty) => return wrong(),
         _ => {}
     }
-    children(expr).into_iter().try_for_each(check_zones)
+    expr.parts().into_iter().try_for_each(check_zones)
 }
 
 fn function(def: &TableDef) -> Result<PartitionFunction> {

@@ -9,13 +9,13 @@
 //!         Scan u (source 1), keys read source 0
 //! ```
 
-use crate::expr::{Aggregate, CompareAs, Expr, WindowCall};
 pub use crate::file::{FileFormat, LoadPlan, LoadTarget};
 use crate::param::ParamUse;
+use expr::{Aggregate, CompareAs, Expr, WindowCall};
 use std::sync::Arc;
 use types::schema::{RoutineDef, TableDef};
 use types::statistics::TableStatistics;
-use types::{ColumnType, Value, json};
+use types::{ColumnType, SqlMode, Value, json};
 
 /// A bound and planned statement that touches rows.
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ pub enum Plan {
 pub struct Parts {
     /// The number of sources of the row context, over all blocks of the statement.
     pub sources: usize,
-    /// By the number in [`crate::expr::Subquery`].
+    /// By the number in [`expr::Subquery`].
     pub subqueries: Vec<SubqueryPlan>,
     /// The queries of common table expressions that are read in several places, or recursive; see [`Derived::shared`].
     pub stores: Vec<Arc<Node>>,
@@ -60,7 +60,7 @@ pub struct Named {
 pub struct ViewCheck {
     /// `database.name` of the view that the statement names.
     pub view: String,
-    /// Over the new row as source 0, and over `joined` as [`crate::expr::ExprKind::InsertValue`].
+    /// Over the new row as source 0, and over `joined` as [`expr::ExprKind::InsertValue`].
     pub condition: Expr,
     /// The columns of other tables of the view that it reads, over the sources of the statement.
     pub joined: Vec<Expr>,
@@ -795,57 +795,4 @@ impl Default for Switches {
             derived_condition_pushdown: true,
         }
     }
-}
-
-/// The parts of sql_mode that parsing and execution depend on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SqlMode {
-    pub strict: bool,
-    pub ansi_quotes: bool,
-    pub pipes_as_concat: bool,
-    pub no_backslash_escapes: bool,
-    pub only_full_group_by: bool,
-    pub no_zero_date: bool,
-    pub no_zero_in_date: bool,
-    pub error_for_division_by_zero: bool,
-    pub no_auto_value_on_zero: bool,
-    pub no_unsigned_subtraction: bool,
-    pub high_not_precedence: bool,
-    pub ignore_space: bool,
-    pub real_as_float: bool,
-    pub pad_char_to_full_length: bool,
-    pub allow_invalid_dates: bool,
-    pub time_truncate_fractional: bool,
-}
-
-impl SqlMode {
-    /// `SET sql_mode = ''`
-    pub const NONE: SqlMode = SqlMode {
-        strict: false,
-        ansi_quotes: false,
-        pipes_as_concat: false,
-        no_backslash_escapes: false,
-        only_full_group_by: false,
-        no_zero_date: false,
-        no_zero_in_date: false,
-        error_for_division_by_zero: false,
-        no_auto_value_on_zero: false,
-        no_unsigned_subtraction: false,
-        high_not_precedence: false,
-        ignore_space: false,
-        real_as_float: false,
-        pad_char_to_full_length: false,
-        allow_invalid_dates: false,
-        time_truncate_fractional: false,
-    };
-
-    /// MySQL 8.4's default.
-    pub const DEFAULT: SqlMode = SqlMode {
-        strict: true,
-        only_full_group_by: true,
-        no_zero_date: true,
-        no_zero_in_date: true,
-        error_for_division_by_zero: true,
-        ..SqlMode::NONE
-    };
 }

@@ -12,9 +12,10 @@ use crate::arena::Arena;
 use crate::ast::{BinaryOp, DataType, Expr, ObjectName, VariableScope};
 use crate::error::Result;
 use crate::parser::{Parsed, read_program};
-use crate::plan::SqlMode;
+use conditions::SignalItem;
 use self_cell::self_cell;
 use std::fmt::Write;
+use types::SqlMode;
 use types::schema::TriggerEvent;
 
 self_cell! {
@@ -191,47 +192,6 @@ pub struct Signal<'a> {
     /// Of RESIGNAL, none is the condition that is handled.
     pub state: Option<[u8; 5]>,
     pub items: Vec<(SignalItem, ExprCode<'a>)>,
-}
-
-/// The items of a condition that SIGNAL sets and GET DIAGNOSTICS reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SignalItem {
-    ClassOrigin,
-    SubclassOrigin,
-    MessageText,
-    MysqlErrno,
-    ConstraintCatalog,
-    ConstraintSchema,
-    ConstraintName,
-    CatalogName,
-    SchemaName,
-    TableName,
-    ColumnName,
-    CursorName,
-    /// GET DIAGNOSTICS only.
-    ReturnedState,
-}
-
-impl SignalItem {
-    pub const ALL: [(SignalItem, &'static str); 13] = [
-        (SignalItem::ClassOrigin, "CLASS_ORIGIN"),
-        (SignalItem::SubclassOrigin, "SUBCLASS_ORIGIN"),
-        (SignalItem::MessageText, "MESSAGE_TEXT"),
-        (SignalItem::MysqlErrno, "MYSQL_ERRNO"),
-        (SignalItem::ConstraintCatalog, "CONSTRAINT_CATALOG"),
-        (SignalItem::ConstraintSchema, "CONSTRAINT_SCHEMA"),
-        (SignalItem::ConstraintName, "CONSTRAINT_NAME"),
-        (SignalItem::CatalogName, "CATALOG_NAME"),
-        (SignalItem::SchemaName, "SCHEMA_NAME"),
-        (SignalItem::TableName, "TABLE_NAME"),
-        (SignalItem::ColumnName, "COLUMN_NAME"),
-        (SignalItem::CursorName, "CURSOR_NAME"),
-        (SignalItem::ReturnedState, "RETURNED_SQLSTATE"),
-    ];
-
-    pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(item, _)| *item == self).expect("all are listed").1
-    }
 }
 
 /// A place that takes a value.

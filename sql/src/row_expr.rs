@@ -14,11 +14,11 @@
 use crate::ast::{self, BinaryOp, CastTarget, Expr, IntervalUnit, Literal, TrimSide, UnaryOp, UnitFunction};
 use crate::bind::is_function;
 use crate::error::{DefinitionError, Error, Result, RowExprProblem};
-use crate::plan::{BindContext, SqlMode};
+use crate::plan::BindContext;
 use std::fmt::Write;
 use std::sync::Arc;
 use types::schema::{ColumnDefault, RowExpr, Schema, TableDef};
-use types::{CollationId, ColumnType, Value};
+use types::{CollationId, ColumnType, SqlMode, Value};
 
 /// The use of an expression, with the name of the column or constraint.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub fn row_expr(expr: &Expr<'_>, usage: &RowExprUse) -> Result<RowExpr> {
 }
 
 /// Parses and binds a stored expression over a row of `table`, which is source 0.
-pub fn bind_row_expr(text: &str, table: &Arc<TableDef>) -> Result<crate::expr::Expr> {
+pub fn bind_row_expr(text: &str, table: &Arc<TableDef>) -> Result<expr::Expr> {
     let context = DefinitionContext { schema: Schema::default() };
     let arena = crate::Arena::new();
     let parsed = crate::parse_expression(&arena, text.as_bytes(), &context.sql_mode())?;
@@ -889,7 +889,7 @@ mod tests {
 
     fn text(written: &str) -> std::result::Result<String, Error> {
         let arena = crate::Arena::new();
-        let parsed = crate::parse_expression(&arena, written.as_bytes(), &crate::plan::SqlMode::DEFAULT).expect("parses");
+        let parsed = crate::parse_expression(&arena, written.as_bytes(), &types::SqlMode::DEFAULT).expect("parses");
         row_expr(&parsed, &RowExprUse::Generated("g".into())).map(|expr| expr.text)
     }
 

@@ -11,8 +11,8 @@
 //! The statement text of PREPARE becomes `...`, as in MySQL.
 
 use crate::lexer::{Lexer, Token};
-use crate::plan::SqlMode;
 use std::borrow::Cow;
+use types::SqlMode;
 
 const SECRET: &[u8] = b"<secret>";
 

@@ -1,10 +1,10 @@
 //! A schema and a session for the tests of this crate.
 
-use crate::plan::{BindContext, Plan, SqlMode};
+use crate::plan::{BindContext, Plan};
 use crate::{Arena, Result};
 use std::sync::Arc;
 use types::schema::{ColumnDef, DatabaseDef, IndexColumn, IndexDef, IndexKind, Schema, TableDef, TableId};
-use types::{CollationId, ColumnType, TypeKind, Value};
+use types::{CollationId, ColumnType, SqlMode, TypeKind, Value};
 
 pub(crate) struct Fixture {
     schema: Schema,
@@ -89,7 +89,7 @@ impl Fixture {
         };
         let other = DatabaseDef { name: "other".to_owned(), ..test.clone() };
         let databases = [test, other].map(|d| (d.name.clone(), Arc::new(d)));
-        Self { schema: Schema { version: 1, databases: databases.into_iter().collect() }, mode: crate::plan::SqlMode::DEFAULT }
+        Self { schema: Schema { version: 1, databases: databases.into_iter().collect() }, mode: types::SqlMode::DEFAULT }
     }
 
     pub fn plan(&self, text: &str) -> Result<Plan> {

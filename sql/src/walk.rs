@@ -1,7 +1,7 @@
 //! Visitors over plans and expressions.
 
-use crate::expr::{Expr, ExprKind, FrameBound, WindowFunction};
 use crate::plan::{Access, KeyRange, Node, Parts, Plan, Scan, SubqueryKeep, SubqueryPlan, ViewCheck};
+use expr::{Expr, FrameBound, WindowFunction};
 
 impl Plan {
     /// The parts that the statement runs beside its main tree.
@@ -222,25 +222,5 @@ impl KeyRange {
     /// The values of the prefix and of the bounds.
     pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
         self.prefix.iter().chain(self.low.iter().chain(&self.high).map(|(expr, _)| expr))
-    }
-}
-
-impl Expr {
-    /// The direct subexpressions.
-    pub fn parts(&self) -> Vec<&Expr> {
-        crate::bind::children(self)
-    }
-
-    /// Calls `visit` for every column that it reads, as (source, column).
-    pub fn each_column(&self, visit: &mut impl FnMut(usize, usize)) {
-        if let ExprKind::Column { source, column } | ExprKind::ColumnOrdinal { source, column } = self.kind {
-            visit(source, column);
-        }
-        self.parts().into_iter().for_each(|part| part.each_column(visit));
-    }
-
-    /// Is there an expression like this in it, itself included?
-    pub fn any(&self, test: &impl Fn(&Expr) -> bool) -> bool {
-        test(self) || self.parts().into_iter().any(|part| part.any(test))
     }
 }

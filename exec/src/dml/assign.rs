@@ -6,10 +6,10 @@
 use super::defaults::{self, Default};
 use super::triggers::{ChangedRow, Triggers};
 use super::{RowRules, rules, store};
-use crate::error::Result;
-use crate::eval::{Env, Shared, Step};
+use crate::pause::Step;
 use crate::source::Source;
-use sql::expr::{Expr, ExprKind};
+use expr::Shared;
+use expr::{Env, Expr, ExprKind, Result};
 use sql::plan::Assignment;
 use std::sync::Arc;
 use types::json::Json;

@@ -13,17 +13,16 @@ use super::foreign::{Checker, Writer};
 use super::triggers::{ChangedRow, Triggers};
 use super::{Changes, RowRules, ViewJudge};
 use crate::context::ExecContext;
-use crate::error::Result;
-use crate::eval::Step;
 use crate::hash::ByteMap;
 use crate::operator::Builder;
-use crate::packed::{self, Packer};
+use crate::pause::Step;
 use crate::prepared::Prepared;
 use crate::run::Run;
 use crate::source::SourceState;
 use crate::spill::sorter::Sorter;
 use crate::wait::engine;
-use crate::work::count;
+use expr::packed::{self, Packer};
+use expr::{Result, count};
 use sql::plan::{ChangePlan, ChangeTarget};
 use table::{Progress, Table, WriteRow};
 use types::Value;
@@ -207,7 +206,7 @@ impl<'p> Rows<'p> {
                 Ok(value) => packer.push(&value),
                 Err(pause) => {
                     self.values.truncate(start);
-                    return Err(pause);
+                    return Err(pause.into());
                 }
             }
         }

@@ -1,12 +1,12 @@
 //! The rows a statement will change, as a list of their keys: for ORDER BY, and where changing rows would disturb the scan.
 //! The rows are locked as they are found, so they are still the ones to change when their turn comes.
 
-use crate::error::Result;
-use crate::eval::Step;
-use crate::keys::{self, KeyKind};
 use crate::operator::{ScanOperator, SourceLock};
+use crate::pause::Step;
 use crate::run::Run;
 use crate::spill::sorter::Sorter;
+use expr::Result;
+use expr::keys::{self, KeyKind};
 use sql::plan::{Scan, SortKey};
 use table::Table;
 use txn::{LockMode, WaitPolicy};
@@ -73,7 +73,7 @@ fn add(keys: &mut Sorter, run: &Run<'_>, source: usize, order: &[SortKey]) -> St
             env.eval(&key.expr).and_then(|value| keys::encode_ordered(&env, kind, key.descending, &value, &key.expr.ty, arena));
         if let Err(pause) = encoded {
             arena.truncate(start);
-            return Err(pause);
+            return Err(pause.into());
         }
     }
     let order_bytes = arena.len() - start;

@@ -4,14 +4,13 @@ use super::assign::ColumnChanges;
 use super::done::{ChangeInfo, DmlDone};
 use crate::clock::Slice;
 use crate::context::ExecContext;
-use crate::error::{Error, Result};
-use crate::eval::Shared;
 use crate::operator::{SourceLock, evaluate_count};
 use crate::prepared::Prepared;
 use crate::run::Run;
-use crate::session::SessionVars;
+use crate::shared::Shared;
 use crate::source::{SourceState, sources_of};
 use crate::wait::engine;
+use expr::{Error, Result, SessionVars};
 use sql::plan::{LimitPlan, Parts};
 use std::sync::Arc;
 use table::{RowRead, Table};
@@ -131,5 +130,5 @@ pub(super) fn update_info(session: &SessionVars, matched: u64, changed: u64) -> 
 /// The number that changed columns give a table's AUTO_INCREMENT column; zero and negative numbers do not count.
 pub(super) fn changed_number(table: &Table, changes: &ColumnChanges<'_>) -> Option<u64> {
     let (_, value) = changes.iter().find(|(column, _)| table.def().columns[*column].auto_increment)?;
-    u64::try_from(crate::coerce::plain_integer(value)?).ok().filter(|n| *n > 0)
+    u64::try_from(expr::coerce::plain_integer(value)?).ok().filter(|n| *n > 0)
 }

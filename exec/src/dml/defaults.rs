@@ -1,15 +1,12 @@
 //! Column defaults, made into values once for each plan.
 
 use super::store;
-use crate::coerce;
-use crate::error::{Error, Result};
-use crate::eval::Shared;
-use sql::expr::Expr;
+use expr::Shared;
+use expr::{Error, Expr, Result, coerce};
 use std::sync::Arc;
-use types::convert;
 use types::schema::{ColumnDef, ColumnDefault, TableDef};
 use types::temporal::TimeZone;
-use types::{DateTime, TypeKind, Value};
+use types::{DateTime, TypeKind, Value, convert};
 
 /// What a column gets when the statement gives it nothing.
 pub(crate) enum Default {

@@ -5,10 +5,10 @@
 
 use super::defaults::{self, Default};
 use super::store;
-use crate::error::Result;
-use crate::eval::{Env, Shared, Step};
+use crate::pause::Step;
 use crate::source::Source;
-use sql::expr::Expr;
+use expr::Shared;
+use expr::{Env, Expr, Result};
 use table::Table;
 use types::Value;
 
@@ -71,8 +71,8 @@ pub(super) fn evaluate(
     exprs: &[Option<Expr>],
     row_number: u64,
 ) -> Step<Vec<Value<'static>>> {
-    let source = [Source { table: Some(table), ..Source::default() }];
-    let env = Env { sources: &source, slots: &[], insert: &[], overlay: &[], shared };
+    let source = Source { table: Some(table), ..Source::default() };
+    let env = Env { rows: &source, slots: &[], insert: &[], overlay: &[], shared };
     let mut row = GivenRow::new(shared, table, defaults)?;
     for (expr, &number) in exprs.iter().zip(columns) {
         row.take(&env, table, expr.as_ref(), number, row_number)?;

@@ -12,29 +12,24 @@ use super::given::{self, GivenRow};
 use super::triggers::{ChangedRow, InsertTriggers, NewRow};
 use super::{Changes, ViewJudge, rules, store};
 use crate::clock::Slice;
-use crate::coerce;
 use crate::context::ExecContext;
-use crate::error::{Error, Result};
-use crate::eval::{Env, Shared, Step};
 use crate::operator::{Builder, Operator};
-use crate::packed;
+use crate::pause::Step;
 use crate::prepared::{InsertShape, Prepared};
 use crate::run::Run;
 use crate::scratch::Scratch;
-use crate::session::SessionVars;
+use crate::shared::Shared;
 use crate::source::{Source, SourceState, sources_of};
 use crate::spill::row_store::RowStore;
 use crate::spill::tape::TapeReader;
 use crate::wait::{self, engine};
-use crate::work::count;
-use sql::expr::Expr;
+use expr::{Env, Error, Expr, Result, SessionVars, coerce, count, packed};
 use sql::plan::{InsertPlan, InsertSource, Node, OutputColumn, QueryPlan};
 use std::sync::Arc;
 use table::{InsertRow, Progress, RowBuf, RowRead, Table, WriteRow};
 use txn::{LockMode, Txn, WaitPolicy, Worker};
-use types::Value;
-use types::recycle;
 use types::schema::IndexKind;
+use types::{Value, recycle};
 
 /// Runs an INSERT or REPLACE.
 pub(crate) async fn insert(
@@ -58,7 +53,7 @@ pub(crate) async fn insert(
             let mut clock = Slice::until(None);
             insert.single_row = rows.len() == 1;
             insert.rows_known = Some(rows.len() as u64);
-            let env = Env { sources: &[], slots: &[], insert: &[], overlay: &[], shared: &shared };
+            let env = Env { rows: &expr::NoRows, slots: &[], insert: &[], overlay: &[], shared: &shared };
             let mut raw = recycle(std::mem::take(&mut scratch.values));
             for row in rows {
                 shared.row_done();
@@ -706,7 +701,7 @@ impl<'p> Inserting<'p> {
             .collect();
         let mut raw = Vec::new();
         if self.plan.duplicate_parts.subqueries.is_empty() {
-            let env = Env { sources: &source, slots: &[], insert: &shown, overlay: &[], shared };
+            let env = Env { rows: &source[0], slots: &[], insert: &shown, overlay: &[], shared };
             let mut clock = Slice::until(None);
             while let Err(pause) = assigner.evaluate(&env, self.row_number, &mut raw) {
                 wait::resolve(pause, shared, &mut clock).await?;

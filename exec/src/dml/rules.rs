@@ -14,10 +14,10 @@
 use super::assign::reads;
 use super::defaults::Default;
 use super::store;
-use crate::error::{Error, Result};
-use crate::eval::{Env, Pause, Shared, Step};
 use crate::source::Source;
-use sql::expr::{Expr, ExprKind, PartitionCall};
+use expr::Shared;
+use expr::{Env, Error, Expr, ExprKind, PartitionCall, Result};
+use expr::{Pause, Step};
 use sql::plan::ViewCheck;
 use std::sync::Arc;
 use table::Table;
@@ -99,7 +99,7 @@ impl RowRules {
     /// Fills in the generated columns of a new row, and judges it.
     pub fn complete(&self, shared: &Shared<'_>, table: &Table, values: &mut [Value<'_>], row: u64) -> Result<()> {
         self.compute(shared, table, values, row)?;
-        let source = [Source { table: Some(table), ..Source::default() }];
+        let source = Source { table: Some(table), ..Source::default() };
         let overlay = whole(values);
         self.checks.iter().try_for_each(|check| check.judge(shared, &source, &overlay))?;
         self.judge_view(shared, &source, &overlay)?;
@@ -107,9 +107,9 @@ impl RowRules {
     }
 
     /// R4
-    fn judge_view(&self, shared: &Shared<'_>, sources: &[Source<'_>], overlay: &[(usize, Value<'_>)]) -> Result<()> {
+    fn judge_view(&self, shared: &Shared<'_>, source: &Source<'_>, overlay: &[(usize, Value<'_>)]) -> Result<()> {
         let Some(view) = &self.view else { return Ok(()) };
-        let env = Env { sources, slots: &[], insert: &[], overlay, shared };
+        let env = Env { rows: source, slots: &[], insert: &[], overlay, shared };
         match settled(env.truth(&view.condition))? {
             Some(true) => Ok(()),
             _ => Err(Error::ViewCheckFailed { view: view.view.clone() }),
@@ -125,14 +125,13 @@ impl RowRules {
         row: u64,
     ) -> Result<()> {
         self.compute_changed(shared, source, changes, row)?;
-        let sources = std::slice::from_ref(source);
         let overlay = borrowed(changes);
         let concerned = self.checks.iter().filter(|check| changes.iter().any(|(column, _)| check.columns.contains(column)));
-        concerned.into_iter().try_for_each(|check| check.judge(shared, sources, &overlay))?;
-        self.judge_view(shared, sources, &overlay)?;
+        concerned.into_iter().try_for_each(|check| check.judge(shared, source, &overlay))?;
+        self.judge_view(shared, source, &overlay)?;
         match &self.partition {
             Some(partition) if changes.iter().any(|(column, _)| partition.columns.contains(column)) => {
-                partition.judge(shared, sources, &overlay)
+                partition.judge(shared, source, &overlay)
             }
             _ => Ok(()),
         }
@@ -147,11 +146,10 @@ impl RowRules {
         row: u64,
     ) -> Result<()> {
         let table = source.stored_table();
-        let sources = std::slice::from_ref(source);
         for of in &self.generated {
             let value = of.told(shared, row, || {
                 let overlay = borrowed(changes);
-                let env = Env { sources, slots: &[], insert: &[], overlay: &overlay, shared };
+                let env = Env { rows: source, slots: &[], insert: &[], overlay: &overlay, shared };
                 stored(shared, &settled(env.eval(&of.expr))?, &of.expr, table, of.column, row)
             })?;
             let is_same = source.row.row(table).get(of.column).is_ok_and(|old| old == value);
@@ -210,8 +208,8 @@ impl PartitionRule {
         Ok(Some(Self { number, named: named.map(<[usize]>::to_vec), columns }))
     }
 
-    fn judge(&self, shared: &Shared<'_>, sources: &[Source<'_>], overlay: &[(usize, Value<'_>)]) -> Result<()> {
-        let env = Env { sources, slots: &[], insert: &[], overlay, shared };
+    fn judge(&self, shared: &Shared<'_>, source: &Source<'_>, overlay: &[(usize, Value<'_>)]) -> Result<()> {
+        let env = Env { rows: source, slots: &[], insert: &[], overlay, shared };
         let error = match (settled(env.eval(&self.number))?, &self.named) {
             (Value::Int(_), None) => return Ok(()),
             (Value::Int(number), Some(named)) if named.contains(&(number as usize)) => return Ok(()),
@@ -245,9 +243,9 @@ pub(crate) fn bind_partition(def: &Arc<TableDef>) -> Result<Expr> {
 
 /// The number of the partition of a whole row; `None`: it has none.
 pub(crate) fn partition_of(shared: &Shared<'_>, table: &Table, values: &[Value<'_>], number: &Expr) -> Result<Option<usize>> {
-    let source = [Source { table: Some(table), ..Source::default() }];
+    let source = Source { table: Some(table), ..Source::default() };
     let overlay = whole(values);
-    let env = Env { sources: &source, slots: &[], insert: &[], overlay: &overlay, shared };
+    let env = Env { rows: &source, slots: &[], insert: &[], overlay: &overlay, shared };
     Ok(match settled(env.eval(number))? {
         Value::Int(number) => Some(number as usize),
         _ => None,
@@ -255,8 +253,8 @@ pub(crate) fn partition_of(shared: &Shared<'_>, table: &Table, values: &[Value<'
 }
 
 impl Check {
-    fn judge(&self, shared: &Shared<'_>, sources: &[Source<'_>], overlay: &[(usize, Value<'_>)]) -> Result<()> {
-        let env = Env { sources, slots: &[], insert: &[], overlay, shared };
+    fn judge(&self, shared: &Shared<'_>, source: &Source<'_>, overlay: &[(usize, Value<'_>)]) -> Result<()> {
+        let env = Env { rows: source, slots: &[], insert: &[], overlay, shared };
         // R2
         match settled(env.truth(&self.expr))? {
             Some(false) => Err(Error::CheckViolated { name: self.name.clone() }),
@@ -329,9 +327,9 @@ pub(crate) fn computed(
     expr: &Expr,
     row: u64,
 ) -> Result<Value<'static>> {
-    let source = [Source { table: Some(table), ..Source::default() }];
+    let source = Source { table: Some(table), ..Source::default() };
     let overlay = whole(values);
-    let env = Env { sources: &source, slots: &[], insert: &[], overlay: &overlay, shared };
+    let env = Env { rows: &source, slots: &[], insert: &[], overlay: &overlay, shared };
     stored(shared, &settled(env.eval(expr))?, expr, table, column, row)
 }
 

@@ -7,9 +7,9 @@ use super::assign::{Assigner, ColumnChanges};
 use super::common::{start_run, updated};
 use super::done::DmlDone;
 use crate::context::ExecContext;
-use crate::error::Result;
 use crate::operator::VirtualScan;
 use crate::prepared::Prepared;
+use expr::Result;
 use sql::plan::UpdatePlan;
 use types::Value;
 

@@ -1,10 +1,8 @@
 //! Conversion of values for columns, with the column's name and the row's number in what goes wrong.
 
-use crate::coerce;
-use crate::error::{Error, Result};
-use crate::eval::Shared;
-use crate::session::SessionVars;
 use conditions::Condition;
+use expr::Shared;
+use expr::{Error, Result, SessionVars, coerce};
 use types::convert::{self, Problem, Severity, Warnings};
 use types::schema::ColumnDef;
 use types::{ColumnType, Date, DateTime, Decimal, Time, TypeKind, Value};
@@ -93,8 +91,8 @@ pub fn column_error(problem: Problem, column: &str, row: u64) -> Error {
         Problem::TemporalOverflow { what } => Error::DatetimeOverflow { what },
         Problem::TimestampGap => Error::from(Condition::WarnInvalidTimestamp { column: column.into(), row: row.into() }),
         Problem::InvalidJson { why, position } => Error::InvalidJsonForColumn { why: why.into(), position, column },
-        Problem::DeepJson => crate::function::deep_json(),
-        Problem::BinaryJson => crate::function::binary_json(),
+        Problem::DeepJson => expr::function::deep_json(),
+        Problem::BinaryJson => expr::function::binary_json(),
         Problem::InvalidDocument { what } => Error::InvalidDocument { what, column, row },
     }
 }

@@ -11,20 +11,17 @@ use super::foreign::{Checker, Writer};
 use super::triggers::{ChangedRow, Triggers};
 use super::{Changes, RowRules, ViewJudge};
 use crate::context::ExecContext;
-use crate::error::Result;
-use crate::eval::Env;
 use crate::operator::{ScanOperator, SourceLock};
 use crate::prepared::Prepared;
 use crate::run::Run;
 use crate::scratch::Scratch;
 use crate::wait::{self, engine};
-use crate::work::count;
+use expr::{Env, Result, count};
 use sql::plan::{Access, Scan, UpdatePlan};
 use table::{Progress, Table, WriteRow};
 use txn::{LockMode, WaitPolicy};
-use types::Value;
-use types::recycle;
 use types::schema::TriggerEvent;
+use types::{Value, recycle};
 
 /// Runs an UPDATE.
 pub(crate) async fn update(
@@ -143,7 +140,7 @@ impl Updating<'_> {
             self.run_subqueries(run, number).await?;
         }
         let Run { worker, txn, sources, shared, clock, .. } = run;
-        let env = Env { sources, slots: &[], insert: &[], overlay: &[], shared };
+        let env = Env { rows: &*sources, slots: &[], insert: &[], overlay: &[], shared };
         let mut raw = recycle(values);
         while let Err(pause) = self.assigner.evaluate(&env, number, &mut raw) {
             wait::resolve(pause, shared, clock).await?;

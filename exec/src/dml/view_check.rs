@@ -8,10 +8,9 @@ use super::common::{new_row, subquery_lock};
 use super::foreign::Writer;
 use super::rules::whole;
 use crate::clock::Slice;
-use crate::error::{Error, Result};
-use crate::eval::Env;
 use crate::run::Run;
 use crate::source::sources_of;
+use expr::{Env, Error, Result};
 use sql::plan::ViewCheck;
 use std::sync::Arc;
 use table::{RowBuf, Table};
@@ -45,7 +44,7 @@ impl ViewJudge {
             let truth = Env { insert: joined, overlay: &overlay, ..run.env(&[]) }.truth(&self.check.condition);
             match truth {
                 Ok(truth) => break truth,
-                Err(pause) => run.resolve(pause).await?,
+                Err(pause) => run.resolve(pause.into()).await?,
             }
         };
         run.row_done();

@@ -12,7 +12,7 @@ mod split;
 pub use split::{Row, Split, Splitter};
 
 use crate::context::LocalFuture;
-use crate::error::{Error, Result};
+use expr::{Error, Result};
 
 /// Where the bytes of a file come from.
 pub trait ByteSource {

@@ -5,14 +5,12 @@
 //!
 //! A1: `add` changes nothing before all its arguments are evaluated, so a pause leaves the accumulator as it was.
 
-use crate::coerce::{self, Kind};
-use crate::error::Error;
-use crate::eval::{Env, Evaluated, Step};
 use crate::hash::ByteSet;
-use crate::keys::{self, KeyKind};
-use crate::packed::{self, Packer};
-use sql::expr::{Aggregate, ArithmeticOp, Expr};
-use sql::func::AggregateFunction;
+use crate::pause::Step;
+use expr::coerce::{self, Kind};
+use expr::keys::{self, KeyKind};
+use expr::packed::{self, Packer};
+use expr::{Aggregate, AggregateFunction, ArithmeticOp, Env, Error, Evaluated, Expr};
 use std::borrow::Cow;
 use types::json::Json;
 use types::{Decimal, TypeKind, Value};
@@ -241,7 +239,7 @@ impl Accumulator {
                 let bytes = env.as_text(value, &plan.args[0].ty)?;
                 match bits {
                     None => *bits = Some(bytes.into_owned()),
-                    Some(bits) => crate::arithmetic::combine_bits(bit_operator(plan.function), bits, &bytes)?,
+                    Some(bits) => expr::arithmetic::combine_bits(bit_operator(plan.function), bits, &bytes)?,
                 }
             }
             State::Variance { count, mean, squares } => {
@@ -271,7 +269,7 @@ impl Accumulator {
                 // Beyond the range it is not finite, which no operator takes; where it is shown, it is 0.
                 Value::Double(if result.is_nan() { f64::INFINITY } else { result })
             }
-            State::Best(best) => best.as_ref().map_or(Value::Null, crate::eval::borrow),
+            State::Best(best) => best.as_ref().map_or(Value::Null, expr::eval::borrow),
             State::Bits(bits) => Value::UInt(*bits),
             State::BitString(bits) => Value::Bytes(match bits {
                 Some(bits) => Cow::Borrowed(bits.as_slice()),
@@ -339,15 +337,15 @@ impl Part {
         let (name, item) = match args {
             [name, item] => {
                 if name.ty.is_binary_string() && name.ty.collation == types::CollationId::BINARY {
-                    return Err(crate::function::binary_json().into());
+                    return Err(expr::function::binary_json().into());
                 }
-                let Some(name) = env.text(name)? else { return Err(crate::function::null_member_name().into()) };
+                let Some(name) = env.text(name)? else { return Err(expr::function::null_member_name().into()) };
                 (Some(name), item)
             }
             [item, ..] => (None, item),
             [] => return Ok(false),
         };
-        let item = crate::function::json_value(env, item)?.to_binary();
+        let item = expr::function::json_value(env, item)?.to_binary();
         let mut packer = Packer::new(&mut self.value, 2);
         packer.push(&name.map_or(Value::Null, Value::Bytes));
         packer.push(&Value::Bytes(Cow::Owned(item)));

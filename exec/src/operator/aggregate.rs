@@ -12,15 +12,15 @@
 use super::Operator;
 use super::accumulator::{Accumulator, gathers};
 use super::deferred::Deferred;
-use crate::eval::Step;
 use crate::hash::ByteMap;
-use crate::keys::{self, KeyKind};
-use crate::packed::{self, Packer};
+use crate::pause::Step;
 use crate::run::Run;
 use crate::spill::partitions::{DEPTH_MAX, Partitions};
 use crate::spill::tape::{Tape, TapeReader};
 use crate::spill::{partition_hash, row_copy};
-use sql::expr::{Aggregate, Expr};
+use expr::keys::{self, KeyKind};
+use expr::packed::{self, Packer};
+use expr::{Aggregate, Expr};
 
 pub(crate) struct AggregateOperator<'p> {
     input: Operator<'p>,
@@ -207,7 +207,7 @@ impl<'p> AggregateOperator<'p> {
             keys::encode(&env, *kind, &value, &expr.ty, &mut key)
         });
         self.key = key;
-        encoded
+        Ok(encoded?)
     }
 
     fn keep_keys(&mut self, run: &Run<'p>) -> Step<()> {

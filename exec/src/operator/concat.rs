@@ -1,7 +1,7 @@
 //! UNION ALL: the rows of each input, one input after the other.
 
 use super::Operator;
-use crate::eval::Step;
+use crate::pause::Step;
 use crate::run::Run;
 
 pub(crate) struct Concat<'p> {

@@ -9,11 +9,11 @@
 //! D1: groups are asked for in ascending order, after all parts have been put aside.
 
 use super::accumulator::{Accumulator, Part, gathers};
-use crate::eval::Step;
 use crate::hash::ByteSet;
+use crate::pause::Step;
 use crate::run::Run;
 use crate::spill::sorter::Sorter;
-use sql::expr::Aggregate;
+use expr::Aggregate;
 
 /// A sorted part begins with its group and its aggregate.
 const PREFIX_BYTES: usize = size_of::<u64>() + size_of::<u16>();

@@ -5,7 +5,7 @@
 //! what its query reads from outside has changed; whoever scans it then fills it anew.
 
 use super::{Builder, Operator};
-use crate::eval::Step;
+use crate::pause::Step;
 use crate::run::Run;
 use crate::source::SourceState;
 use crate::spill::row_store::RowStore;

@@ -7,15 +7,15 @@
 //! D1: in each round at least one row is remembered.
 
 use super::Operator;
-use crate::eval::Step;
 use crate::hash::ByteSet;
-use crate::keys::{self, KeyKind};
-use crate::packed;
+use crate::pause::Step;
 use crate::run::Run;
 use crate::spill::partition_hash;
 use crate::spill::partitions::{DEPTH_MAX, Partitions};
 use crate::spill::sorter::Sorter;
 use crate::spill::tape::{Tape, TapeReader};
+use expr::keys::{self, KeyKind};
+use expr::packed;
 use types::ColumnType;
 
 /// Before a record's key: the row's place in the input (`u64`) and the key's length (`u32`).

@@ -1,9 +1,9 @@
 //! Keeps the rows for which a predicate is true: HAVING, and conditions over several sources.
 
 use super::Operator;
-use crate::eval::Step;
+use crate::pause::Step;
 use crate::run::Run;
-use sql::expr::Expr;
+use expr::Expr;
 
 pub(crate) struct Filter<'p> {
     input: Operator<'p>,

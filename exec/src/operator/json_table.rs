@@ -1,12 +1,11 @@
 //! The rows of JSON_TABLE. The scan of a derived table above keeps them.
 
-use crate::error::Error;
-use crate::eval::Step;
-use crate::function::{read_document, scalar_of};
-use crate::packed::Packer;
+use crate::pause::Step;
 use crate::run::Run;
-use crate::session::SessionVars;
 use conditions::Condition;
+use expr::function::{read_document, scalar_of};
+use expr::packed::Packer;
+use expr::{Error, SessionVars};
 use sql::plan::{JsonOn, JsonOutput, JsonTablePlan};
 use types::json::{Json, TableCell, TableRows, TooManyRows};
 use types::{TypeKind, Value};

@@ -1,9 +1,9 @@
 //! LIMIT and OFFSET: skips rows, then passes some; for SQL_CALC_FOUND_ROWS it counts the others, too, also those that sql_select_limit leaves out.
 
 use super::Operator;
-use crate::eval::{Env, Step};
+use crate::pause::Step;
 use crate::run::Run;
-use sql::expr::Expr;
+use expr::{Env, Expr};
 use sql::plan::LimitPlan;
 
 pub(crate) struct Limit<'p> {

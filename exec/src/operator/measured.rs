@@ -3,7 +3,7 @@
 //! Time runs from the call that begins a row to the one that answers it, so what the operator waited for meanwhile is part of it.
 
 use super::Operator;
-use crate::eval::Step;
+use crate::pause::Step;
 use crate::run::Run;
 use os::time::Instant;
 use sql::explain::{Measure, Measured, Measures};

@@ -13,10 +13,10 @@
 //!     the same, once, and the row judged.
 
 use crate::access;
-use crate::eval::Step;
+use crate::pause::Step;
 use crate::run::Run;
 use crate::spill::sorter::Sorter;
-use crate::work::count;
+use expr::count;
 use sql::plan::Merge;
 use table::{EncodedRange, RowCursor, Table};
 use txn::ReadMode;

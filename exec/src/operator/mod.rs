@@ -3,7 +3,7 @@
 //! Below the first projection or aggregate an operator's row is the current row of each source in [`Run::sources`]; above it, it is
 //! a packed row that [`Operator::slots`] shows until the next call of `next`.
 //!
-//! O1: `next` that returns a [`Pause`](crate::eval::Pause) has changed nothing that a repetition does not continue from. An operator that has taken a row
+//! O1: `next` that returns a [`Pause`](crate::pause::Pause) has changed nothing that a repetition does not continue from. An operator that has taken a row
 //!     from below and may still pause remembers that in `pending`.
 //! O2: an operator allocates when it is made and when it keeps rows, never for each row that passes.
 
@@ -34,7 +34,7 @@ pub(crate) use limit::evaluate_count;
 pub(crate) use measured::Registry;
 pub(crate) use scan::{ScanOperator, SourceLock, VirtualScan};
 
-use crate::eval::Step;
+use crate::pause::Step;
 use crate::run::Run;
 use crate::scratch::Scratch;
 use crate::spill::row_copy::{row_sources, sources_of};

@@ -1,10 +1,10 @@
 //! For each row of the left input, runs the right one, whose keys and filters read the left sources.
 
 use super::Operator;
-use crate::eval::Step;
+use crate::pause::Step;
 use crate::run::Run;
 use crate::source::SourceState;
-use sql::expr::Expr;
+use expr::Expr;
 use sql::plan::JoinKind;
 
 pub(crate) struct NestedLoop<'p> {

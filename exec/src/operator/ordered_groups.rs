@@ -8,11 +8,11 @@
 use super::Operator;
 use super::accumulator::{Accumulator, gathers};
 use super::deferred::Deferred;
-use crate::eval::Step;
-use crate::keys::{self, KeyKind};
-use crate::packed::{self, Packer};
+use crate::pause::Step;
 use crate::run::Run;
-use sql::expr::{Aggregate, Expr};
+use expr::keys::{self, KeyKind};
+use expr::packed::{self, Packer};
+use expr::{Aggregate, Expr};
 use types::Value;
 
 pub(crate) struct OrderedGroups<'p> {

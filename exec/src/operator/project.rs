@@ -1,11 +1,11 @@
 //! Evaluates the select list into slots.
 
 use super::Operator;
-use crate::eval::Step;
-use crate::packed::Packer;
+use crate::pause::Step;
 use crate::run::Run;
 use crate::scratch::Scratch;
-use sql::expr::Expr;
+use expr::Expr;
+use expr::packed::Packer;
 
 pub(crate) struct Project<'p> {
     input: Operator<'p>,

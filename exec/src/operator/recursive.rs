@@ -5,12 +5,12 @@
 
 use super::Operator;
 use super::limit::evaluate_count;
-use crate::error::Error;
-use crate::eval::Step;
-use crate::keys::{self, KeyKind};
-use crate::packed::{self, Packer};
+use crate::pause::Step;
 use crate::run::Run;
 use crate::spill::key_set::KeySet;
+use expr::Error;
+use expr::keys::{self, KeyKind};
+use expr::packed::{self, Packer};
 use sql::plan::LimitPlan;
 use std::borrow::Cow;
 use types::{ColumnType, TypeKind, Value};

@@ -25,17 +25,14 @@
 
 use crate::access;
 use crate::context::VirtualRows;
-use crate::error::Error;
-use crate::eval::{Env, Step};
 use crate::operator::merged_keys::MergedKeys;
-use crate::packed::Packer;
+use crate::pause::Step;
 use crate::run::Run;
 use crate::scratch::Scratch;
 use crate::source::SourceState;
 use crate::stored_conditions::StoredConditions;
-use crate::work::{Work, count};
-use sql::expr::{CompareAs, CompareOp, Expr, ExprKind};
-use sql::func::Function;
+use expr::packed::Packer;
+use expr::{CompareAs, CompareOp, Env, Error, Expr, ExprKind, Function, Work, count};
 use sql::plan::{Access, Merge, Scan};
 use table::{EncodedRange, RowCursor, RowRead, Table};
 use txn::{LockMode, ReadMode, WaitPolicy};

@@ -6,14 +6,14 @@
 //! S1: from the moment that rows go to tapes until the inputs have ended no row is given out; a table that cannot grow is written out whole.
 
 use super::Operator;
-use crate::eval::Step;
 use crate::hash::ByteMap;
-use crate::keys::{self, KeyKind};
-use crate::packed;
+use crate::pause::Step;
 use crate::run::Run;
 use crate::spill::partition_hash;
 use crate::spill::partitions::{DEPTH_MAX, Partitions};
 use crate::spill::tape::{Tape, TapeReader};
+use expr::keys::{self, KeyKind};
+use expr::packed;
 use types::ColumnType;
 
 pub(crate) struct SetOperation<'p> {

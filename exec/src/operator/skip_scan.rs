@@ -17,11 +17,10 @@
 //! L1: consistent reads only; each part is a cursor of its own over a range of keys, so that visibility is the cursor's business.
 
 use crate::access::{self, KeyValues};
-use crate::eval::Step;
+use crate::pause::Step;
 use crate::run::Run;
 use crate::source::SourceState;
-use crate::work::count;
-use sql::expr::Expr;
+use expr::{Expr, count};
 use sql::plan::{Leaps, Scan};
 use table::{EncodedRange, RowCursor, RowRead, Table};
 use txn::ReadMode;

@@ -4,13 +4,13 @@
 
 use super::Operator;
 use super::limit::evaluate_count;
-use crate::eval::Step;
-use crate::keys::{self, KeyKind};
-use crate::packed::{self, Packer};
+use crate::pause::Step;
 use crate::run::Run;
 use crate::scratch::Scratch;
 use crate::spill::sorter::Sorter;
-use crate::work::{Work, count};
+use expr::keys::{self, KeyKind};
+use expr::packed::{self, Packer};
+use expr::{Work, count};
 use sql::plan::{LimitPlan, SortKey};
 
 pub(crate) struct Sort<'p> {

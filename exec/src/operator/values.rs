@@ -1,9 +1,9 @@
 //! Rows that come from no table: SELECT without FROM, and VALUES ROW(...).
 
-use crate::eval::Step;
-use crate::packed::Packer;
+use crate::pause::Step;
 use crate::run::Run;
-use sql::expr::Expr;
+use expr::Expr;
+use expr::packed::Packer;
 
 /// One row without sources.
 #[derive(Default)]

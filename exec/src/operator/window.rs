@@ -11,17 +11,15 @@
 
 use super::Operator;
 use super::accumulator::Accumulator;
-use crate::coerce;
-use crate::error::Error;
-use crate::eval::{Env, Pause, Step};
-use crate::function::interval;
-use crate::keys::{self, KeyKind};
-use crate::packed::{self, Packer};
+use crate::pause::{Pause, Step};
 use crate::run::Run;
 use crate::spill::row_store::RowStore;
 use crate::spill::tape::{Record, TapeCache, TapeReader};
 use conditions::Condition;
-use sql::expr::{Expr, FrameBound, WindowCall, WindowFunction};
+use expr::function::interval;
+use expr::keys::{self, KeyKind};
+use expr::packed::{self, Packer};
+use expr::{Env, Error, Expr, FrameBound, WindowCall, WindowFunction, coerce};
 use sql::plan::SortKey;
 use std::cmp::Ordering;
 use types::temporal::IntervalUnit;
@@ -458,7 +456,7 @@ impl<'p> WindowOperator<'p> {
     }
 }
 
-fn compare_key(env: &Env<'_>, by: sql::expr::CompareAs, key: &Expr, limit: &Value<'_>, bound: &Expr) -> Step<Ordering> {
+fn compare_key(env: &Env<'_>, by: expr::CompareAs, key: &Expr, limit: &Value<'_>, bound: &Expr) -> Step<Ordering> {
     let value = env.eval_short(key)?;
     Ok(env.compare_values(by, &value, &key.ty, limit, &bound.ty)?.unwrap_or(Ordering::Equal))
 }

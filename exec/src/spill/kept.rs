@@ -8,11 +8,11 @@
 //! K2: all rows are there before the first is read.
 
 use super::tape::{Tape, TapeReader};
-use crate::error::{Error, Result};
-use crate::eval::{Pause, Step};
-use crate::packed::{self, Packer};
+use crate::pause::{Pause, Step};
 use crate::sink::RowSink;
 use crate::temporary::{Service, Temporary};
+use expr::packed::{self, Packer};
+use expr::{Error, Result};
 use sql::plan::OutputColumn;
 use std::future::Future;
 use std::pin::Pin;
@@ -149,7 +149,7 @@ fn wait<T>(cx: &mut Context<'_>, mut step: impl FnMut() -> Step<T>) -> Poll<Resu
                 Poll::Ready(()) => {}
                 Poll::Pending => return Poll::Pending,
             },
-            Err(Pause::Error(error)) => return Poll::Ready(Err(*error)),
+            Err(Pause::Evaluation(expr::Pause::Error(error))) => return Poll::Ready(Err(*error)),
             Err(_) => return Poll::Ready(Err(Error::Storage("a tape waits for something else than a block".to_owned()))),
         }
     }

@@ -8,10 +8,10 @@
 //! K1: nothing is asked or added before [`KeySet::settle`] has answered.
 
 use super::tape::{Tape, TapeCache, TapeReader};
-use crate::error::Error;
-use crate::eval::Step;
 use crate::hash::ByteMap;
+use crate::pause::Step;
 use crate::run::Run;
+use expr::Error;
 
 /// One key of so many bytes of a run is noted.
 const NOTE_BYTES: usize = 4 << 10;

@@ -3,9 +3,9 @@
 //! Rows of one key go to one tape. What is still too much for memory is spread again by further bits of the same hash.
 
 use super::tape::Tape;
-use crate::error::Error;
-use crate::eval::Step;
+use crate::pause::Step;
 use crate::run::Run;
+use expr::Error;
 
 const BITS: u32 = 4;
 const TAPES: usize = 1 << BITS;

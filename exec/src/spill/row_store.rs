@@ -3,9 +3,9 @@
 //! S1: while rows move to the tape, nobody reads; whoever adds a row calls [`RowStore::settle`] to its end before anything else.
 
 use super::tape::{Record, Tape, TapeCache, TapeReader};
-use crate::eval::Step;
-use crate::packed::{self, Packer};
+use crate::pause::Step;
 use crate::run::Run;
+use expr::packed::{self, Packer};
 
 /// Packed rows.
 #[derive(Default)]

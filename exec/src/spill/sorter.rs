@@ -10,7 +10,7 @@
 //! M2: each step may pause and is called again; rows are added only after [`Sorter::settle`] has answered.
 
 use super::tape::{Tape, TapeReader};
-use crate::eval::Step;
+use crate::pause::Step;
 use crate::run::Run;
 use std::cmp::Ordering;
 

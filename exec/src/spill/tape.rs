@@ -8,9 +8,9 @@
 //! P1: reading begins after the tape has been sealed, and waits until its blocks are written. P2: a reader that consumes gives the
 //! places of its blocks back, so only one reader reads such a tape.
 
-use crate::error::Error;
-use crate::eval::{Pause, Step};
+use crate::pause::{Pause, Step};
 use crate::temporary::{HEADER_BYTES, Spill, SpillWait, Ticket};
+use expr::Error;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;

@@ -1,8 +1,9 @@
 //! A database on the real engine, in a directory of its own, and SQL statements run on it without a server.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use exec::{ChangeInfo, DmlDone, Error, ExecContext, Host, NoHost, Prepared, RowSink, SessionVars};
-use sql::plan::{BindContext, OutputColumn, Plan, SqlMode};
+use exec::{ChangeInfo, DmlDone, ExecContext, Host, NoHost, Prepared, RowSink};
+use expr::{Error, SessionVars};
+use sql::plan::{BindContext, OutputColumn, Plan};
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::pin;
@@ -14,7 +15,7 @@ use table::Database;
 use table::ddl::{NewIndex, NewIndexColumn, NewIndexKind, NewTable};
 use txn::{Config, Durability, Engine, Isolation, Txn, Worker};
 use types::schema::{ColumnDef, ColumnDefault, Schema, TableDef};
-use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
+use types::{CollationId, ColumnType, LobSize, SqlMode, TypeKind, Value};
 
 /// A data directory with an open database; removed when dropped.
 pub struct Fixture {
@@ -386,7 +387,7 @@ impl RowSink for TextSink {
     fn is_full(&self) -> bool {
         false
     }
-    fn poll_drain(&mut self, _cx: &mut Context<'_>) -> Poll<exec::Result<()>> {
+    fn poll_drain(&mut self, _cx: &mut Context<'_>) -> Poll<expr::Result<()>> {
         Poll::Ready(Ok(()))
     }
 }

@@ -11,7 +11,7 @@ use accounts::model::Name;
 use accounts::privilege::Privileges;
 use accounts::special;
 use conditions::Condition;
-use exec::Level;
+use expr::Level;
 use sql::ast::{
     AlterAction, AlterTable, CreateTable, ForeignKey, Maintenance, ObjectName, PartitionAction, SetItem, Show, Statement,
     TableOptions, VariableScope, ViewForm,

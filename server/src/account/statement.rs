@@ -14,7 +14,7 @@ use accounts::privilege::Privileges;
 use accounts::{Accounts, Notes, now_seconds, special};
 use accounts::{PASSWORD_BYTES_MAX, Plugin};
 use conditions::Condition;
-use exec::Level;
+use expr::Level;
 use sql::ast::{AccountName, AccountOption, AccountStatement, Authentication, Expiry, Resource, RoleChoice, UserSpec};
 use std::sync::Arc;
 use types::schema::{DatabaseDef, Schema, TableDef};

@@ -2,7 +2,8 @@
 
 use crate::session::{Binder, State};
 use conditions::Condition;
-use exec::{Level, program};
+use exec::program;
+use expr::Level;
 use sql::ast::Expr;
 use sql::define::DefineContext;
 use types::convert::{Severity, StoreContext};

@@ -21,7 +21,7 @@ use crate::routine;
 use crate::session::{State, without_parameters};
 use crate::show;
 use conditions::Condition;
-use exec::Level;
+use expr::Level;
 pub use from_query::{Keeper, column_of_query};
 use sql::Parsed;
 use sql::ast::{
@@ -220,7 +220,7 @@ async fn alter_job<T: Send + 'static>(
     let info = &state.info;
     *info.definition.borrow_mut() = Some(progress);
     let outcome = std::future::poll_fn(|cx| {
-        if info.killed() != exec::kill::NONE || info.is_gone() {
+        if info.killed() != expr::kill::NONE || info.is_gone() {
             // Relaxed: only the flags themselves matter.
             cancelled.store(true, Ordering::Relaxed);
             if !begun.swap(true, Ordering::Relaxed) {

@@ -9,7 +9,7 @@ use crate::session::{Binder, State};
 use crate::variables;
 use accounts::Name;
 use conditions::Condition;
-use exec::Level;
+use expr::Level;
 use sql::ast::{CreateView, ObjectName, ViewForm};
 use table::ddl::ViewChange;
 use types::schema::{TableDef, TableId, ViewDef};

@@ -22,10 +22,10 @@ pub use statistics::{Execution, Statistics, Ways};
 pub use summary::{Summary, clear, summaries};
 
 use sql::Repeated;
-use sql::plan::SqlMode;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
+use types::SqlMode;
 
 /// Bytes of a text whose statistics are found by the text itself, without literals where they make no difference, and how many such texts
 /// are kept.

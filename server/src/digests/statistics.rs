@@ -7,8 +7,9 @@
 //! at each execution if these are rare.
 
 use super::Summary;
-use sql::plan::{Access, Node, Plan, SqlMode};
+use sql::plan::{Access, Node, Plan};
 use std::cell::{Cell, RefCell};
+use types::SqlMode;
 
 /// Buckets for each power of two.
 const PARTS: u32 = 8;

@@ -8,7 +8,7 @@ use crate::routine;
 use crate::session::{IDS, State};
 use accounts::Name;
 use conditions::Condition;
-use exec::Level;
+use expr::Level;
 use sql::ast::{AlterEvent, CreateEvent, EventClauses, ObjectName};
 use std::sync::Arc;
 use types::event::{EventDef, EventStatus, Schedule};

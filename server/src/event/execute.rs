@@ -9,7 +9,7 @@ use crate::worker::Worker;
 use accounts::privilege::Privileges;
 use accounts::{Access, Identity, Name};
 use conditions::Condition;
-use exec::Level;
+use expr::Level;
 use protocol::Capabilities;
 use reactor::connection::Stream;
 use std::rc::Rc;

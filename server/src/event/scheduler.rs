@@ -105,7 +105,7 @@ async fn run(worker: &Rc<Worker>) {
     tracing::debug!("the event scheduler is on");
     let mut queue = Queue::default();
     while !worker.is_stopping() && is_on(shared) {
-        if info.killed() != exec::kill::NONE {
+        if info.killed() != expr::kill::NONE {
             tracing::info!("the event scheduler was killed; event_scheduler is OFF");
             shared.change_globals(|globals| globals.set_whole(IDS.event_scheduler, Setting::UInt(0)));
             return;
@@ -129,7 +129,7 @@ async fn run(worker: &Rc<Worker>) {
 /// Waits for a change, a kill, the server's end, or a time.
 async fn wait(worker: &Rc<Worker>, info: Option<&SessionInfo>, deadline: Option<Instant>) {
     std::future::poll_fn(|_| {
-        let is_killed = || info.is_some_and(|info| info.killed() != exec::kill::NONE);
+        let is_killed = || info.is_some_and(|info| info.killed() != expr::kill::NONE);
         let is_due = || deadline.is_some_and(|deadline| worker.core.now() >= deadline);
         if worker.shared.events.take_change() || worker.is_stopping() || is_killed() || is_due() {
             return Poll::Ready(());

@@ -19,7 +19,7 @@ use types::{ColumnType, TypeKind, Value};
 /// A bound piece of code.
 pub enum Work {
     /// Computed over the frame.
-    Expression(Rc<Bound<sql::expr::Expr>>),
+    Expression(Rc<Bound<expr::Expr>>),
     Plan(KeptPlan),
     /// An expression that must be planned: it has subqueries, or waits.
     Query,
@@ -189,7 +189,7 @@ impl Routine {
         matches!(*self.works[id as usize].borrow(), Some(Work::Plan(_) | Work::Query))
     }
 
-    fn kept_expression(&self, state: &State, id: u32) -> Option<Rc<Bound<sql::expr::Expr>>> {
+    fn kept_expression(&self, state: &State, id: u32) -> Option<Rc<Bound<expr::Expr>>> {
         match &*self.works[id as usize].borrow() {
             Some(Work::Expression(bound)) if bound.holds(state) => Some(Rc::clone(bound)),
             _ => None,
@@ -231,18 +231,18 @@ impl Routine {
         let (value, ty) = self.value(state, code, strictness).await?;
         let is_cached = self.is_query(code.id) && matches!(code.tree, sql::ast::Expr::Subquery(_));
         let strict = !is_cached && strictness.is_full(&state.vars);
-        let expr = sql::expr::Expr { kind: sql::expr::ExprKind::Literal(value), ty, nullable: true };
+        let expr = expr::Expr { kind: expr::ExprKind::Literal(value), ty, nullable: true };
         let answer = exec::program::is_true(&expr, &state.vars, &[], strict)?.unwrap_or(false);
         match (code.operand(), &expr.kind, &state.frame) {
             (Some(slot), _, Some(frame)) => forget_cached_text(state, &frame.values[slot as usize]),
-            (None, sql::expr::ExprKind::Literal(value), _) if is_cached => forget_cached_text(state, value),
+            (None, expr::ExprKind::Literal(value), _) if is_cached => forget_cached_text(state, value),
             _ => {}
         }
         Ok(answer)
     }
 
     /// Binds an expression; also says whether it holds for one execution only. `None`: it needs a plan.
-    fn bind(state: &State, code: &ExprCode<'_>) -> Result<Option<(Bound<sql::expr::Expr>, bool)>> {
+    fn bind(state: &State, code: &ExprCode<'_>) -> Result<Option<(Bound<expr::Expr>, bool)>> {
         let schema = state.schema();
         let binder = Binder::new(state, &schema, &[]);
         let Some(what) = sql::bind_value(&code.tree, &binder)? else { return Ok(None) };
@@ -280,7 +280,7 @@ pub fn check_event(def: &Arc<RoutineDef>) -> Result<()> {
 fn forget_cached_text(state: &State, value: &Value<'_>) {
     let Value::Bytes(text) = value else { return };
     let text = String::from_utf8_lossy(text);
-    let is_of_it = |error: &exec::Error| matches!(error, exec::Error::TruncatedWrongValue { value, .. } if *value == text);
+    let is_of_it = |error: &expr::Error| matches!(error, expr::Error::TruncatedWrongValue { value, .. } if *value == text);
     state.vars.warnings.borrow_mut().remove(is_of_it);
 }
 
@@ -297,7 +297,7 @@ fn unknown_field(column: &str, new: bool) -> Error {
     Error::from(Condition::BadFieldError { column: column.into(), clause: row.into() })
 }
 
-fn compute(state: &mut State, expr: &sql::expr::Expr, strictness: Strictness) -> Result<Option<Value<'static>>> {
+fn compute(state: &mut State, expr: &expr::Expr, strictness: Strictness) -> Result<Option<Value<'static>>> {
     let frame = state.frame.as_ref().expect("F1");
     let value = exec::program::evaluate(expr, &state.vars, &frame.values, strictness.is_full(&state.vars))?;
     state.vars.settle_variables();

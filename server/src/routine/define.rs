@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::session::{IDS, State};
 use accounts::Name;
 use conditions::Condition;
-use exec::Level;
+use expr::Level;
 use sql::ast::{Characteristics, CreateRoutine, ObjectName};
 use std::sync::Arc;
 use types::schema::{RoutineDef, routine_kind};

@@ -8,10 +8,11 @@
 use super::Routine;
 use crate::error::{Description, Error, Result};
 use crate::session::State;
-use conditions::Condition;
-use exec::{Level, Raised, Strictness, Warning};
+use conditions::{Condition, SignalItem};
+use exec::Strictness;
+use expr::{Level, Raised, Warning};
 use sql::ast::{Expr, Literal};
-use sql::routine::{Diagnostics, DiagnosticsOf, Handler, HandlerCondition, Place, Program, Signal, SignalItem};
+use sql::routine::{Diagnostics, DiagnosticsOf, Handler, HandlerCondition, Place, Program, Signal};
 use std::rc::Rc;
 use types::{ColumnType, TypeKind, Value};
 
@@ -23,9 +24,9 @@ pub fn raised(error: &Error) -> Raised {
     }
 }
 
-fn condition(error: &exec::Error, level: Level) -> Raised {
+fn condition(error: &expr::Error, level: Level) -> Raised {
     match error {
-        exec::Error::Raised(raised) => Raised::clone(raised),
+        expr::Error::Raised(raised) => Raised::clone(raised),
         error => of_description(Error::describe_exec(error), level),
     }
 }
@@ -184,12 +185,12 @@ pub async fn signal(routine: &Rc<Routine>, state: &mut State, signal: &Signal<'_
         let count = handled.conditions.len() - usize::from(own.is_some());
         others
             .skip(count.saturating_sub(room))
-            .for_each(|(_, condition)| state.note(condition.level, exec::Error::Raised(Box::new(condition.clone()))));
+            .for_each(|(_, condition)| state.note(condition.level, expr::Error::Raised(Box::new(condition.clone()))));
     }
     for item in cut {
         state.warn(Level::Warning, Condition::WarnCondItemTruncated { item: item.into() });
     }
-    let (level, raised) = (raised.level, exec::Error::Raised(Box::new(raised)));
+    let (level, raised) = (raised.level, expr::Error::Raised(Box::new(raised)));
     if level == Level::Error {
         state.is_stacked = signal.resignal;
         return Err(raised.into());

@@ -9,7 +9,8 @@ use crate::error::{Error, Result};
 use crate::plan_cache::{PlanEntry, ResultTarget};
 use crate::session::{Client, Destination, PLAN_ATTEMPTS_MAX, Ran, State};
 use conditions::Condition;
-use exec::{KeptRows, Raised, Strictness, UserVariable};
+use exec::{KeptRows, Strictness};
+use expr::{Raised, UserVariable};
 use protocol::{Capabilities, RowFormat};
 use sql::routine::{Instr, Place, RoutineError, SlotType, StatementCode};
 use std::rc::Rc;
@@ -28,8 +29,8 @@ pub async fn run(state: &mut State, client: &mut Client, routine: &Rc<Routine>, 
         steps += 1;
         if steps.is_multiple_of(SLICE) {
             exec::yield_now().await;
-            if state.info.killed() != exec::kill::NONE {
-                return Err(Error::Exec(exec::Error::Interrupted));
+            if state.info.killed() != expr::kill::NONE {
+                return Err(Error::Exec(expr::Error::Interrupted));
             }
         }
         // For diagnostics, an expression counts as a statement.
@@ -108,7 +109,7 @@ fn is_final(state: &State, error: &Error) -> bool {
     match error {
         // The enclosing statement rolls the whole transaction back.
         error if state.is_inside() && error.ends_transaction() => true,
-        Error::Exec(exec::Error::Interrupted | exec::Error::ClientGone) | Error::Internal(_) | Error::ShuttingDown => true,
+        Error::Exec(expr::Error::Interrupted | expr::Error::ClientGone) | Error::Internal(_) | Error::ShuttingDown => true,
         Error::Protocol(error) => error.is_fatal(),
         _ => false,
     }
@@ -316,7 +317,7 @@ async fn statement(
             }
         }
     }
-    Err(Error::Exec(exec::Error::TableChanged { table: String::new() }))
+    Err(Error::Exec(expr::Error::TableChanged { table: String::new() }))
 }
 
 /// Runs a plan with the frame's values; see F2.
@@ -360,7 +361,7 @@ async fn open(state: &mut State, client: &mut Client, routine: &Rc<Routine>, cur
             return Ok(());
         }
     }
-    Err(Error::Exec(exec::Error::TableChanged { table: String::new() }))
+    Err(Error::Exec(expr::Error::TableChanged { table: String::new() }))
 }
 
 fn not_open() -> Error {

@@ -102,7 +102,7 @@ impl Session {
     pub(super) fn conclude(&mut self, client: &mut Client, outcome: Result<()>) -> std::result::Result<Next, Lost> {
         match outcome {
             Ok(()) => {}
-            Err(Error::Exec(exec::Error::ClientGone)) => return Err(Lost::Io(std::io::ErrorKind::BrokenPipe.into())),
+            Err(Error::Exec(expr::Error::ClientGone)) => return Err(Lost::Io(std::io::ErrorKind::BrokenPipe.into())),
             Err(Error::Protocol(error)) if error.is_fatal() => return Err(Lost::Protocol(error)),
             Err(error) => {
                 self.state.note_error(&error);
@@ -244,7 +244,7 @@ impl State {
     }
 
     async fn process_kill(&mut self, client: &mut Client, id: u32) -> Result<()> {
-        self.kill(u64::from(id), exec::kill::CONNECTION)?;
+        self.kill(u64::from(id), expr::kill::CONNECTION)?;
         self.write_ok(client, &Answer::default());
         Ok(())
     }
@@ -254,7 +254,7 @@ impl State {
         let Ok(short) = u32::try_from(id) else { return Err(Error::UnknownThread(id)) };
         if short == self.info.id {
             self.info.kill(how);
-            return Err(Error::Exec(exec::Error::Interrupted));
+            return Err(Error::Exec(expr::Error::Interrupted));
         }
         let access = &self.access;
         let any = access.administers_connections();

@@ -13,20 +13,18 @@ use crate::variables::{self, Kind, Scope, VariableId};
 use accounts::privilege::Privileges;
 use conditions::Condition;
 use exec::{Constants, Prepared, Strictness};
+use expr::ExprKind;
 use sql::Parsed;
 use sql::ast::{DataType, Expr, IntoTarget, Query, QueryBody, Select, SelectInto, SelectItem, Statement};
-use sql::expr::ExprKind;
 use sql::param::{ParamKind, ParamUse};
-use sql::plan::{
-    Access, Action, BindContext, KeyRange, Node, OutputColumn, Part, Plan, Rights, SqlMode, StoredFunction, Switches,
-};
+use sql::plan::{Access, Action, BindContext, KeyRange, Node, OutputColumn, Part, Plan, Rights, StoredFunction, Switches};
 use sql::routine::Place;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use types::schema::{Schema, TableDef};
 use types::statistics::TableStatistics;
-use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
+use types::{CollationId, ColumnType, LobSize, SqlMode, TypeKind, Value};
 
 /// One binding of a statement.
 pub struct Binder<'a> {
@@ -104,7 +102,7 @@ impl<'a> Binder<'a> {
         if self.params.is_empty() { self.given } else { self.params }
     }
 
-    fn note_sniffed<'e>(&self, exprs: impl Iterator<Item = &'e sql::expr::Expr>) {
+    fn note_sniffed<'e>(&self, exprs: impl Iterator<Item = &'e expr::Expr>) {
         let (mut parameter, mut variable) = (false, false);
         for expr in exprs {
             parameter |= expr.any(&|e| matches!(e.kind, ExprKind::Param(_)));
@@ -217,7 +215,7 @@ impl BindContext for Binder<'_> {
         }
     }
 
-    fn constant_text(&self, expr: &sql::expr::Expr) -> Option<Vec<u8>> {
+    fn constant_text(&self, expr: &expr::Expr) -> Option<Vec<u8>> {
         exec::program::constant_text(expr, &self.state.vars)
     }
 
@@ -253,7 +251,7 @@ impl BindContext for Binder<'_> {
         }
     }
 
-    fn statistics_key(&self, table: &TableDef, column: usize, value: &sql::expr::Expr) -> Option<Vec<u8>> {
+    fn statistics_key(&self, table: &TableDef, column: usize, value: &expr::Expr) -> Option<Vec<u8>> {
         let table = self.state.worker.shared.database.table_of(table)?;
         self.note_sniffed(std::iter::once(value));
         self.constants().statistics_key(&table, column, value)
@@ -448,7 +446,7 @@ impl State {
         }
         let is_for_one = binder.is_sniffed.get() && sql::estimated_cost(&plan) > KEPT_COST_MAX;
         let prepared = match Prepared::new(&self.worker.shared.database, Arc::new(plan)) {
-            Err(exec::Error::TableChanged { .. }) if self.worker.shared.database.schema().version != schema.version => {
+            Err(expr::Error::TableChanged { .. }) if self.worker.shared.database.schema().version != schema.version => {
                 return Ok(None);
             }
             prepared => prepared?,
@@ -473,7 +471,7 @@ impl State {
     }
 
     /// Binds the WHERE of a SHOW to the columns of its result.
-    pub fn bind_filter(&self, filter: &Expr<'_>, columns: &[OutputColumn]) -> Result<sql::expr::Expr> {
+    pub fn bind_filter(&self, filter: &Expr<'_>, columns: &[OutputColumn]) -> Result<expr::Expr> {
         let schema = self.schema();
         Ok(sql::bind_show_filter(filter, columns, &Binder::new(self, &schema, &[]))?)
     }
@@ -545,7 +543,7 @@ impl State {
         let ty = column.ty.clone();
         let mut rows = self.collect_over(plan, params, strictness).await?;
         if rows.len() > 1 {
-            return Err(exec::Error::SubqueryMoreThanOneRow.into());
+            return Err(expr::Error::SubqueryMoreThanOneRow.into());
         }
         let value = rows.pop().and_then(|mut row| row.pop()).unwrap_or(Value::Null);
         Ok((value, ty))

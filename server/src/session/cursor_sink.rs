@@ -14,7 +14,7 @@ pub struct CursorSink<'a> {
     /// The packet of the row without its header.
     payload: Vec<u8>,
     /// The error of a row that could not be kept.
-    failure: Option<exec::Error>,
+    failure: Option<expr::Error>,
 }
 
 impl<'a> CursorSink<'a> {
@@ -50,7 +50,7 @@ impl RowSink for CursorSink<'_> {
         self.rows.is_full() || self.failure.is_some()
     }
 
-    fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<exec::Result<()>> {
+    fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<expr::Result<()>> {
         match self.failure.take() {
             Some(error) => Poll::Ready(Err(error)),
             None => self.rows.poll_drain(cx),

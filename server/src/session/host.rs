@@ -26,13 +26,27 @@ impl<'a> ServerHost<'a> {
     }
 }
 
+impl expr::Host for ServerHost<'_> {
+    fn release_lock(&self, connection_id: u32, name: &str) -> Option<bool> {
+        self.worker.shared.user_locks.release(connection_id, name)
+    }
+
+    fn release_all_locks(&self, connection_id: u32) -> u64 {
+        self.worker.shared.user_locks.release_all(connection_id)
+    }
+
+    fn lock_holder(&self, name: &str) -> Option<u32> {
+        self.worker.shared.user_locks.holder(name)
+    }
+}
+
 impl exec::Host for ServerHost<'_> {
     fn sleep(&self, duration: Duration) -> LocalFuture<'_, ()> {
         let core = &self.worker.core;
         Box::pin(core.sleep_until(core.now() + duration))
     }
 
-    fn get_lock(&self, connection_id: u32, name: &str, timeout: Option<Duration>) -> LocalFuture<'_, exec::Result<bool>> {
+    fn get_lock(&self, connection_id: u32, name: &str, timeout: Option<Duration>) -> LocalFuture<'_, expr::Result<bool>> {
         let name = name.to_owned();
         Box::pin(async move {
             let core = &self.worker.core;
@@ -41,7 +55,7 @@ impl exec::Host for ServerHost<'_> {
             let _given_up = GiveUp { worker: self.worker, connection_id, name: &name };
             std::future::poll_fn(|cx| match locks.attempt(connection_id, &name, cx.waker()) {
                 Attempt::Taken => Poll::Ready(Ok(true)),
-                Attempt::Deadlock => Poll::Ready(Err(exec::Error::UserLockDeadlock)),
+                Attempt::Deadlock => Poll::Ready(Err(expr::Error::UserLockDeadlock)),
                 Attempt::Waiting => match deadline {
                     Some(deadline) if core.now() >= deadline => Poll::Ready(Ok(false)),
                     Some(deadline) => {
@@ -53,18 +67,6 @@ impl exec::Host for ServerHost<'_> {
             })
             .await
         })
-    }
-
-    fn release_lock(&self, connection_id: u32, name: &str) -> Option<bool> {
-        self.worker.shared.user_locks.release(connection_id, name)
-    }
-
-    fn release_all_locks(&self, connection_id: u32) -> u64 {
-        self.worker.shared.user_locks.release_all(connection_id)
-    }
-
-    fn lock_holder(&self, name: &str) -> Option<u32> {
-        self.worker.shared.user_locks.holder(name)
     }
 
     fn temporary(&self) -> Option<&exec::Temporary> {
@@ -83,7 +85,7 @@ impl exec::Host for ServerHost<'_> {
         Some(Box::new(Rows(crate::show::virtual_rows(&source, table)?.into_iter())))
     }
 
-    fn change_settings(&self, table: &TableDef, row: &[Value<'static>], changes: &[(usize, Value<'_>)]) -> exec::Result<()> {
+    fn change_settings(&self, table: &TableDef, row: &[Value<'static>], changes: &[(usize, Value<'_>)]) -> expr::Result<()> {
         self.worker.shared.instruments.change(table, row, changes);
         Ok(())
     }

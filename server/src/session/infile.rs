@@ -93,7 +93,7 @@ pub fn has_exotic_separators(plan: &Plan) -> bool {
 }
 
 /// MySQL's error for a file that cannot be opened or read.
-fn unreadable(path: &str, error: &std::io::Error) -> exec::Error {
+fn unreadable(path: &str, error: &std::io::Error) -> expr::Error {
     use std::io::ErrorKind as K;
     let (errno, why) = (error.raw_os_error().unwrap_or(0), reason(error));
     let condition = match error.kind() {
@@ -169,7 +169,7 @@ fn wake(waker: &Mutex<Option<Waker>>) {
 }
 
 impl ByteSource for ServerFile {
-    fn read<'a>(&'a mut self, buffer: &'a mut Vec<u8>) -> LocalFuture<'a, exec::Result<bool>> {
+    fn read<'a>(&'a mut self, buffer: &'a mut Vec<u8>) -> LocalFuture<'a, expr::Result<bool>> {
         Box::pin(std::future::poll_fn(|cx| {
             // The waker is stored first, so that a block that arrives later wakes the task.
             *self.waker.lock() = Some(cx.waker().clone());
@@ -216,13 +216,13 @@ impl ClientFile<'_> {
         Ok(true)
     }
 
-    async fn more(&mut self, buffer: &mut Vec<u8>) -> exec::Result<bool> {
+    async fn more(&mut self, buffer: &mut Vec<u8>) -> expr::Result<bool> {
         if self.lost.is_some() {
-            return Err(exec::Error::ClientGone);
+            return Err(expr::Error::ClientGone);
         }
         self.piece(|piece| buffer.extend_from_slice(piece)).await.map_err(|lost| {
             self.lost = Some(lost);
-            exec::Error::ClientGone
+            expr::Error::ClientGone
         })
     }
 
@@ -242,7 +242,7 @@ impl ClientFile<'_> {
             count(&self.info.counters.events.aborted_clients);
             return Err(match lost {
                 Lost::Protocol(error) => Error::Protocol(error),
-                _ => Error::Exec(exec::Error::ClientGone),
+                _ => Error::Exec(expr::Error::ClientGone),
             });
         }
         if let Some(input) = &self.client.input {
@@ -253,7 +253,7 @@ impl ClientFile<'_> {
 }
 
 impl ByteSource for ClientFile<'_> {
-    fn read<'a>(&'a mut self, buffer: &'a mut Vec<u8>) -> LocalFuture<'a, exec::Result<bool>> {
+    fn read<'a>(&'a mut self, buffer: &'a mut Vec<u8>) -> LocalFuture<'a, expr::Result<bool>> {
         Box::pin(self.more(buffer))
     }
 }

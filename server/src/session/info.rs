@@ -4,7 +4,7 @@
 use super::held::HeldTables;
 use crate::counters::Counters;
 use accounts::Access;
-use exec::kill;
+use expr::kill;
 use os::time::Instant;
 use protocol::Attributes;
 use reactor::Readiness;
@@ -174,7 +174,7 @@ impl SessionInfo {
         Arc::clone(&self.killed)
     }
 
-    /// KILL: see `exec::kill` for `how`.
+    /// KILL: see `expr::kill` for `how`.
     pub fn kill(&self, how: u8) {
         // Relaxed: the flag carries no data; the wake-up orders it before the session's next poll.
         self.killed.fetch_max(how, Ordering::Relaxed);
@@ -229,7 +229,7 @@ impl SessionInfo {
         let info = match statement.is_empty() {
             true => None,
             false => {
-                let text = sql::without_secrets(&statement, &sql::plan::SqlMode::DEFAULT);
+                let text = sql::without_secrets(&statement, &types::SqlMode::DEFAULT);
                 Some(String::from_utf8_lossy(&text).into_owned())
             }
         };

@@ -2,7 +2,7 @@
 //!
 //! Sessions register when they begin and end; no statement reads the registry.
 
-use exec::kill;
+use expr::kill;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::task::Waker;
@@ -56,7 +56,7 @@ impl Kills {
         }
     }
 
-    /// Sets the kill flag of a session (see `exec::kill` for `how`) if the killer may. `None`: there is no session of
+    /// Sets the kill flag of a session (see `expr::kill` for `how`) if the killer may. `None`: there is no session of
     /// that number; `false`: the killer may not.
     pub fn kill(&self, id: u32, how: u8, killer: &Killer<'_>) -> Option<bool> {
         let sessions = self.0.lock();

@@ -263,12 +263,12 @@ impl State {
             let deadline = Instant::now() + self.settings.metadata_lock_wait;
             loop {
                 if self.is_waited_for_by_a_backup() {
-                    return Err(Error::Exec(exec::Error::Deadlock));
+                    return Err(Error::Exec(expr::Error::Deadlock));
                 }
                 let left = deadline.saturating_duration_since(Instant::now());
                 match wait_for(&self.worker, &self.info, &mut wait, BACKUP_WAIT, left.min(PAUSE)).await {
                     Ok(()) => break,
-                    Err(exec::Error::LockWaitTimeout) if left > PAUSE => {}
+                    Err(expr::Error::LockWaitTimeout) if left > PAUSE => {}
                     Err(error) => return Err(Error::Exec(error)),
                 }
             }
@@ -379,7 +379,7 @@ impl State {
                     claim.hold();
                     locked.push(LockedTable { table: table.id(), guard, _claim: claim });
                 }
-                Ok(None) | Err(exec::Error::LockWaitTimeout) => return Ok(Turn::Failed(Some(claim))),
+                Ok(None) | Err(expr::Error::LockWaitTimeout) => return Ok(Turn::Failed(Some(claim))),
                 Err(error) => return Err(Error::Exec(error)),
             }
         }
@@ -393,7 +393,7 @@ impl State {
         used: TableUse,
         state: &'static str,
         end: Instant,
-    ) -> exec::Result<Option<TableGuard>> {
+    ) -> expr::Result<Option<TableGuard>> {
         let (worker, mdl) = (&self.worker, table.mdl());
         let left = end.saturating_duration_since(Instant::now());
         if used == TableUse::Reads {
@@ -411,7 +411,7 @@ impl State {
         let (claim, lock) = (definitions.claim(self.info.id, what), definitions.acquire_read_lock(self.worker.index));
         match wait_for(&self.worker, &self.info, lock, state, end.saturating_duration_since(Instant::now())).await {
             Ok(guard) => Ok(Some(NoDefinitions::new(guard, claim))),
-            Err(exec::Error::LockWaitTimeout) => Ok(None),
+            Err(expr::Error::LockWaitTimeout) => Ok(None),
             Err(error) => Err(Error::Exec(error)),
         }
     }
@@ -420,12 +420,12 @@ impl State {
     async fn pause(&self, told: Option<ClaimGuard>, deadline: Instant) -> Result<()> {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Err(Error::Exec(exec::Error::LockWaitTimeout));
+            return Err(Error::Exec(expr::Error::LockWaitTimeout));
         }
         let paused = wait_for(&self.worker, &self.info, std::future::pending::<()>(), TABLE_WAIT, PAUSE.min(left)).await;
         drop(told);
         match paused {
-            Ok(()) | Err(exec::Error::LockWaitTimeout) => Ok(()),
+            Ok(()) | Err(expr::Error::LockWaitTimeout) => Ok(()),
             Err(error) => Err(Error::Exec(error)),
         }
     }

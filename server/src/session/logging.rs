@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::text_log::{self, CannotOpen, Log, Logged, Origin, Timing};
 use crate::variables::{self, Globals, Setting, VariableId};
 use conditions::Condition;
-use exec::kill;
+use expr::kill;
 use protocol::Command;
 use types::Value;
 
@@ -195,7 +195,7 @@ fn cannot_open(refused: &CannotOpen) -> Error {
 }
 
 /// The text with its `?` replaced by values.
-fn with_values(text: &[u8], values: &[Value<'_>], mode: &sql::plan::SqlMode) -> Vec<u8> {
+fn with_values(text: &[u8], values: &[Value<'_>], mode: &types::SqlMode) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let (mut kept, mut values) = (0, values.iter());
     for place in sql::places_of_parameters(text, mode) {

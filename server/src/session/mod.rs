@@ -212,7 +212,7 @@ fn end_handshake(worker: &Worker, choose: impl FnOnce(&Handshakes, Instant) -> O
         let sessions = worker.sessions.borrow();
         // It may have logged in meanwhile.
         if let Some(info) = sessions.get(&session).filter(|info| info.access.borrow().is_none()) {
-            info.kill(exec::kill::CONNECTION);
+            info.kill(expr::kill::CONNECTION);
         }
     };
     worker.shared.workers[of].send(Message::Call(Box::new(end)));
@@ -435,7 +435,7 @@ impl Session {
                 let _ = client.output.flush(&client.socket, &*info).await;
                 return None;
             }
-            if info.killed() == exec::kill::CONNECTION {
+            if info.killed() == expr::kill::CONNECTION {
                 return Some(Lost::Interrupted);
             }
         }

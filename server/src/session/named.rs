@@ -154,7 +154,7 @@ impl State {
                 return Ok(());
             }
         }
-        Err(Error::Exec(exec::Error::TableChanged { table: String::new() }))
+        Err(Error::Exec(expr::Error::TableChanged { table: String::new() }))
     }
 
     fn forget_named(&mut self, key: &str) -> Result<bool> {

@@ -158,9 +158,9 @@ impl FileSink {
     }
 }
 
-fn write_error(path: &str, error: &std::io::Error) -> exec::Error {
+fn write_error(path: &str, error: &std::io::Error) -> expr::Error {
     let (number, why) = (error.raw_os_error().unwrap_or(0), reason(error));
-    exec::Error::from(Condition::ErrorOnWrite { path: path.into(), why: format!("OS errno {number} - {why}").into() })
+    expr::Error::from(Condition::ErrorOnWrite { path: path.into(), why: format!("OS errno {number} - {why}").into() })
 }
 
 impl RowSink for FileSink {
@@ -226,9 +226,9 @@ impl RowSink for FileSink {
         self.buffer.len() >= BUFFER_BYTES || self.format.is_none() && self.rows > 1
     }
 
-    fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<exec::Result<()>> {
+    fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<expr::Result<()>> {
         if self.format.is_none() && self.rows > 1 {
-            return Poll::Ready(Err(exec::Error::from(Condition::TooManyRows)));
+            return Poll::Ready(Err(expr::Error::from(Condition::TooManyRows)));
         }
         match self.writer.poll_ready(cx) {
             Poll::Pending => Poll::Pending,

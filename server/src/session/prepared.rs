@@ -19,8 +19,7 @@ use sql::Parsed;
 use sql::ast::{CreateTable, Statement};
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use types::Value;
-use types::recycle;
+use types::{Value, recycle};
 
 /// The prepared statements of one session.
 #[derive(Default)]
@@ -206,7 +205,7 @@ impl Statements {
             left -= 1;
             if client.output.is_full() {
                 let sent = client.output.flush(&client.socket, &*state.info).await;
-                sent.map_err(|_| Error::Exec(exec::Error::ClientGone))?;
+                sent.map_err(|_| Error::Exec(expr::Error::ClientGone))?;
             }
         }
         let is_last = rows.left() == 0;
@@ -341,7 +340,7 @@ impl PreparedStatement {
                     state.info.counters.note(Command::StmtReprepare);
                     self.work = self.work.again(state, &self.text, &bound)?;
                 }
-                Ran::Stale => return Err(Error::Exec(exec::Error::TableChanged { table: String::new() })),
+                Ran::Stale => return Err(Error::Exec(expr::Error::TableChanged { table: String::new() })),
             }
         }
     }

@@ -19,7 +19,8 @@ use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
 use crate::show::Gathered;
 use conditions::Condition;
-use exec::{ExecContext, LocalFuture, Prepared, SessionVars, VirtualRows};
+use exec::{ExecContext, LocalFuture, Prepared, VirtualRows};
+use expr::SessionVars;
 use sql::ast::Statement;
 use sql::routine::RoutineError;
 use std::cell::RefCell;
@@ -35,7 +36,7 @@ pub async fn execute<T>(
     plan: &Rc<PlanEntry>,
     params: &[Value<'_>],
     gathered: Option<&Gathered>,
-    run: impl AsyncFnOnce(&mut ExecContext<'_>, &Prepared) -> exec::Result<T>,
+    run: impl AsyncFnOnce(&mut ExecContext<'_>, &Prepared) -> expr::Result<T>,
 ) -> Result<T> {
     let (worker, access) = (Rc::clone(&state.worker), Rc::clone(&state.access));
     let schema = plan.reads.any.then(|| access.visible(&worker.schema()));
@@ -96,7 +97,7 @@ struct Inside<'c, 's> {
 }
 
 impl<'c, 's> Inside<'c, 's> {
-    fn enter(home: &'c RefCell<Option<&'s mut State>>, txn: &'c mut Txn, session: &'c SessionVars) -> exec::Result<Self> {
+    fn enter(home: &'c RefCell<Option<&'s mut State>>, txn: &'c mut Txn, session: &'c SessionVars) -> expr::Result<Self> {
         let Some(state) = home.borrow_mut().take() else {
             return Err(raised(Error::Internal("a program is called while another one runs".to_owned())));
         };
@@ -153,22 +154,14 @@ fn end_vars(inner: &mut SessionVars, outer: &SessionVars) {
 }
 
 /// A program's error, as an error of the statement that called it.
-fn raised(error: Error) -> exec::Error {
+fn raised(error: Error) -> expr::Error {
     match error {
         Error::Exec(error) => error,
-        error => exec::Error::Raised(Box::new(crate::routine::raised(&error))),
+        error => expr::Error::Raised(Box::new(crate::routine::raised(&error))),
     }
 }
 
-impl exec::Host for ProgramHost<'_, '_> {
-    fn sleep(&self, duration: Duration) -> LocalFuture<'_, ()> {
-        self.server.sleep(duration)
-    }
-
-    fn get_lock(&self, connection_id: u32, name: &str, timeout: Option<Duration>) -> LocalFuture<'_, exec::Result<bool>> {
-        self.server.get_lock(connection_id, name, timeout)
-    }
-
+impl expr::Host for ProgramHost<'_, '_> {
     fn release_lock(&self, connection_id: u32, name: &str) -> Option<bool> {
         self.server.release_lock(connection_id, name)
     }
@@ -180,12 +173,22 @@ impl exec::Host for ProgramHost<'_, '_> {
     fn lock_holder(&self, name: &str) -> Option<u32> {
         self.server.lock_holder(name)
     }
+}
+
+impl exec::Host for ProgramHost<'_, '_> {
+    fn sleep(&self, duration: Duration) -> LocalFuture<'_, ()> {
+        self.server.sleep(duration)
+    }
+
+    fn get_lock(&self, connection_id: u32, name: &str, timeout: Option<Duration>) -> LocalFuture<'_, expr::Result<bool>> {
+        self.server.get_lock(connection_id, name, timeout)
+    }
 
     fn temporary(&self) -> Option<&exec::Temporary> {
         self.server.temporary()
     }
 
-    fn call<'c>(&'c self, call: exec::Call<'c>) -> LocalFuture<'c, exec::Result<Value<'static>>> {
+    fn call<'c>(&'c self, call: exec::Call<'c>) -> LocalFuture<'c, expr::Result<Value<'static>>> {
         Box::pin(async move {
             let exec::Call { txn, session, function, args, strict } = call;
             let mut inside = Inside::enter(self.state, txn, session)?;
@@ -194,7 +197,7 @@ impl exec::Host for ProgramHost<'_, '_> {
         })
     }
 
-    fn fire<'c>(&'c self, fire: exec::Fire<'c>) -> LocalFuture<'c, exec::Result<Vec<(usize, Value<'static>)>>> {
+    fn fire<'c>(&'c self, fire: exec::Fire<'c>) -> LocalFuture<'c, expr::Result<Vec<(usize, Value<'static>)>>> {
         Box::pin(async move {
             let exec::Fire { txn, session, table, event, before, old, new } = fire;
             let mut inside = Inside::enter(self.state, txn, session)?;
@@ -208,7 +211,7 @@ impl exec::Host for ProgramHost<'_, '_> {
         self.server.virtual_rows(table, equal)
     }
 
-    fn change_settings(&self, table: &TableDef, row: &[Value<'static>], changes: &[(usize, Value<'_>)]) -> exec::Result<()> {
+    fn change_settings(&self, table: &TableDef, row: &[Value<'static>], changes: &[(usize, Value<'_>)]) -> expr::Result<()> {
         self.server.change_settings(table, row, changes)
     }
 }

@@ -14,8 +14,7 @@ use conditions::Condition;
 use protocol::RowFormat;
 use sql::ast::Statement;
 use std::rc::Rc;
-use types::Value;
-use types::recycle;
+use types::{Value, recycle};
 
 /// How often a statement is planned again because the schema changed meanwhile.
 pub const PLAN_ATTEMPTS_MAX: u32 = 16;
@@ -79,15 +78,15 @@ impl State {
                 Found::Nothing => return self.parse_and_run(client, text).await,
             }
         }
-        Err(Error::Exec(exec::Error::TableChanged { table: String::new() }))
+        Err(Error::Exec(expr::Error::TableChanged { table: String::new() }))
     }
 
     /// A constant that is no date, in a plan made for a date: binding the statement again reports it.
     #[cold]
     fn as_bound(&self, text: &[u8], error: Error) -> Error {
         let is_wrong_value = match &error {
-            Error::Exec(exec::Error::WrongValue { .. }) => true,
-            Error::Exec(exec::Error::Condition(condition)) => matches!(**condition, Condition::WrongValue { .. }),
+            Error::Exec(expr::Error::WrongValue { .. }) => true,
+            Error::Exec(expr::Error::Condition(condition)) => matches!(**condition, Condition::WrongValue { .. }),
             _ => false,
         };
         if !is_wrong_value {
@@ -203,7 +202,7 @@ impl State {
                 Ran::Stale => {}
             }
         }
-        Err(Error::Exec(exec::Error::TableChanged { table: String::new() }))
+        Err(Error::Exec(expr::Error::TableChanged { table: String::new() }))
     }
 }
 

@@ -24,7 +24,8 @@ use crate::plan_cache::{PlanEntry, ResultTarget, StatementKind, definition_of};
 use crate::show::Gathered;
 use conditions::Condition;
 use exec::load::ByteSource;
-use exec::{DmlDone, ExecContext, KeptRecords, KeptRows, Level, Prepared, QueryDone, RowSink, Strictness, UserVariable, kill};
+use exec::{DmlDone, ExecContext, KeptRecords, KeptRows, Prepared, QueryDone, RowSink, Strictness};
+use expr::{Level, UserVariable, kill};
 use protocol::{Capabilities, EncodedHead, OkPacket, RowEncoder, RowFormat, Status};
 use sql::ast::{LoadData, Statement};
 use sql::plan::OutputColumn;
@@ -270,7 +271,7 @@ impl State {
             }
             self.clear_warnings();
         }
-        Err(Error::Exec(exec::Error::TableChanged { table: String::new() }))
+        Err(Error::Exec(expr::Error::TableChanged { table: String::new() }))
     }
 
     async fn run_load(
@@ -418,7 +419,7 @@ impl State {
     pub async fn until_current<T>(&mut self, mut attempt: impl AsyncFnMut(&mut Self) -> Result<T>) -> Result<T> {
         for _ in 1..PLAN_ATTEMPTS_MAX {
             match attempt(self).await {
-                Err(Error::Exec(exec::Error::TableChanged { .. })) => {}
+                Err(Error::Exec(expr::Error::TableChanged { .. })) => {}
                 outcome => return outcome,
             }
         }
@@ -433,7 +434,7 @@ impl State {
         self.check_locked(plan)?;
         let worker = Rc::clone(&self.worker);
         if self.transaction.hold(&worker, &self.info, plan, &self.settings).await? == Hold::Stale {
-            return Err(Error::Exec(exec::Error::TableChanged { table: String::new() }));
+            return Err(Error::Exec(expr::Error::TableChanged { table: String::new() }));
         }
         let inside = self.is_inside();
         let txn = self.transaction.ensure(&worker, &self.settings, lasting);
@@ -499,7 +500,7 @@ impl State {
             encoder.end(&mut client.output.writer);
             if client.output.is_full() {
                 let sent = client.output.flush(&client.socket, &*self.info).await;
-                sent.map_err(|_| Error::Exec(exec::Error::ClientGone))?;
+                sent.map_err(|_| Error::Exec(expr::Error::ClientGone))?;
             }
         }
         let rows = result.rows.len() as u64;
@@ -593,7 +594,7 @@ async fn execute<T>(
     plan: &Rc<PlanEntry>,
     params: &[Value<'_>],
     gathered: Option<&Gathered>,
-    run: impl AsyncFnOnce(&mut ExecContext<'_>, &Prepared) -> exec::Result<T>,
+    run: impl AsyncFnOnce(&mut ExecContext<'_>, &Prepared) -> expr::Result<T>,
 ) -> Result<T> {
     if plan.prepared.calls_programs() {
         // Boxed: rare, and it would make every session larger.
@@ -610,10 +611,10 @@ async fn execute<T>(
 
 /// Drops the execution when the session is killed; the caller undoes what it did.
 /// It takes the future pinned, because it would hold a second copy of one that is given by value.
-async fn until_killed<T>(info: &SessionInfo, mut run: Pin<&mut impl Future<Output = exec::Result<T>>>) -> exec::Result<T> {
+async fn until_killed<T>(info: &SessionInfo, mut run: Pin<&mut impl Future<Output = expr::Result<T>>>) -> expr::Result<T> {
     std::future::poll_fn(|cx| match info.killed() {
         kill::NONE => run.as_mut().poll(cx),
-        _ => Poll::Ready(Err(exec::Error::Interrupted)),
+        _ => Poll::Ready(Err(expr::Error::Interrupted)),
     })
     .await
 }
@@ -688,10 +689,10 @@ impl RowSink for ClientSink<'_> {
         self.client.output.is_full()
     }
 
-    fn poll_drain(&mut self, _cx: &mut Context<'_>) -> Poll<exec::Result<()>> {
+    fn poll_drain(&mut self, _cx: &mut Context<'_>) -> Poll<expr::Result<()>> {
         self.drained = true;
         let client = &mut *self.client;
-        client.output.poll_flush(&client.socket, &*self.info).map_err(|_| exec::Error::ClientGone)
+        client.output.poll_flush(&client.socket, &*self.info).map_err(|_| expr::Error::ClientGone)
     }
 }
 
@@ -738,7 +739,7 @@ impl RowSink for FirstRow<'_> {
         false
     }
 
-    fn poll_drain(&mut self, _cx: &mut Context<'_>) -> Poll<exec::Result<()>> {
+    fn poll_drain(&mut self, _cx: &mut Context<'_>) -> Poll<expr::Result<()>> {
         Poll::Ready(Ok(()))
     }
 
@@ -787,7 +788,7 @@ impl RowSink for AllRows {
         false
     }
 
-    fn poll_drain(&mut self, _cx: &mut Context<'_>) -> Poll<exec::Result<()>> {
+    fn poll_drain(&mut self, _cx: &mut Context<'_>) -> Poll<expr::Result<()>> {
         Poll::Ready(Ok(()))
     }
 

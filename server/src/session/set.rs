@@ -12,7 +12,8 @@ use crate::variables::{self, Scope, Setting, VariableId, companion};
 use crate::worker::{Message, Worker};
 use accounts::{Access, Identity, SYSTEM_USER, parse_roles};
 use conditions::Condition;
-use exec::{Level, Strictness, UserVariable};
+use exec::Strictness;
+use expr::{Level, UserVariable};
 use sql::ast::{Expr, Isolation, SetItem, SetValue, VariableScope};
 use sql::charsets::{self, Charset, Collation};
 use std::rc::Rc;
@@ -243,7 +244,7 @@ impl State {
                     let goes =
                         |access: &Access| !access.administers_connections() && (is_system || !access.has_dynamic(SYSTEM_USER));
                     if session.may(goes) {
-                        session.kill(exec::kill::CONNECTION);
+                        session.kill(expr::kill::CONNECTION);
                     }
                 }
             };

@@ -4,11 +4,11 @@
 use crate::latin1::Narrow;
 use crate::variables::{self, SessionVariables, Setting, VariableId, known};
 use sql::charsets;
-use sql::plan::{SqlMode, Switches};
+use sql::plan::Switches;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash, Hasher};
 use std::sync::LazyLock;
 use std::time::Duration;
-use types::CollationId;
+use types::{CollationId, SqlMode};
 
 macro_rules! ids {
     ($($name:ident),* $(,)?) => {
@@ -145,7 +145,7 @@ fn collation_of(setting: &Setting) -> CollationId {
 }
 
 /// Copies the settings that execution reads into execution's session state.
-pub fn apply(variables: &SessionVariables, settings: &Settings, vars: &mut exec::SessionVars) {
+pub fn apply(variables: &SessionVariables, settings: &Settings, vars: &mut expr::SessionVars) {
     let ids = &*IDS;
     let number = |id| variables.get(id).as_u64();
     vars.sql_mode = settings.mode;
@@ -161,9 +161,9 @@ pub fn apply(variables: &SessionVariables, settings: &Settings, vars: &mut exec:
     vars.recursion_depth_max = number(ids.cte_max_recursion_depth);
     vars.execution_time_max = Duration::from_millis(number(ids.max_execution_time));
     let modes = variables::block_encryption_modes();
-    let mode = modes.get(number(ids.block_encryption_mode) as usize).and_then(|name| exec::BlockEncryption::parse(name));
+    let mode = modes.get(number(ids.block_encryption_mode) as usize).and_then(|name| expr::BlockEncryption::parse(name));
     vars.block_encryption = mode.unwrap_or_default();
-    vars.time_names = exec::TimeNames::of(number(ids.lc_time_names) as usize);
+    vars.time_names = expr::TimeNames::of(number(ids.lc_time_names) as usize);
     vars.week_format = number(ids.default_week_format) as u8;
     vars.warnings.borrow_mut().kept_max = number(ids.max_error_count) as usize;
 }

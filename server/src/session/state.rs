@@ -15,11 +15,12 @@ use crate::variables::{SessionVariables, Setting};
 use crate::worker::Worker;
 use accounts::{Access, Identity, Name, SYSTEM_USER, Seat};
 use conditions::Condition;
-use exec::{Level, SessionVars};
+use expr::{Level, SessionVars};
 use protocol::{Capabilities, OkPacket, StateChange, Status};
 use reactor::connection::{Peer, TlsInfo};
 use sql::charsets;
 use std::rc::Rc;
+use types::SqlMode;
 
 /// The session behind a connection.
 pub struct State {
@@ -97,6 +98,17 @@ pub struct Answer<'a> {
     pub info: &'a str,
 }
 
+/// STATEMENT_DIGEST_TEXT
+fn digest_text(statement: &[u8], mode: &SqlMode) -> expr::Result<String> {
+    let arena = sql::Arena::new();
+    let why = match sql::parse(&arena, statement, mode) {
+        Ok(parsed) if matches!(parsed.statement, sql::ast::Statement::Empty) => Condition::EmptyQuery,
+        Ok(_) => return Ok(sql::digest_text(statement, mode)),
+        Err(error) => crate::error::sql_error(&error),
+    };
+    Err(Condition::ParseErrorInDigestFn { why: why.into() }.into())
+}
+
 impl State {
     pub fn new(worker: &Rc<Worker>, info: &Rc<SessionInfo>, peer: Peer, login: &LoggedIn) -> Self {
         let variables = SessionVariables::new(worker.shared.globals());
@@ -108,6 +120,7 @@ impl State {
         *info.access.borrow_mut() = Some(Rc::clone(&access));
         worker.shared.kills.name(info.id, &identity.name.plain(), access.has_dynamic(SYSTEM_USER));
         vars.killed = info.kill_flag();
+        vars.digest_text = digest_text;
         let limits = vars.limits();
         worker.core.set_limit(Rc::new(move |now| limits.check(now)));
         vars.work = Rc::clone(&info.counters.work);
@@ -343,7 +356,7 @@ impl State {
     }
 
     /// Adds a condition to the diagnostics.
-    pub fn note(&self, level: Level, condition: exec::Error) {
+    pub fn note(&self, level: Level, condition: expr::Error) {
         if level == Level::Note && !self.settings.sql_notes {
             return;
         }
@@ -404,7 +417,7 @@ impl State {
         }
         self.vars.rows_examined.set(0);
         self.begin_inner_statement();
-        if self.info.killed() != exec::kill::NONE {
+        if self.info.killed() != expr::kill::NONE {
             self.vars.clear_kill_query();
         }
     }

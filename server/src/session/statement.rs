@@ -11,7 +11,8 @@ use crate::shared::Protection;
 use crate::show;
 use crate::text_log::Log;
 use conditions::Condition;
-use exec::{Level, Strictness};
+use exec::Strictness;
+use expr::Level;
 use protocol::RowFormat;
 use sql::ast::{Histogram, Maintenance, ObjectName, Show, Statement, StatementInfo, TransactionEnd};
 use std::rc::Rc;
@@ -305,7 +306,7 @@ impl State {
             Value::Decimal(_) | Value::Double(_) | Value::Int(_) => return Err(Error::UnknownThread(0)),
             _ => return Err(Error::UnknownThread(0)),
         };
-        let how = if query { exec::kill::QUERY } else { exec::kill::CONNECTION };
+        let how = if query { expr::kill::QUERY } else { expr::kill::CONNECTION };
         self.kill(id, how)?;
         self.write_ok(client, &Answer::default());
         Ok(())

@@ -12,7 +12,7 @@ use crate::text_log::Log;
 use accounts::privilege::Privileges;
 use accounts::restore::{self, GrantRow, GrantTable};
 use conditions::Condition;
-use exec::Level;
+use expr::Level;
 use sql::ast::{AlterAction, Expr, Insert, InsertSource, Literal, LockTable, ObjectName, Statement};
 use std::sync::Arc;
 

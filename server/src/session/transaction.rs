@@ -198,7 +198,7 @@ impl Transaction {
                 };
                 if self.locks.backup.is_some() && is_owner_waiting(&worker.shared, table) {
                     held.give_back(worker);
-                    return Err(Error::Exec(exec::Error::Deadlock));
+                    return Err(Error::Exec(expr::Error::Deadlock));
                 }
                 let began = Instant::now();
                 let told = self.held.wait(&held, table);
@@ -221,7 +221,7 @@ impl Transaction {
         let is_readable = |txn: &Txn| tables.iter().try_for_each(|table| table.check_age(txn));
         if let Some(Err(error)) = self.txn.as_ref().map(is_readable) {
             held.give_back(worker);
-            return Err(Error::Exec(error.into()));
+            return Err(Error::Exec(exec::engine_error(error)));
         }
         if !tables.is_empty() {
             self.held.push(held);
@@ -377,7 +377,7 @@ pub async fn wait_for<T>(
     wait: impl Future<Output = T>,
     state: &'static str,
     longest: Duration,
-) -> exec::Result<T> {
+) -> expr::Result<T> {
     let deadline = worker.core.now() + longest;
     info.state.set(state);
     let mut wait = std::pin::pin!(wait);
@@ -386,11 +386,11 @@ pub async fn wait_for<T>(
             info.state.set("executing");
             return Poll::Ready(Ok(got));
         }
-        if info.killed() != exec::kill::NONE {
-            return Poll::Ready(Err(exec::Error::Interrupted));
+        if info.killed() != expr::kill::NONE {
+            return Poll::Ready(Err(expr::Error::Interrupted));
         }
         if worker.core.now() >= deadline {
-            return Poll::Ready(Err(exec::Error::LockWaitTimeout));
+            return Poll::Ready(Err(expr::Error::LockWaitTimeout));
         }
         worker.core.wake_at(deadline);
         Poll::Pending

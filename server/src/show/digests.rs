@@ -81,7 +81,7 @@ impl<'a> Line<'a> {
 }
 
 fn shown_picos(picos: u64, is_raw: bool) -> Value<'static> {
-    if is_raw { number(picos) } else { Value::Bytes(exec::pico_time(picos as f64).into()) }
+    if is_raw { number(picos) } else { Value::Bytes(expr::pico_time(picos as f64).into()) }
 }
 
 /// Converts ticks to times.

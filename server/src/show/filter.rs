@@ -2,8 +2,8 @@
 
 use crate::error::Result;
 use crate::session::{ResultSet, State};
+use expr::Expr as BoundExpr;
 use sql::ast::{Expr, ShowFilter};
-use sql::expr::Expr as BoundExpr;
 use sql::plan::{LockWait, Locking, Node, Parts, Plan, QueryPlan};
 use types::{CollationId, Value};
 

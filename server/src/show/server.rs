@@ -11,7 +11,7 @@ use crate::variables::{self, Scope, VariableId};
 use crate::worker::{Worker, gather, gather_for};
 use accounts::Access;
 use accounts::privilege::{self, Privileges};
-use exec::Level;
+use expr::Level;
 use sql::charsets;
 use std::collections::HashSet;
 use std::rc::Rc;

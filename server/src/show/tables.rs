@@ -224,7 +224,7 @@ pub fn status(state: &mut State, name: Option<&str>) -> Result<ResultSet> {
             row[11] = local(state, def.created_us);
             row[17] = text(views::comment(def, &schema));
             if let Err(error) = views::present(def, &schema) {
-                state.note(exec::Level::Warning, error.to_warning());
+                state.note(expr::Level::Warning, error.to_warning());
             }
             made.rows.push(row);
             continue;

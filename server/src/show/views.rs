@@ -7,14 +7,14 @@ use super::build::{Columns, result, text};
 use crate::ddl::{Keeper, column_of_query};
 use crate::error::{Error, Result};
 use crate::session::{ResultSet, State, written_type};
-use exec::Level;
+use expr::Level;
 use sql::ast::{DataType, ObjectName};
-use sql::plan::{BindContext, Rights, SqlMode, StoredFunction};
+use sql::plan::{BindContext, Rights, StoredFunction};
 use std::borrow::Cow;
 use std::sync::Arc;
 use types::schema::{CheckOption, Schema, TableDef};
 use types::show_create::quoted_name;
-use types::{CollationId, ColumnType, Value};
+use types::{CollationId, ColumnType, SqlMode, Value};
 
 /// A binding context with only a schema: a view's query depends on nothing else.
 struct SchemaOnly<'s>(&'s Schema);

@@ -436,7 +436,7 @@ pub(super) static LIST: &[Definition] = &[
     int("last_insert_id", SESSION, 0, 0, U64).obeyed(),
     text("lc_messages", BOTH, "en_US").refused(),
     text("lc_messages_dir", GLOBAL, "/usr/share/mysql/").fixed(),
-    choice("lc_time_names", BOTH, exec::LOCALE_NAMES, 0).obeyed(),
+    choice("lc_time_names", BOTH, expr::LOCALE_NAMES, 0).obeyed(),
     text("license", GLOBAL, "Apache-2.0").fixed(),
     switch("local_infile", GLOBAL, false).obeyed(),
     int("lock_wait_timeout", BOTH, 31536000, 1, 31536000).obeyed(),

@@ -1,6 +1,6 @@
 //! `sql_mode`: the names, MySQL's bits, and the modes that binding and execution read.
 
-use sql::plan::SqlMode;
+use types::SqlMode;
 
 /// Name and bit; the order is that of MySQL's output.
 const MODES: &[(&str, u32)] = &[

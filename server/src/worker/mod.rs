@@ -184,7 +184,7 @@ impl Worker {
         let Some(since) = self.stopping_since.get() else { return };
         if self.core.now() > since + STOP_GRACE {
             for session in self.sessions.borrow().values() {
-                session.kill(exec::kill::CONNECTION);
+                session.kill(expr::kill::CONNECTION);
             }
         }
     }

@@ -388,7 +388,7 @@ pub enum TrimSide {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AggregateCall<'a> {
-    pub function: crate::func::AggregateFunction,
+    pub function: expr::AggregateFunction,
     pub distinct: bool,
     /// Empty for `COUNT(*)`.
     pub args: &'a [Expr<'a>],

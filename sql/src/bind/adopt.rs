@@ -3,10 +3,9 @@
 use super::Binder;
 use super::typing::{self, Class, class};
 use crate::error::{Error, Result};
-use crate::expr::{Expr, ExprKind};
-use crate::func::Function;
 use crate::param::{ParamKind, ParamUse, has_fraction, has_time};
 use crate::plan::BindContext;
+use expr::{Expr, ExprKind, Function};
 use types::{ColumnType, TypeKind, Value};
 
 /// The number of a parameter whose type may still change.

@@ -7,9 +7,8 @@ use super::typing::{self, Class, class};
 use super::{Binder, LevelKind};
 use crate::ast;
 use crate::error::{Clause, Error, Result};
-use crate::expr::{Aggregate, Expr, ExprKind};
-use crate::func::AggregateFunction as A;
 use crate::param::ParamKind;
+use expr::{Aggregate, AggregateFunction as A, Expr, ExprKind};
 use std::sync::Arc;
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 

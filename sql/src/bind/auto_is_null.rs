@@ -8,8 +8,7 @@ use super::Binder;
 use super::compare::Derivation;
 use super::typing;
 use crate::error::Result;
-use crate::expr::{CompareOp, Expr, ExprKind};
-use crate::func::Function;
+use expr::{CompareOp, Expr, ExprKind, Function};
 
 impl Binder<'_> {
     /// Rewrites the conjuncts of a WHERE if they are that single predicate.

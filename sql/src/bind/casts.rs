@@ -7,9 +7,8 @@ use super::operand::{cast_to, choice_as_number, enum_as_number, is_dated, moved_
 use super::typing::{self, Class, class};
 use crate::ast;
 use crate::error::{Error, Result};
-use crate::expr::{Expr, ExprKind};
-use crate::func::Function;
 use crate::param::ParamKind;
+use expr::{Expr, ExprKind, Function};
 use types::{CollationId, ColumnType, TypeKind};
 
 impl Binder<'_> {

@@ -4,9 +4,9 @@ use super::query::convert_to;
 use super::{Binder, Changed, ReadAs, SourceKind};
 use crate::ast;
 use crate::error::{Clause, Error, Result, ViewProblem};
-use crate::expr::{Expr, ExprKind};
 use crate::plan::{Action, Assignment, ChangePlan, ChangeTarget, Part, Plan};
 use crate::planner::{FromBlock, JoinTree};
+use expr::{Expr, ExprKind};
 use std::sync::Arc;
 use types::schema::TableDef;
 
@@ -21,7 +21,7 @@ fn read_assigned(expr: &mut Expr, target: &ChangeTarget) {
         convert_to(expr, &ty);
         return;
     }
-    super::group::children_mut(expr).into_iter().for_each(|part| read_assigned(part, target));
+    expr.parts_mut().into_iter().for_each(|part| read_assigned(part, target));
 }
 
 impl Binder<'_> {

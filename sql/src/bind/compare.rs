@@ -2,7 +2,7 @@
 
 use super::typing::{self, Class, class};
 use crate::error::{Error, IllegalMix, Result};
-use crate::expr::{CompareAs, Expr, ExprKind};
+use expr::{CompareAs, Expr, ExprKind};
 use types::convert::{Problem, StoreContext, Warnings};
 use types::{CollationId, ColumnType, TypeKind, Value};
 
@@ -208,7 +208,7 @@ fn time_with_text(time: &Expr, text: &Expr, collation: CollationId) -> CompareAs
 
 pub(super) fn reads_rows(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. } | ExprKind::Slot(_))
-        || super::children(expr).into_iter().any(reads_rows)
+        || expr.parts().into_iter().any(reads_rows)
 }
 
 fn same_class(class: Class, collation: CollationId) -> CompareAs {
@@ -308,7 +308,7 @@ pub(crate) fn convert_year(constant: &mut Expr, other: &Expr) {
         return;
     }
     if is_computed_moment(constant) {
-        let kind = ExprKind::Call { function: crate::func::Function::Year, args: vec![constant.clone()] };
+        let kind = ExprKind::Call { function: expr::Function::Year, args: vec![constant.clone()] };
         *constant = Expr { kind, ty: typing::bigint(false), nullable: true };
         return;
     }
@@ -334,7 +334,7 @@ pub(crate) fn year_as_date(left: &mut Expr, right: &mut Expr) {
     let nullable = year.nullable;
     let number = std::mem::replace(year, super::literal::integer(digits));
     let days = Box::new(super::literal::integer(digits));
-    let kind = ExprKind::Arithmetic { op: crate::expr::ArithmeticOp::Multiply, left: Box::new(number), right: days };
+    let kind = ExprKind::Arithmetic { op: expr::ArithmeticOp::Multiply, left: Box::new(number), right: days };
     *year = Expr { kind, ty: typing::bigint(false), nullable };
 }
 
@@ -368,7 +368,7 @@ fn has_subquery(expr: &Expr) -> bool {
 
 /// The year of a parameter, with four digits.
 fn full_year(year: Expr) -> Expr {
-    use crate::expr::ArithmeticOp;
+    use expr::ArithmeticOp;
     let number = super::literal::integer;
     let boxed = |expr: &Expr| Box::new(expr.clone());
     let when = |first, last, century| {

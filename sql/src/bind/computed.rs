@@ -8,14 +8,13 @@
 //! G4: the expression computes nothing from a TIMESTAMP: its value would depend on the time zone of the session that
 //!     wrote the row.
 
-use super::group::{children, children_mut};
 use super::query::BoundSelect;
 use super::{Binder, SourceKind};
-use crate::expr::{Expr, ExprKind};
 use crate::key_part::keeps_values;
 use crate::plan::{BindContext, JoinKind};
 use crate::planner::{JoinTree, tree_sources};
 use crate::row_expr::bind_row_expr;
+use expr::{Expr, ExprKind};
 use types::schema::TableDef;
 use types::{ColumnType, TypeKind, Value};
 
@@ -120,7 +119,7 @@ fn is_timestamp(expr: &Expr) -> bool {
 fn unquoted(expr: &Expr) -> Option<Expr> {
     let ExprKind::Cast(arg) = &expr.kind else { return None };
     let is_text = matches!(expr.ty.kind, TypeKind::VarChar { .. }) && expr.ty.collation == arg.ty.collation;
-    let is_unquoted = matches!(arg.kind, ExprKind::Call { function: crate::func::Function::JsonUnquote, .. });
+    let is_unquoted = matches!(arg.kind, ExprKind::Call { function: expr::Function::JsonUnquote, .. });
     (is_text && is_unquoted).then(|| (**arg).clone())
 }
 
@@ -204,7 +203,7 @@ impl Substitution<'_> {
             return;
         }
         expr.nullable = other.nullable;
-        children_mut(expr).into_iter().zip(children(other)).for_each(|(part, other)| self.settle(part, other));
+        expr.parts_mut().into_iter().zip(other.parts()).for_each(|(part, other)| self.settle(part, other));
     }
 }
 
@@ -220,7 +219,7 @@ fn shape(expr: &Expr) -> Expr {
         if matches!(expr.kind, ExprKind::Param(_) | ExprKind::Literal(_)) {
             expr.kind = ExprKind::Literal(Value::Null);
         }
-        children_mut(expr).into_iter().for_each(strip);
+        expr.parts_mut().into_iter().for_each(strip);
     }
     let mut out = expr.clone();
     strip(&mut out);

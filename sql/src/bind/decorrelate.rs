@@ -24,15 +24,15 @@
 use super::depend::Facts;
 use super::derived::{column_def, stored, table_def};
 use super::from::{Source, SourceKind};
-use super::group::children_mut;
 use super::order::limit_rows;
 use super::query::{Block, BoundSelect, plain_column};
+use super::subquery::replace_columns;
 use super::{Binder, Level, typing};
 use crate::error::Result;
-use crate::expr::{Aggregate, ArithmeticOp, CompareAs, CompareOp, Expr, ExprKind};
-use crate::func::AggregateFunction;
 use crate::plan::{JoinKind, LimitPlan, Node, SubqueryKeep};
-use crate::planner::{FromBlock, JOINED_TABLES_MAX, JoinTree, estimate, hashes_alike, is_volatile, tree_sources};
+use crate::planner::{FromBlock, JOINED_TABLES_MAX, JoinTree, estimate, hashes_alike, tree_sources};
+use expr::is_volatile;
+use expr::{Aggregate, AggregateFunction, ArithmeticOp, CompareAs, CompareOp, Expr, ExprKind};
 use types::{TypeKind, Value};
 
 /// Storing one row in a hash table and looking it up once.
@@ -122,7 +122,7 @@ impl Binder<'_> {
                 _ => vec![extreme(AggregateFunction::Min), extreme(AggregateFunction::Max)],
             };
             let mut outer = found.outer.clone();
-            outer.replace_columns(args_source, &level.args);
+            replace_columns(&mut outer, args_source, &level.args);
             compared = Some(Compared { outer, ..found });
             select.filter.remove(place);
             conditions.iter_mut().filter(|n| **n > place).for_each(|n| *n -= 1);
@@ -250,7 +250,7 @@ impl Binder<'_> {
             if let ExprKind::Compare { left, right, .. } = &mut condition.kind {
                 **(if is_left { left } else { right }) = shown;
             }
-            condition.replace_columns(args_source, &args);
+            replace_columns(&mut condition, args_source, &args);
             on.push(condition);
             if column == keys.len() {
                 keys.push(key);
@@ -416,7 +416,7 @@ fn put_values_of_none(expr: &mut Expr, aggregates: &[Aggregate]) {
     if let ExprKind::Slot(n) = expr.kind {
         expr.kind = ExprKind::Literal(aggregate_of_none(&aggregates[n]));
     }
-    children_mut(expr).into_iter().for_each(|part| put_values_of_none(part, aggregates));
+    expr.parts_mut().into_iter().for_each(|part| put_values_of_none(part, aggregates));
 }
 
 /// Shifts the slots of aggregates behind those of the keys.
@@ -424,7 +424,7 @@ fn shift_slots(expr: &mut Expr, by: usize) {
     if let ExprKind::Slot(n) = &mut expr.kind {
         *n += by;
     }
-    children_mut(expr).into_iter().for_each(|part| shift_slots(part, by));
+    expr.parts_mut().into_iter().for_each(|part| shift_slots(part, by));
 }
 
 /// Replaces a subquery by a value.
@@ -433,5 +433,5 @@ fn replace(expr: &mut Expr, id: usize, value: &Expr) {
         *expr = value.clone();
         return;
     }
-    children_mut(expr).into_iter().for_each(|part| replace(part, id, value));
+    expr.parts_mut().into_iter().for_each(|part| replace(part, id, value));
 }

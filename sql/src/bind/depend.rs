@@ -7,9 +7,10 @@
 use super::group::Grouping;
 use super::query::{Bound, BoundSelect};
 use super::{Binder, SourceKind};
-use crate::expr::{CompareOp, Expr, ExprKind};
 use crate::plan::JoinKind;
-use crate::planner::{JoinTree, is_volatile, rejects_null, simplify, tree_sources};
+use crate::planner::{JoinTree, rejects_null, simplify, tree_sources};
+use expr::is_volatile;
+use expr::{CompareOp, Expr, ExprKind};
 use types::schema::IndexKind;
 
 /// The ON condition of an outer join, and the sources of its right side.

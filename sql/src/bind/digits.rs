@@ -2,8 +2,7 @@
 //! because the quotient has few digits; FLOOR of a quotient of BIGINT columns is a DECIMAL.
 
 use super::typing::{self, Class, class, decimal_shape};
-use crate::expr::{ArithmeticOp, Expr, ExprKind, UnaryOp};
-use crate::func::Function as F;
+use expr::{ArithmeticOp, Expr, ExprKind, Function as F, UnaryOp};
 use types::{TypeKind, Value};
 
 /// The digits of the longest decimal of MySQL.

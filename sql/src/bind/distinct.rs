@@ -1,16 +1,15 @@
 //! DISTINCT with ORDER BY: a sort expression must be in the select list, or be determined by the select list.
 
 use super::Binder;
-use super::group::{Grouping, children};
-use crate::expr::{Expr, ExprKind};
-use crate::func::Function;
+use super::group::Grouping;
+use expr::{Expr, ExprKind, Function};
 
 /// Is every column of the expression inside ANY_VALUE()?
 pub(super) fn is_vouched_for(expr: &Expr) -> bool {
     match expr.kind {
         ExprKind::Call { function: Function::AnyValue, .. } => true,
         ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. } | ExprKind::Slot(_) => false,
-        _ => children(expr).into_iter().all(is_vouched_for),
+        _ => expr.parts().into_iter().all(is_vouched_for),
     }
 }
 
@@ -47,7 +46,7 @@ impl Binder<'_> {
                 (!is_outer).then(|| Unselected::Column(super::qualified(&source.table, &source.alias, column)))
             }
             _ if slot => Some(Unselected::Column(String::new())),
-            _ => children(expr).into_iter().find_map(|part| self.unselected(part, project, grouping)),
+            _ => expr.parts().into_iter().find_map(|part| self.unselected(part, project, grouping)),
         }
     }
 }

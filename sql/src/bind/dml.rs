@@ -5,13 +5,13 @@ use super::subquery::joinable;
 use super::{Binder, Changed, ReadAs, Scope};
 use crate::ast::{self, Expr as AstExpr, InsertSource as AstSource, OrderItem, TableRef};
 use crate::error::{Clause, Error, Result};
-use crate::expr::{Expr, ExprKind};
 use crate::partition::named_partitions;
 use crate::plan::{
     Action, Assignment, DeletePlan, InsertPlan, InsertSource, LimitPlan, Node, Part, Plan, Rights, Scan, SortKey, UpdatePlan,
     ViewCheck,
 };
 use crate::planner::{FromBlock, JoinTree, OrderNeed};
+use expr::{Expr, ExprKind};
 use types::schema::TableDef;
 
 /// The target of an INSERT.
@@ -506,8 +506,7 @@ fn reads_table(node: &Node, meant: &dyn Fn(&Scan) -> bool) -> bool {
 }
 
 fn reads_columns(expr: &Expr) -> bool {
-    matches!(expr.kind, ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. })
-        || super::children(expr).into_iter().any(reads_columns)
+    matches!(expr.kind, ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. }) || expr.parts().into_iter().any(reads_columns)
 }
 
 /// `DELETE t FROM t WHERE ...`: the same single table twice.

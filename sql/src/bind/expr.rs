@@ -11,11 +11,10 @@ use super::typing::{self, Class, class};
 use super::{Binder, from::dotted};
 use crate::ast;
 use crate::error::{DefinitionError, Error, Result, RowExprProblem};
-use crate::expr::{ArithmeticOp, CompareAs, CompareOp, Expr, ExprKind, UnaryOp};
-use crate::func::Function;
 use crate::param::{ParamKind, ParamUse};
 use crate::plan::BindContext;
 use crate::row_expr::RowExprUse;
+use expr::{ArithmeticOp, CompareAs, CompareOp, Expr, ExprKind, Function, UnaryOp};
 use std::borrow::Cow;
 use types::{CollationId, ColumnType, TypeKind, Value};
 
@@ -255,7 +254,7 @@ impl Binder<'_> {
     /// The negation of a constant negative integer is a DECIMAL.
     fn wide_if_negative(&self, arg: Expr) -> Expr {
         let is_negative = class(&arg.ty) == Class::Integer
-            && super::moments::is_fixed(&arg)
+            && expr::is_fixed(&arg)
             && self.context.constant_text(&arg).is_some_and(|text| text.starts_with(b"-"));
         if is_negative { cast_to(arg, typing::decimal(20, 0)) } else { arg }
     }

@@ -3,10 +3,9 @@
 
 use super::group::Grouping;
 use super::{Binder, typing};
-use crate::expr::{Aggregate, Expr, ExprKind};
-use crate::func::AggregateFunction;
 use crate::plan::{JoinKind, LimitPlan, Node};
 use crate::planner::{FromBlock, JoinTree, OrderNeed, Planned};
+use expr::{Aggregate, AggregateFunction, Expr, ExprKind};
 use types::{TypeKind, Value};
 
 impl Binder<'_> {

@@ -19,8 +19,7 @@ use super::aggregate::AGGREGATE_SLOT;
 use super::query::{Bound, BoundSelect};
 use super::window::WINDOW_SLOT;
 use super::{Binder, typing};
-use crate::expr::{Aggregate, ArithmeticOp, Expr, ExprKind, SubqueryTest};
-use crate::func::{AggregateFunction, Function};
+use expr::{Aggregate, AggregateFunction, ArithmeticOp, Expr, ExprKind, Function, SubqueryTest};
 use types::decimal::{SCALE_MAX, quotient_scale};
 use types::{ColumnType, Decimal, TypeKind, Value};
 

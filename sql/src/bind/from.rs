@@ -4,10 +4,10 @@ use super::compare::{Coercibility, Derivation};
 use super::{AliasRule, Binder, LevelKind, Scope, class};
 use crate::ast::{ColumnName, Join, JoinCondition, JoinKind, ObjectName, TableName, TableRef};
 use crate::error::{Clause, Error, Result};
-use crate::expr::{CompareOp, Expr, ExprKind};
 use crate::partition::{lies_in, named_partitions};
 use crate::plan::{Action, Derived, Part, Rights};
 use crate::planner::JoinTree;
+use expr::{CompareOp, Expr, ExprKind};
 use std::sync::Arc;
 use types::schema::{IndexKind, TableDef};
 

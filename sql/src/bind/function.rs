@@ -11,9 +11,8 @@ use super::operand::{
 use super::typing::{self, Class, class};
 use crate::ast;
 use crate::error::{Error, Result};
-use crate::expr::{ArithmeticOp, CompareOp, Expr, ExprKind};
-use crate::func::Function as F;
 use crate::param::ParamKind;
+use expr::{ArithmeticOp, CompareOp, Expr, ExprKind, Function as F};
 use smallvec::SmallVec;
 use types::convert::{Severity, StoreContext, Warnings};
 use types::{CollationId, ColumnType, TypeKind, Value};

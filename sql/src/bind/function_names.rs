@@ -1,6 +1,6 @@
 //! The names of the built-in functions.
 
-use crate::func::Function as F;
+use expr::Function as F;
 
 /// Any number of arguments.
 pub(super) const ANY: usize = usize::MAX;

@@ -5,8 +5,7 @@ use super::operand::is_bits_literal;
 use super::typing::{self, Class, class};
 use crate::ast;
 use crate::error::{Error, Result};
-use crate::expr::{Expr, ExprKind};
-use crate::func::Function as F;
+use expr::{Expr, ExprKind, Function as F};
 use std::borrow::Cow;
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 
@@ -251,7 +250,7 @@ impl Binder<'_> {
     fn with_known_texts<'e>(&self, args: &'e [Expr]) -> Cow<'e, [Expr]> {
         let is_computed = |e: &Expr| {
             let is_text = matches!(class(&e.ty), Class::String | Class::Json) && !matches!(e.kind, ExprKind::Literal(_));
-            is_text && super::moments::is_fixed(e)
+            is_text && expr::is_fixed(e)
         };
         if !args.iter().any(is_computed) {
             return Cow::Borrowed(args);

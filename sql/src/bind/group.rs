@@ -10,8 +10,7 @@ use super::depend::{Facts, Known};
 use super::window::WINDOW_SLOT;
 use super::{Binder, qualified, typing};
 use crate::error::{Clause, Error, Result};
-use crate::expr::{Aggregate, CompareOp, Expr, ExprKind};
-use crate::func::{AggregateFunction, Function};
+use expr::{Aggregate, AggregateFunction, CompareOp, Expr, ExprKind, Function};
 use types::Value;
 
 /// Stands for the number of group keys that are not rolled up, until the block is grouped.
@@ -32,7 +31,7 @@ fn reads_nothing(expr: &Expr) -> bool {
     let varies = |e: &Expr| {
         matches!(e.kind, Column { .. } | ColumnOrdinal { .. } | Slot(_) | Subquery(_) | UserVariable(_) | AssignVariable { .. })
     };
-    !expr.any(&varies) && !crate::planner::is_volatile(expr)
+    !expr.any(&varies) && !expr::is_volatile(expr)
 }
 
 /// Does the expression contain GROUPING()?
@@ -58,7 +57,7 @@ pub(crate) struct Grouping {
 impl Binder<'_> {
     /// `GROUPING(a, b)`: one bit per argument, set if the argument is rolled up.
     pub(super) fn grouping_call(&mut self, args: &[crate::ast::Expr<'_>]) -> Result<Expr> {
-        use crate::expr::{ArithmeticOp, CompareAs};
+        use expr::{ArithmeticOp, CompareAs};
         if args.len() > GROUPING_ARGS_MAX {
             return Err(Error::GroupingArguments(args.len()));
         }
@@ -142,7 +141,7 @@ impl Grouping {
             }
             _ => {
                 let (mut out, mut nullable) = (expr.clone(), false);
-                for child in children_mut(&mut out) {
+                for child in out.parts_mut() {
                     let rewritten = self.rewrite(binder, child, position, clause)?;
                     nullable |= rewritten.nullable;
                     *child = rewritten;
@@ -170,7 +169,7 @@ impl Grouping {
                 *expr = super::literal::integer(0);
                 Ok(())
             }
-            _ => children_mut(expr).into_iter().try_for_each(|part| self.settle_level(part)),
+            _ => expr.parts_mut().into_iter().try_for_each(|part| self.settle_level(part)),
         }
     }
 
@@ -275,72 +274,6 @@ fn is_never_null(expr: &Expr) -> bool {
             !expr.nullable && args.last().is_some_and(|arg| !arg.nullable)
         }
         _ => false,
-    }
-}
-
-/// The direct subexpressions.
-pub(crate) fn children_mut(expr: &mut Expr) -> Vec<&mut Expr> {
-    match &mut expr.kind {
-        ExprKind::Literal(_)
-        | ExprKind::Param(_)
-        | ExprKind::Column { .. }
-        | ExprKind::ColumnOrdinal { .. }
-        | ExprKind::Slot(_)
-        | ExprKind::UserVariable(_)
-        | ExprKind::InsertValue { .. } => Vec::new(),
-        ExprKind::Unary { arg, .. }
-        | ExprKind::Not(arg)
-        | ExprKind::IsNull { arg, .. }
-        | ExprKind::IsTruth { arg, .. }
-        | ExprKind::AssignVariable { value: arg, .. }
-        | ExprKind::Cast(arg) => vec![arg],
-        ExprKind::Compare { left, right, .. } | ExprKind::Arithmetic { left, right, .. } | ExprKind::Xor(left, right) => {
-            vec![left, right]
-        }
-        ExprKind::And(items) | ExprKind::Or(items) | ExprKind::Row(items) => items.iter_mut().collect(),
-        ExprKind::In { arg, list, .. } => std::iter::once(&mut **arg).chain(list.iter_mut()).collect(),
-        ExprKind::Between { arg, low, high, .. } => vec![arg, low, high],
-        ExprKind::Like { arg, pattern, .. } => vec![arg, pattern],
-        ExprKind::Case { whens, otherwise } => whens
-            .iter_mut()
-            .flat_map(|(condition, value)| [condition, value])
-            .chain(otherwise.iter_mut().map(|o| &mut **o))
-            .collect(),
-        ExprKind::Call { args, .. } => args.iter_mut().collect(),
-        ExprKind::Partition(call) => call.args.iter_mut().collect(),
-        ExprKind::Subquery(subquery) => subquery.args.iter_mut().chain(&mut subquery.left).collect(),
-    }
-}
-
-/// The direct subexpressions.
-pub(crate) fn children(expr: &Expr) -> Vec<&Expr> {
-    match &expr.kind {
-        ExprKind::Literal(_)
-        | ExprKind::Param(_)
-        | ExprKind::Column { .. }
-        | ExprKind::ColumnOrdinal { .. }
-        | ExprKind::Slot(_)
-        | ExprKind::UserVariable(_)
-        | ExprKind::InsertValue { .. } => Vec::new(),
-        ExprKind::Unary { arg, .. }
-        | ExprKind::Not(arg)
-        | ExprKind::IsNull { arg, .. }
-        | ExprKind::IsTruth { arg, .. }
-        | ExprKind::AssignVariable { value: arg, .. }
-        | ExprKind::Cast(arg) => vec![arg],
-        ExprKind::Compare { left, right, .. } | ExprKind::Arithmetic { left, right, .. } | ExprKind::Xor(left, right) => {
-            vec![left, right]
-        }
-        ExprKind::And(items) | ExprKind::Or(items) | ExprKind::Row(items) => items.iter().collect(),
-        ExprKind::In { arg, list, .. } => std::iter::once(&**arg).chain(list.iter()).collect(),
-        ExprKind::Between { arg, low, high, .. } => vec![arg, low, high],
-        ExprKind::Like { arg, pattern, .. } => vec![arg, pattern],
-        ExprKind::Case { whens, otherwise } => {
-            whens.iter().flat_map(|(condition, value)| [condition, value]).chain(otherwise.iter().map(|o| &**o)).collect()
-        }
-        ExprKind::Call { args, .. } => args.iter().collect(),
-        ExprKind::Partition(call) => call.args.iter().collect(),
-        ExprKind::Subquery(subquery) => subquery.args.iter().chain(&subquery.left).collect(),
     }
 }
 

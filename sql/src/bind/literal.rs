@@ -5,7 +5,7 @@ use super::compare::{Coercibility, Derivation};
 use super::typing;
 use crate::ast::{Literal, StringLiteral};
 use crate::error::{Error, Result};
-use crate::expr::Expr;
+use expr::Expr;
 use std::borrow::Cow;
 use types::charset::Charset;
 use types::temporal::{self, DateRules};

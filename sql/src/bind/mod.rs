@@ -53,8 +53,7 @@ mod window;
 
 pub(crate) use from::{Source, SourceKind};
 pub(crate) use function::is_function;
-pub(crate) use group::{children, constant};
-pub use moments::is_fixed;
+pub(crate) use group::constant;
 pub(crate) use query::Bound;
 pub use query::bind_show_filter;
 pub(crate) use query::column_name;
@@ -64,12 +63,13 @@ pub(crate) use view::{NameNote, Notes, address, bind_view_query, columns_of_view
 
 use crate::ast::Statement;
 use crate::error::{Clause, Error, Result};
-use crate::expr::{Aggregate, Expr, WindowCall};
 use crate::parser::Parsed;
-use crate::plan::{Action, BindContext, Named, Node, Parts, Plan, Rights, SqlMode, SubqueryPlan};
+use crate::plan::{Action, BindContext, Named, Node, Parts, Plan, Rights, SubqueryPlan};
+use ::expr::{Aggregate, Expr, WindowCall};
 use compare::Derivation;
 use from::JoinedColumn;
 use std::sync::Arc;
+use types::SqlMode;
 use types::schema::{TableDef, TableId};
 
 /// Binds and plans a statement on rows (`StatementInfo::plannable`).

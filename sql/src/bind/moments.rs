@@ -9,7 +9,8 @@ use super::typing::{self, Class, class};
 use super::{Binder, compare};
 use crate::ast;
 use crate::error::{Error, Result};
-use crate::expr::{CompareAs, CompareOp, Expr, ExprKind};
+use expr::is_fixed;
+use expr::{CompareAs, CompareOp, Expr, ExprKind};
 use types::charset::Charset;
 use types::{CollationId, ColumnType, TypeKind, Value};
 
@@ -112,16 +113,6 @@ impl Binder<'_> {
             _ => Ok(()),
         }
     }
-}
-
-/// Is the value the same in every execution?
-pub fn is_fixed(expr: &Expr) -> bool {
-    use ExprKind as K;
-    let varies = |expr: &Expr| {
-        matches!(expr.kind, K::Column { .. } | K::ColumnOrdinal { .. } | K::Slot(_) | K::Param(_) | K::Subquery(_))
-            || matches!(expr.kind, K::UserVariable(_) | K::AssignVariable { .. } | K::InsertValue { .. } | K::Row(_))
-    };
-    !crate::planner::is_volatile(expr) && !expr.any(&varies)
 }
 
 impl Binder<'_> {

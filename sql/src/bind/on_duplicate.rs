@@ -10,8 +10,8 @@ use super::query::Bound;
 use super::{Binder, InsertRow, Scope, Source};
 use crate::ast::{self, ColumnName};
 use crate::error::{Clause, Error, Result};
-use crate::expr::{Expr, ExprKind};
 use crate::plan::{Action, Assignment, Parts};
+use expr::{Expr, ExprKind};
 
 /// The query of an INSERT ... SELECT, as seen by ON DUPLICATE KEY UPDATE.
 #[derive(Debug)]

@@ -1,8 +1,7 @@
 //! Operands: converts an expression where a number, a string or a JSON document is required.
 
 use super::typing::{self, Class, class};
-use crate::expr::{Expr, ExprKind, SubqueryTest};
-use crate::func::Function;
+use expr::{Expr, ExprKind, Function, SubqueryTest};
 use types::{CollationId, ColumnType, Decimal, TypeKind, Value};
 
 /// Converts a number for a string column: a BIT becomes its number, and a FLOAT or DOUBLE is not rounded to the digits

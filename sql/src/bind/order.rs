@@ -3,10 +3,10 @@
 
 use super::group::Grouping;
 use super::query::BoundSelect;
-use crate::expr::{Aggregate, Expr, ExprKind};
-use crate::func::AggregateFunction;
 use crate::plan::{LimitPlan, SortKey};
-use crate::planner::{FromBlock, LeapNeed, OrderNeed, is_volatile};
+use crate::planner::{FromBlock, LeapNeed, OrderNeed};
+use expr::is_volatile;
+use expr::{Aggregate, AggregateFunction, Expr, ExprKind};
 use types::{TypeKind, Value};
 
 /// A required order, and whether it satisfies ORDER BY.

@@ -15,11 +15,13 @@
 
 use super::from::{Source, SourceKind};
 use super::query::{Bound, BoundSelect, convert_to};
+use super::subquery::replace_columns;
 use super::typing::{Class, class};
 use super::{Binder, derived::stored};
 use crate::error::Result;
-use crate::expr::{CompareAs, Expr, ExprKind};
-use crate::planner::{JoinTree, is_volatile};
+use crate::planner::JoinTree;
+use expr::is_volatile;
+use expr::{CompareAs, Expr, ExprKind};
 
 /// The query of a derived table before it was planned.
 #[derive(Clone, Debug)]
@@ -122,7 +124,7 @@ impl BoundSelect {
     /// Adds a predicate over the columns of the derived table. `values` are the expressions of these columns.
     fn take_condition(&mut self, condition: &Expr, source: usize, values: &[Expr]) {
         let mut inside = condition.clone();
-        inside.replace_columns(source, values);
+        replace_columns(&mut inside, source, values);
         let Some(grouping) = &self.grouping else {
             self.filter.push(inside);
             return;
@@ -205,5 +207,5 @@ fn put_keys(expr: &mut Expr, keys: &[Expr]) -> bool {
         *expr = key.clone();
         return true;
     }
-    super::group::children_mut(expr).into_iter().all(|part| put_keys(part, keys))
+    expr.parts_mut().into_iter().all(|part| put_keys(part, keys))
 }

@@ -10,15 +10,15 @@ use super::aggregate::AGGREGATE_SLOT;
 use super::compare::{self, Derivation};
 use super::depend::Facts;
 use super::extreme::{extreme_need, first_row, not_null, plan_extremes};
-use super::group::{Grouping, children, constant, holds_grouping};
+use super::group::{Grouping, constant, holds_grouping};
 use super::typing::{self, Class, class};
 use super::window::WINDOW_SLOT;
 use super::{AliasRule, Binder, BoundWindow, LevelKind, Scope, SelectColumn};
 use crate::ast::{self, Expr as AstExpr, Literal, OrderItem, Query, QueryBody, Select, SelectItem};
 use crate::error::{Clause, Error, NameKind, Result};
-use crate::expr::{Aggregate, Expr, ExprKind};
 use crate::plan::{BindContext, LimitPlan, LockWait, Locking, Made, Node, OutputColumn, QueryPlan, SortKey};
 use crate::planner::{FromBlock, JoinTree};
+use expr::{Aggregate, Expr, ExprKind};
 use types::{ColumnType, TypeKind, Value};
 
 /// A planned query: an operator tree whose slots are the columns.
@@ -91,7 +91,7 @@ impl BoundSelect {
 
     /// Like [`Self::is_plain`], but DISTINCT and ORDER BY are allowed.
     pub fn is_joinable(&self) -> bool {
-        self.is_plain_list() && self.tree.is_some() && !self.project.iter().chain(&self.filter).any(crate::planner::is_volatile)
+        self.is_plain_list() && self.tree.is_some() && !self.project.iter().chain(&self.filter).any(expr::is_volatile)
     }
 
     /// Could the select list be left out without changing the number of rows, except for DISTINCT?
@@ -831,7 +831,7 @@ fn is_constant(expr: &Expr) -> bool {
 
 fn holds_aggregate(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Slot(n) if (AGGREGATE_SLOT..WINDOW_SLOT).contains(&n))
-        || children(expr).into_iter().any(holds_aggregate)
+        || expr.parts().into_iter().any(holds_aggregate)
 }
 
 pub(super) fn windows_in(expr: &Expr) -> bool {
@@ -876,7 +876,7 @@ fn rolled_up(input: Node, keys: Vec<Expr>, mut aggregates: Vec<Aggregate>, order
 }
 
 fn assigns(expr: &Expr) -> bool {
-    matches!(expr.kind, ExprKind::AssignVariable { .. }) || children(expr).into_iter().any(assigns)
+    matches!(expr.kind, ExprKind::AssignVariable { .. }) || expr.parts().into_iter().any(assigns)
 }
 
 /// A select list that assigns variables is evaluated in the order of the result, so that `@n := @n + 1` numbers the
@@ -915,7 +915,7 @@ pub(super) fn read_from_slots(expr: &mut Expr, below: &mut Vec<Expr>) {
         expr.kind = ExprKind::Slot(place);
         return;
     }
-    super::group::children_mut(expr).into_iter().for_each(|child| read_from_slots(child, below));
+    expr.parts_mut().into_iter().for_each(|child| read_from_slots(child, below));
 }
 
 /// Sort and Limit above a node; one operator for both if not all rows are counted.

@@ -8,9 +8,8 @@ use super::aggregate::AGGREGATE_SLOT;
 use super::typing::{self, Class, class};
 use super::window::WINDOW_SLOT;
 use super::{Binder, digits};
-use crate::expr::{Expr, ExprKind, WindowFunction};
-use crate::func::{AggregateFunction as A, Function as F};
 use crate::plan::{Made, OutputColumn};
+use expr::{AggregateFunction as A, Expr, ExprKind, Function as F, WindowFunction};
 use types::{CollationId, ColumnType, LobSize, TypeKind};
 
 /// A longer string becomes a TEXT column.

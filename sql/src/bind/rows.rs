@@ -7,7 +7,7 @@ use super::typing::{Class, class};
 use super::{Binder, typing};
 use crate::ast;
 use crate::error::{Error, Result};
-use crate::expr::{CompareAs, CompareOp, Expr, ExprKind};
+use expr::{CompareAs, CompareOp, Expr, ExprKind};
 use types::Value;
 
 /// The coercibilities of the parts of a row. Empty for nested rows, and for rows that the statement does not write out.

@@ -5,8 +5,8 @@ use super::query::{column_name, plain_column};
 use super::{Binder, SelectColumn, SourceKind, typing};
 use crate::ast::{self, Expr as AstExpr, SelectItem};
 use crate::error::{Error, Result};
-use crate::expr::{Expr, ExprKind};
 use crate::plan::{Action, Made, OutputColumn, Part};
+use expr::{Expr, ExprKind};
 use types::schema::{ColumnDefault, IndexKind};
 
 impl Binder<'_> {

@@ -6,8 +6,8 @@ use super::query::{Block, converted, plain_column, slot};
 use super::{Binder, LevelKind, typing};
 use crate::ast::{QueryBody, SetOp, SetOperand};
 use crate::error::{Error, Result};
-use crate::expr::Expr;
 use crate::plan::{Made, Node, OutputColumn};
+use expr::Expr;
 use types::{ColumnType, TypeKind};
 
 /// The maximum of consecutive INTERSECT and EXCEPT operations: each nests in the one before.

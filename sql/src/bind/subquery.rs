@@ -20,10 +20,11 @@ use super::typing::{self, Class, class};
 use super::{Binder, Level, LevelKind, Scope};
 use crate::ast::{self, Query};
 use crate::error::{Clause, Error, Result};
-use crate::expr::{CompareAs, CompareOp, Expr, ExprKind, Subquery, SubqueryTest};
 use crate::plan::{FunctionCall, JoinKind, Node, StoredFunction, SubqueryKeep, SubqueryPlan};
-use crate::planner::{JOINED_TABLES_MAX, JoinTree, is_volatile, node_rows, tree_sources};
+use crate::planner::{JOINED_TABLES_MAX, JoinTree, node_rows, tree_sources};
 use crate::routine::RoutineError;
+use expr::is_volatile;
+use expr::{CompareAs, CompareOp, Expr, ExprKind, Subquery, SubqueryTest};
 use std::sync::Arc;
 use types::{ColumnType, Value};
 
@@ -438,7 +439,7 @@ impl Binder<'_> {
         let mut right_tree = select.tree.take().expect("a joinable block has tables");
         let mut on = std::mem::take(&mut select.filter);
         if let Some(args) = level.args_source {
-            let replace = |expr: &mut Expr| expr.replace_columns(args, &level.args);
+            let replace = |expr: &mut Expr| replace_columns(expr, args, &level.args);
             right_tree.for_each_condition(&replace);
             on.iter_mut().chain(&mut select.project).for_each(replace);
         }
@@ -493,25 +494,15 @@ pub(super) fn joinable<'e, 'a>(filter: &'e ast::Expr<'a>) -> Option<(Option<&'e 
     }
 }
 
-impl Expr {
-    /// Renumbers the sources of columns.
-    pub(crate) fn map_sources(&mut self, moved: &impl Fn(usize) -> usize) {
-        if let ExprKind::Column { source, .. } | ExprKind::ColumnOrdinal { source, .. } = &mut self.kind {
-            *source = moved(*source);
+/// Replaces the columns of a source by expressions.
+pub(super) fn replace_columns(expr: &mut Expr, of: usize, exprs: &[Expr]) {
+    match expr.kind {
+        ExprKind::Column { source, column } if source == of => *expr = exprs[column].clone(),
+        ExprKind::ColumnOrdinal { source, column } if source == of => {
+            *expr = exprs[column].clone();
+            super::operand::enum_as_number(expr);
         }
-        super::group::children_mut(self).into_iter().for_each(|part| part.map_sources(moved));
-    }
-
-    /// Replaces the columns of a source by expressions.
-    pub(super) fn replace_columns(&mut self, of: usize, exprs: &[Expr]) {
-        match self.kind {
-            ExprKind::Column { source, column } if source == of => *self = exprs[column].clone(),
-            ExprKind::ColumnOrdinal { source, column } if source == of => {
-                *self = exprs[column].clone();
-                super::operand::enum_as_number(self);
-            }
-            _ => super::group::children_mut(self).into_iter().for_each(|part| part.replace_columns(of, exprs)),
-        }
+        _ => expr.parts_mut().into_iter().for_each(|part| replace_columns(part, of, exprs)),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Static types of expressions, as MySQL infers them.
 
-use crate::expr::{ArithmeticOp, Expr, ExprKind};
+use expr::{ArithmeticOp, Expr, ExprKind};
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 
 const PRECISION_MAX: u8 = 65;
@@ -182,7 +182,7 @@ pub(crate) fn string_length(ty: &ColumnType) -> u64 {
 /// The maximum length in characters of an expression's value as a string. A TIME moved by an interval shows all six
 /// fraction digits.
 pub(crate) fn text_length(expr: &Expr) -> u64 {
-    use crate::func::Function as F;
+    use expr::Function as F;
     let is_moved =
         matches!(expr.kind, ExprKind::Call { function: F::DateAdd | F::DateSub | F::TimestampAdd | F::AddTime | F::SubTime, .. });
     match (&expr.ty.kind, &expr.kind) {

@@ -23,11 +23,12 @@ use super::{Binder, Changed, Level, LevelKind};
 use crate::arena::Arena;
 use crate::ast::{self, Join, Query, SelectItem, Statement, TableRef};
 use crate::error::{Clause, Error, Result, ViewProblem};
-use crate::expr::{Expr, ExprKind, SubqueryTest};
-use crate::plan::{BindContext, Named, OutputColumn, Part, SqlMode};
+use crate::plan::{BindContext, Named, OutputColumn, Part};
 use crate::planner::{JoinTree, tree_sources};
+use expr::{Expr, ExprKind, SubqueryTest};
 use std::collections::HashMap;
 use std::sync::Arc;
+use types::SqlMode;
 use types::schema::{CheckOption, ColumnDefault, TableDef, ViewAlgorithm};
 use types::show_create::quoted_name;
 

@@ -9,8 +9,8 @@
 use super::view::BoundView;
 use super::{Binder, LevelKind};
 use crate::error::{Error, Result};
-use crate::expr::{Expr, ExprKind};
 use crate::plan::{Parts, ViewCheck};
+use expr::{Expr, ExprKind};
 use std::sync::Arc;
 
 impl Binder<'_> {
@@ -80,7 +80,7 @@ impl Others<'_> {
     /// Makes the row source 0, and turns columns of other tables into values beside it.
     fn put_beside(&self, expr: &mut Expr, joined: &mut Vec<Expr>) -> Result<()> {
         let (ExprKind::Column { source, .. } | ExprKind::ColumnOrdinal { source, .. }) = &mut expr.kind else {
-            return super::group::children_mut(expr).into_iter().try_for_each(|part| self.put_beside(part, joined));
+            return expr.parts_mut().into_iter().try_for_each(|part| self.put_beside(part, joined));
         };
         if *source == self.row {
             *source = 0;

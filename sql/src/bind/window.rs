@@ -12,9 +12,10 @@ use super::typing::{self, Class, class};
 use super::{Binder, BoundWindow, NamedWindow};
 use crate::ast::{self, IntervalUnit};
 use crate::error::{Clause, Error, Result, WindowError};
-use crate::expr::{ArithmeticOp, Expr, ExprKind, Frame, FrameBound, FrameOffsets, WindowCall, WindowFunction};
-use crate::func::{AggregateFunction, Function};
 use crate::plan::{Node, SortKey};
+use expr::{
+    AggregateFunction, ArithmeticOp, Expr, ExprKind, Frame, FrameBound, FrameOffsets, Function, WindowCall, WindowFunction,
+};
 use types::{ColumnType, TypeKind, Value};
 
 /// Slots from this number on stand for window functions until the block is planned.
@@ -460,6 +461,6 @@ pub(super) fn over_windows(input: Node, mut windows: Vec<BoundWindow>, project: 
 fn place_windows(expr: &mut Expr, places: &[usize]) {
     match &mut expr.kind {
         ExprKind::Slot(slot) if *slot >= WINDOW_SLOT => *slot = places[*slot - WINDOW_SLOT],
-        _ => super::group::children_mut(expr).into_iter().for_each(|part| place_windows(part, places)),
+        _ => expr.parts_mut().into_iter().for_each(|part| place_windows(part, places)),
     }
 }

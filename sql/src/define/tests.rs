@@ -40,7 +40,7 @@ impl DefineContext for Session {
 
 fn with<T>(session: &Session, text: &str, run: impl FnOnce(Definer<'_>, &Statement<'_>) -> T) -> T {
     let arena = Arena::new();
-    let parsed = crate::parse(&arena, text.as_bytes(), &crate::plan::SqlMode::DEFAULT).expect(text);
+    let parsed = crate::parse(&arena, text.as_bytes(), &types::SqlMode::DEFAULT).expect(text);
     run(Definer::new(session), &parsed.statement)
 }
 

@@ -1,7 +1,7 @@
 //! Prints expressions in MySQL's notation.
 
 use super::Printer;
-use crate::expr::{Aggregate, CompareOp, Expr, ExprKind, Subquery, SubqueryTest, UnaryOp, WindowCall, WindowFunction};
+use expr::{Aggregate, CompareOp, Expr, ExprKind, Subquery, SubqueryTest, UnaryOp, WindowCall, WindowFunction};
 use std::fmt::Write;
 use types::{TypeKind, Value};
 

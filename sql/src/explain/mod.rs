@@ -17,11 +17,11 @@ mod print;
 
 pub use print::{explain_json, explain_tree, explain_tree_measured};
 
-use crate::expr::{Expr, ExprKind};
 use crate::plan::{
     Access, Bound, InsertSource, JoinKind, KeyRange, Leaps, LimitPlan, Merge, Node, Plan, Scan, SortKey, SubqueryPlan,
 };
 use crate::planner::{Estimate, estimate, scan_estimate};
+use ::expr::{Expr, ExprKind};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;

@@ -6,9 +6,9 @@ use super::{Parser, uppercase};
 use crate::arena::ArenaVec;
 use crate::ast::*;
 use crate::error::{Error, NameKind, Result};
-use crate::func::AggregateFunction as A;
 use crate::keyword::Keyword as K;
 use crate::lexer::Token;
+use expr::AggregateFunction as A;
 use std::ops::RangeInclusive;
 
 /// The constructs that INTERVAL may begin.

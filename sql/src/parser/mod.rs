@@ -35,7 +35,7 @@ use crate::digest::Lifted;
 use crate::error::{Error, NameKind, Result};
 use crate::keyword::Keyword as K;
 use crate::lexer::{Lexer, Token, unescape};
-use crate::plan::SqlMode;
+use ::types::SqlMode;
 
 /// How deep expressions and queries may nest.
 pub const DEPTH_MAX: u32 = 400;

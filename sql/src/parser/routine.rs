@@ -8,8 +8,8 @@ use crate::ast::*;
 use crate::error::{Error, Result};
 use crate::keyword::Keyword as K;
 use crate::lexer::Token;
-use crate::plan::SqlMode;
 use crate::routine::{ParamMode, Program, ProgramKind, RoutineError};
+use types::SqlMode;
 use types::schema::TriggerEvent;
 
 /// A type as written, of a parameter or a variable.

@@ -1,7 +1,7 @@
 //! Tests of the parser: statements and their printed trees.
 
 use super::*;
-use crate::plan::SqlMode;
+use ::types::SqlMode;
 
 /// Parses and prints the tree back as canonical text.
 fn check(text: &str, expected: &str) {

@@ -8,10 +8,10 @@
 use super::range::{Analysis, IndexRanges};
 use super::selectivity::{is_estimable, usual_selectivity};
 use super::{FromBlock, OrderNeed, SourceSet, all_of};
-use crate::bind::{SourceKind, children};
-use crate::expr::{Expr, ExprKind, SubqueryTest};
-use crate::func::Function;
+use crate::bind::SourceKind;
 use crate::plan::{Access, KeyRange, Scan};
+use expr::is_volatile;
+use expr::{Expr, ExprKind};
 use std::cell::Cell;
 use std::sync::Arc;
 use types::schema::{IndexDef, IndexKind, TableDef};
@@ -436,18 +436,4 @@ fn tells_rows_apart(table: &TableDef, index: &IndexDef) -> bool {
     let is_whole = |k: &types::schema::IndexColumn| !table.columns[k.column].nullable && k.prefix.is_none();
     let unique = matches!(index.kind, IndexKind::Primary | IndexKind::Unique) && index.columns.iter().all(is_whole);
     unique || (index.kind == IndexKind::Secondary && table.primary().kind == IndexKind::Primary)
-}
-
-/// Does the expression give another value each time it is computed?
-pub fn is_volatile(expr: &Expr) -> bool {
-    let here = match &expr.kind {
-        ExprKind::Call { function, .. } => {
-            use Function as F;
-            matches!(function, F::Rand | F::RandomBytes | F::Uuid | F::UuidShort | F::Sleep | F::Benchmark | F::SysDate)
-                || matches!(function, F::GetLock | F::ReleaseLock | F::ReleaseAllLocks | F::IsFreeLock | F::LastInsertId)
-        }
-        ExprKind::Subquery(subquery) => matches!(subquery.test, SubqueryTest::Call { deterministic: false, .. }),
-        _ => false,
-    };
-    here || children(expr).into_iter().any(is_volatile)
 }

@@ -4,9 +4,8 @@
 //! of cost is one row read in sequence.
 
 use super::selectivity::usual_selectivity;
-use crate::expr::{Aggregate, Expr, ExprKind};
-use crate::func::AggregateFunction;
 use crate::plan::{Access, Derived, JoinKind, LimitPlan, Node, Plan, Scan};
+use expr::{Aggregate, AggregateFunction, Expr, ExprKind};
 use types::Value;
 
 /// Rounds that a recursive common table expression is expected to take.

@@ -12,9 +12,10 @@
 
 use super::join::Conjunct;
 use super::selectivity::column_of;
-use super::{FromBlock, SourceSet, all_of, is_subset, is_volatile, sources_of};
+use super::{FromBlock, SourceSet, all_of, is_subset, sources_of};
 use crate::bind::{Class, class};
-use crate::expr::{CompareAs, CompareOp, Expr, ExprKind};
+use expr::is_volatile;
+use expr::{CompareAs, CompareOp, Expr, ExprKind};
 use types::ColumnType;
 
 /// Larger conditions are not repeated for each table.

@@ -7,8 +7,8 @@ use super::{
     sources_of,
 };
 use crate::bind::{Class, class};
-use crate::expr::{CompareAs, CompareOp, Expr, ExprKind};
 use crate::plan::{JoinKind, Node, Scan};
+use expr::{CompareAs, CompareOp, Expr, ExprKind};
 use types::ColumnType;
 
 /// A block taken apart.

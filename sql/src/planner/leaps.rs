@@ -10,8 +10,8 @@
 use super::access::{Candidate, FETCH_COST, IndexUse, SEEK_COST, covers, gives_order};
 use super::range::Analysis;
 use super::{FromBlock, OrderNeed};
-use crate::expr::Expr;
 use crate::plan::{Access, KeyRange, Leaps};
+use expr::Expr;
 use types::schema::{IndexDef, IndexKind};
 
 impl FromBlock<'_> {

@@ -12,8 +12,8 @@
 use super::FromBlock;
 use super::access::{Candidate, FETCH_COST, SEEK_COST};
 use super::range::{Analysis, IndexRanges};
-use crate::expr::{Expr, ExprKind};
 use crate::plan::{Access, KeyRange, Merge};
+use expr::{Expr, ExprKind};
 
 /// More ORs than these are not looked at.
 const ORS_MAX: usize = 16;

@@ -25,14 +25,13 @@ mod selectivity;
 #[cfg(test)]
 mod tests;
 
-pub use access::is_volatile;
 pub(crate) use estimate::{Estimate, estimate, node_rows, scan_estimate};
 pub use estimate::{estimated_cost, join_rows};
 pub(crate) use join::hashes_alike;
 
-use crate::bind::{Source, children, constant};
-use crate::expr::{CompareAs, CompareOp, Expr, ExprKind};
+use crate::bind::{Source, constant};
 use crate::plan::{Access, BindContext, JoinKind, Node, Scan};
+use expr::{CompareAs, CompareOp, Expr, ExprKind};
 use std::cell::{Cell, RefCell};
 use types::Value;
 use types::schema::TableId;
@@ -262,7 +261,7 @@ impl<'b> FromBlock<'b> {
             }
             used[column] = true;
         }
-        for child in children(expr) {
+        for child in expr.parts() {
             self.note_used(child);
         }
     }
@@ -534,7 +533,7 @@ fn sources_of(expr: &Expr, out: &mut SourceSet) {
     if let ExprKind::Column { source, .. } | ExprKind::ColumnOrdinal { source, .. } = expr.kind {
         out[source] = true;
     }
-    for child in children(expr) {
+    for child in expr.parts() {
         sources_of(child, out);
     }
 }

@@ -10,8 +10,8 @@
 
 use super::FromBlock;
 use crate::bind::{Class, class, constant};
-use crate::expr::{CompareAs, CompareOp, Expr, ExprKind};
 use crate::plan::{Bound, KeyRange};
+use expr::{CompareAs, CompareOp, Expr, ExprKind};
 use std::cell::Cell;
 use std::sync::Arc;
 use types::schema::{IndexDef, TableDef};
@@ -335,7 +335,7 @@ impl<'a> Analysis<'a> {
     fn is_known(&self, expr: &Expr) -> bool {
         let mut sources = vec![false; self.available.len()];
         super::sources_of(expr, &mut sources);
-        sources.iter().zip(self.available).all(|(used, known)| !used || *known) && !super::access::is_volatile(expr)
+        sources.iter().zip(self.available).all(|(used, known)| !used || *known) && !expr::is_volatile(expr)
     }
 }
 

@@ -8,9 +8,8 @@
 //! values of the columns together.
 
 use super::FromBlock;
-use crate::bind::{SourceKind, children};
-use crate::expr::{CompareOp, Expr, ExprKind};
-use crate::func::Function;
+use crate::bind::SourceKind;
+use expr::{CompareOp, Expr, ExprKind, Function};
 use std::sync::Arc;
 use types::schema::IndexKind;
 use types::statistics::{Edge, TableStatistics};
@@ -214,5 +213,5 @@ pub(super) fn is_estimable(expr: &Expr) -> bool {
         }
         _ => false,
     };
-    here && children(expr).into_iter().all(is_estimable)
+    here && expr.parts().into_iter().all(is_estimable)
 }

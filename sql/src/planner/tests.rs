@@ -1,13 +1,13 @@
 //! Tests of plans over a small schema, as EXPLAIN prints them. `plans.txt` holds a statement, then its tree or error,
 //! then an empty line. `UPDATE_PLANS=1` makes the test write the file; read the difference before you keep it.
 
-use crate::plan::{BindContext, KeyRange, SqlMode};
+use crate::plan::{BindContext, KeyRange};
 use crate::testing::Fixture;
 use std::cell::Cell;
 use std::sync::Arc;
 use types::schema::{Schema, TableDef};
 use types::statistics::TableStatistics;
-use types::{ColumnType, Value};
+use types::{ColumnType, SqlMode, Value};
 
 /// A fixture with given row counts.
 struct Informed {

@@ -14,11 +14,11 @@ use crate::arena::Arena;
 use crate::ast::{self, CreateView, Expr, Query, Statement, ViewForm};
 use crate::bind::{self, Bound, Notes, view_problem};
 use crate::error::{Error, NameKind, Result, ViewProblem};
-use crate::plan::{BindContext, OutputColumn, SqlMode};
+use crate::plan::{BindContext, OutputColumn};
 use crate::row_expr::{Printer, Usage};
 use std::sync::Arc;
-use types::CollationId;
 use types::schema::{CheckOption, TableDef, ViewAlgorithm};
+use types::{CollationId, SqlMode};
 
 /// MySQL's longest name of a column.
 const NAME_CHARS_MAX: usize = 64;

@@ -10,9 +10,9 @@
 use super::{Changes, Checker, Writer};
 use crate::dml::common::duplicate_key;
 use crate::dml::foreign::plan::ChildKey;
-use crate::error::{Error, Result};
 use crate::source::{Source, SourceState};
 use crate::wait::{self, engine};
+use expr::{Error, Result};
 use smallvec::SmallVec;
 use table::{RowBuf, RowCursor, RowRead, WriteRow, is_representable};
 use txn::{LockMode, ReadMode, WaitPolicy};

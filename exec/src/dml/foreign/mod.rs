@@ -21,10 +21,10 @@ pub(crate) use plan::{ForeignKeys, for_plan};
 
 use super::Changes;
 use crate::clock::Slice;
-use crate::error::{Error, Result};
-use crate::eval::Shared;
+use crate::shared::Shared;
 use crate::wait::{self, engine};
 use cascade::Frame;
+use expr::{Error, Result};
 use plan::{Node, ParentKey};
 use smallvec::SmallVec;
 use table::{InsertRow, Lookup, Progress, RowBuf, RowRead, Table, WriteRow};

@@ -5,7 +5,7 @@
 //! touch is left out, so an UPDATE of columns without keys is prepared as if there were none.
 
 use crate::dml::RowRules;
-use crate::error::Result;
+use expr::Result;
 use sql::plan::{InsertPlan, Plan};
 use std::sync::Arc;
 use table::ddl::constraint_text;

@@ -14,14 +14,13 @@ mod spilled;
 mod table;
 
 use super::Operator;
-use crate::coerce;
-use crate::eval::Step;
-use crate::keys::{self, KeyKind};
+use crate::pause::Step;
 use crate::run::Run;
 use crate::source::SourceState;
 use crate::spill::row_copy;
+use expr::keys::{self, KeyKind};
+use expr::{Expr, coerce};
 use spilled::Spilled;
-use sql::expr::Expr;
 use sql::plan::JoinKind;
 use table::{END, Table};
 use types::{ColumnType, Value};

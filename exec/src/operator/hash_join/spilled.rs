@@ -7,7 +7,7 @@
 
 use super::table::{END, Table};
 use super::{HashJoin, State};
-use crate::eval::Step;
+use crate::pause::Step;
 use crate::run::Run;
 use crate::spill::partitions::Partitions;
 use crate::spill::sorter::Sorter;

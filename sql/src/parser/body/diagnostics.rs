@@ -6,7 +6,8 @@ use crate::ast::{IntoTarget, Statement};
 use crate::error::Result;
 use crate::keyword::Keyword as K;
 use crate::lexer::Token;
-use crate::routine::{Diagnostics, DiagnosticsOf, ExprCode, Instr, Place, RoutineError, Signal, SignalItem};
+use crate::routine::{Diagnostics, DiagnosticsOf, ExprCode, Instr, Place, RoutineError, Signal};
+use conditions::SignalItem;
 
 impl<'a> Parser<'a> {
     /// SIGNAL, RESIGNAL, GET DIAGNOSTICS outside of a program: its text.

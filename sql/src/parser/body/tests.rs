@@ -3,9 +3,9 @@
 use crate::ast::{BinaryOp, Expr, Literal};
 use crate::error::Error;
 use crate::parser::parse;
-use crate::plan::SqlMode;
 use crate::routine::RoutineError as E;
 use crate::routine::{Instr, KeptProgram, ProgramKind};
+use types::SqlMode;
 
 /// A procedure with an IN parameter `p`.
 fn read(body: &str) -> crate::Result<KeptProgram> {

@@ -1,0 +1,47 @@
+//! The current rows, as expressions read them.
+
+use std::result::Result;
+use types::schema::TableDef;
+use types::{ColumnType, Error, StoredRow};
+
+/// The current row of one source.
+pub enum Row<'a> {
+    /// The row of NULLs of an outer join.
+    Null,
+    /// A row in the encoding of its table.
+    Stored(StoredRow<'a>),
+    /// A packed row, and its definition if it may have columns of ENUM or SET.
+    Packed(&'a [u8], Option<&'a TableDef>),
+}
+
+/// The current row of each source of a query block. Operators set them; evaluation reads them.
+pub trait Rows {
+    /// The current row of a source.
+    ///
+    /// # Errors
+    /// The bytes are no row of the table.
+    fn row(&self, source: usize) -> Result<Row<'_>, Error>;
+
+    /// The type of a column of a stored table.
+    fn column_type(&self, source: usize, column: usize) -> &ColumnType;
+
+    /// The definition of a stored table, for messages.
+    fn definition(&self, source: usize) -> Option<&TableDef>;
+}
+
+/// No sources: for expressions without columns.
+pub struct NoRows;
+
+impl Rows for NoRows {
+    fn row(&self, source: usize) -> Result<Row<'_>, Error> {
+        panic!("source {source} of an expression without sources")
+    }
+
+    fn column_type(&self, source: usize, _column: usize) -> &ColumnType {
+        panic!("source {source} of an expression without sources")
+    }
+
+    fn definition(&self, _source: usize) -> Option<&TableDef> {
+        None
+    }
+}

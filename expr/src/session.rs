@@ -1,0 +1,474 @@
+//! What a statement reads and changes of its session, besides data: variables, warnings, counters, the kill flag.
+//!
+//! `server` owns one [`SessionVars`] for each connection and copies the system variables that matter here into it when they change.
+//! Expressions only have a shared reference, so what evaluation may change (warnings, random state, LAST_INSERT_ID(n)) is in cells.
+//! A session lives on one thread; only the kill flag is shared.
+
+use crate::error::{Error, Level, Result};
+use crate::function::TimeNames;
+use crate::user_variables::{self, UserVariable, UserVariables};
+use crate::work::Work;
+use os::time::Instant;
+use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+use sync::atomic::{AtomicU8, Ordering};
+use types::decimal::{DIGITS_MAX, SCALE_MAX};
+use types::temporal::TimeZone;
+use types::work::Stopped;
+use types::{CollationId, ColumnType, SqlMode, TypeKind, Value};
+
+/// Values of [`SessionVars::killed`].
+pub mod kill {
+    pub const NONE: u8 = 0;
+    /// KILL QUERY: the statement ends with 1317, the connection stays.
+    pub const QUERY: u8 = 1;
+    /// KILL CONNECTION, or the client is gone.
+    pub const CONNECTION: u8 = 2;
+}
+
+/// Makes the text of a statement's digest: the statement with its literals as `?`. An error if it does not parse.
+pub type DigestText = fn(statement: &[u8], mode: &SqlMode) -> Result<String>;
+
+fn no_digest_text(_statement: &[u8], _mode: &SqlMode) -> Result<String> {
+    Err(Error::NotSupported("digests of statements here".into()))
+}
+
+/// The execution state of one session.
+#[derive(Clone, Debug)]
+pub struct SessionVars {
+    /// `@name`, by lower-case name.
+    pub user_variables: UserVariables,
+    /// What `@name := value` has set in the statement that runs; see [`Self::settle_variables`].
+    pub assigned_variables: RefCell<UserVariables>,
+    /// LAST_INSERT_ID() as of the previous statement.
+    pub last_insert_id: Cell<u64>,
+    /// Set by LAST_INSERT_ID(n) while a statement runs: the statement's result reports it to the client.
+    pub last_insert_id_set: Cell<Option<u64>>,
+    /// FOUND_ROWS()
+    pub found_rows: u64,
+    /// Rows that the statement has read, as far as it has counted them.
+    pub rows_examined: Cell<u64>,
+    /// What the session's statements have done so far.
+    pub work: Rc<Work>,
+    /// ROW_COUNT(): affected rows of the previous statement, -1 after a query or an error.
+    pub row_count: i64,
+    /// Of the statement that runs, or ran last; `server` clears it at the start of a statement that is not diagnostic.
+    pub warnings: RefCell<Warnings>,
+    pub time_zone: TimeZone,
+    pub sql_mode: SqlMode,
+    /// STATEMENT_DIGEST_TEXT: the syntax is known above this crate.
+    pub digest_text: DigestText,
+    pub connection_id: u32,
+    /// `name@host` as the client gave it: USER().
+    pub user: String,
+    /// `name@host` of the account: CURRENT_USER().
+    pub current_user: String,
+    /// CURRENT_ROLE()
+    pub current_role: String,
+    /// The current database: DATABASE().
+    pub database: Option<String>,
+    /// VERSION()
+    pub version: &'static str,
+    /// When the statement began, microseconds since the epoch, UTC; NOW() and CURRENT_TIMESTAMP.
+    pub statement_start_us: i64,
+    /// State of RAND() without a seed.
+    pub rand: Cell<[u32; 2]>,
+    /// KILL sets it from another thread; see [`kill`].
+    pub killed: Arc<AtomicU8>,
+    /// When the time of the SELECT that is planned or run is over.
+    pub deadline: Rc<Cell<Option<Instant>>>,
+    /// collation_connection
+    pub collation: CollationId,
+    pub sort_memory_bytes_max: usize,
+    pub group_concat_bytes_max: usize,
+    pub packet_bytes_max: usize,
+    pub div_precision_increment: u8,
+    pub auto_increment_increment: u64,
+    pub auto_increment_offset: u64,
+    /// SET INSERT_ID: the next generated value.
+    pub insert_id: Option<u64>,
+    /// sql_select_limit
+    pub select_limit: u64,
+    /// max_execution_time, for SELECT; zero is none.
+    pub execution_time_max: Duration,
+    /// lc_time_names
+    pub time_names: &'static TimeNames,
+    /// default_week_format
+    pub week_format: u8,
+    /// block_encryption_mode
+    pub block_encryption: BlockEncryption,
+    /// foreign_key_checks
+    pub foreign_key_checks: bool,
+    /// CLIENT_FOUND_ROWS: UPDATE reports matched rows as affected.
+    pub client_found_rows: bool,
+    /// A transaction was begun, or autocommit is off: SERIALIZABLE reads lock.
+    pub in_transaction: bool,
+    /// cte_max_recursion_depth
+    pub recursion_depth_max: u64,
+    /// The row that is evaluated has left something behind that must not outlive it: a warning that would be given twice, a variable.
+    pub row_dirty: Cell<bool>,
+    /// Warnings that the row has given.
+    pub row_warnings: Cell<u32>,
+}
+
+/// What ends the statements of a session, for whoever watches its thread.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    killed: Arc<AtomicU8>,
+    deadline: Rc<Cell<Option<Instant>>>,
+}
+
+impl Limits {
+    /// May the statement go on?
+    ///
+    /// # Errors
+    /// It was killed, or its time is over.
+    pub fn check(&self, now: Instant) -> std::result::Result<(), Stopped> {
+        // Relaxed: the flag carries no data.
+        if self.killed.load(Ordering::Relaxed) != kill::NONE {
+            return Err(Stopped::Killed);
+        }
+        if self.deadline.get().is_some_and(|deadline| now >= deadline) { Err(Stopped::TimedOut) } else { Ok(()) }
+    }
+}
+
+/// How AES_ENCRYPT works: `aes-128-ecb`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockEncryption {
+    pub key_bytes: usize,
+    pub mode: BlockMode,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockMode {
+    Ecb,
+    Cbc,
+    Cfb1,
+    Cfb8,
+    Cfb128,
+    Ofb,
+}
+
+impl Default for BlockEncryption {
+    fn default() -> Self {
+        Self { key_bytes: 16, mode: BlockMode::Ecb }
+    }
+}
+
+impl BlockEncryption {
+    /// `aes-BITS-MODE`, as the variable spells it.
+    pub fn parse(name: &str) -> Option<Self> {
+        let (bits, mode) = name.strip_prefix("aes-")?.split_once('-')?;
+        let key_bytes = match bits {
+            "128" => 16,
+            "192" => 24,
+            "256" => 32,
+            _ => return None,
+        };
+        let mode = match mode {
+            "ecb" => BlockMode::Ecb,
+            "cbc" => BlockMode::Cbc,
+            "cfb1" => BlockMode::Cfb1,
+            "cfb8" => BlockMode::Cfb8,
+            "cfb128" => BlockMode::Cfb128,
+            "ofb" => BlockMode::Ofb,
+            _ => return None,
+        };
+        Some(Self { key_bytes, mode })
+    }
+}
+
+impl UserVariable {
+    /// A variable knows numbers and texts: a FLOAT is a DOUBLE with the FLOAT's digits, dates, times and documents are texts, YEAR and BIT integers.
+    pub fn new(value: Value<'static>, ty: ColumnType) -> Self {
+        use TypeKind as K;
+        let ty = match ty.kind {
+            K::Float => ColumnType::new(K::Double),
+            K::Year | K::Bit { .. } => ColumnType::unsigned(K::BigInt),
+            K::Decimal { .. } => {
+                let ty = ColumnType::new(K::Decimal { precision: 65, scale: SCALE_MAX });
+                return Self { value: without_zeros(value), ty };
+            }
+            K::Date | K::Time { .. } | K::DateTime { .. } | K::Timestamp { .. } | K::Json => return Self::text_of(&value, &ty),
+            _ => ty,
+        };
+        Self { value, ty }
+    }
+
+    fn text_of(value: &Value<'static>, ty: &ColumnType) -> Self {
+        let value = match value {
+            Value::Null => Value::Null,
+            value if ty.kind == TypeKind::Json => Value::Bytes(crate::function::document_of(value, ty).to_text().into()),
+            Value::Time(time) => Value::Bytes(crate::coerce::time_text(time, ty.fsp()).into_bytes().into()),
+            Value::DateTime(moment) => Value::Bytes(crate::coerce::datetime_text(moment, ty.fsp()).into_bytes().into()),
+            value => Value::Bytes(crate::coerce::plain_text(value).into_bytes().into()),
+        };
+        let kind = TypeKind::VarChar { length: 16_383 };
+        let collation = if ty.kind == TypeKind::Json { CollationId::UTF8MB4_BIN } else { CollationId::UTF8MB4_0900_AI_CI };
+        Self { value, ty: ColumnType { collation, ..ColumnType::new(kind) } }
+    }
+}
+
+/// What was computed with all digits that there are keeps those that it needs, and no more than a type has.
+fn without_zeros(value: Value<'static>) -> Value<'static> {
+    let Value::Decimal(decimal) = value else { return value };
+    if decimal.scale() > SCALE_MAX {
+        return Value::Decimal(decimal.rescale(SCALE_MAX).unwrap_or(decimal));
+    }
+    // Fewer zeros stand behind the point where many digits stand before it.
+    if decimal.scale() < SCALE_MAX && decimal.precision() < DIGITS_MAX {
+        return Value::Decimal(decimal);
+    }
+    let shorter = (0..decimal.scale()).filter_map(|scale| decimal.truncate_scale(scale).ok()).find(|shorter| *shorter == decimal);
+    Value::Decimal(shorter.unwrap_or(decimal))
+}
+
+impl SessionVars {
+    /// MySQL 8.4's defaults for a session of `user`.
+    pub fn new(connection_id: u32, user: String, current_user: String) -> Self {
+        Self {
+            user_variables: UserVariables::default(),
+            assigned_variables: RefCell::default(),
+            last_insert_id: Cell::new(0),
+            last_insert_id_set: Cell::new(None),
+            found_rows: 0,
+            rows_examined: Cell::new(0),
+            work: Rc::default(),
+            row_count: 0,
+            warnings: RefCell::new(Warnings::default()),
+            time_zone: TimeZone::Utc,
+            sql_mode: SqlMode::DEFAULT,
+            digest_text: no_digest_text,
+            connection_id,
+            user,
+            current_user,
+            current_role: "NONE".to_owned(),
+            database: None,
+            version: "8.4.0-heddle-0.1.0",
+            statement_start_us: 0,
+            rand: Cell::new([connection_id.wrapping_mul(0x9E37_79B9) | 1, !connection_id]),
+            killed: Arc::new(AtomicU8::new(kill::NONE)),
+            deadline: Rc::default(),
+            collation: CollationId::UTF8MB4_0900_AI_CI,
+            foreign_key_checks: true,
+            sort_memory_bytes_max: 256 << 20,
+            group_concat_bytes_max: 1024,
+            packet_bytes_max: 64 << 20,
+            div_precision_increment: 4,
+            auto_increment_increment: 1,
+            auto_increment_offset: 1,
+            insert_id: None,
+            select_limit: u64::MAX,
+            execution_time_max: Duration::ZERO,
+            time_names: TimeNames::of(0),
+            week_format: 0,
+            block_encryption: BlockEncryption::default(),
+            client_found_rows: false,
+            in_transaction: false,
+            recursion_depth_max: 1000,
+            row_dirty: Cell::new(false),
+            row_warnings: Cell::new(0),
+        }
+    }
+
+    /// What ends the session's statements.
+    pub fn limits(&self) -> Limits {
+        Limits { killed: Arc::clone(&self.killed), deadline: Rc::clone(&self.deadline) }
+    }
+
+    /// The time of a SELECT begins, when it is planned or, where it has a plan, when it is run; when it is over.
+    pub fn begin_time(&self) -> Option<Instant> {
+        if self.deadline.get().is_none() && !self.execution_time_max.is_zero() {
+            self.deadline.set(Some(Instant::now() + self.execution_time_max));
+        }
+        self.deadline.get()
+    }
+
+    /// Gives a user variable its value.
+    ///
+    /// # Errors
+    /// 3170: the session's variables would take more than they may.
+    pub fn set_user_variable(&mut self, name: &str, variable: UserVariable) -> Result<()> {
+        let lower: Cow<'_, str> = match name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
+            true => name.into(),
+            false => name.to_lowercase().into(),
+        };
+        let replaced = self.user_variables.get(&lower).map_or(0, |kept| user_variables::bytes_of(&lower, kept));
+        let more = user_variables::bytes_of(&lower, &variable);
+        user_variables::check(self.user_variables.bytes() - replaced + more, self.packet_bytes_max)?;
+        self.user_variables.insert(&lower, variable);
+        Ok(())
+    }
+
+    /// Gives a variable its value while a statement runs; what it was. `replaced_bytes` is what may yet have to be taken back.
+    ///
+    /// # Errors
+    /// 3170
+    pub fn assign_variable(&self, name: &str, variable: UserVariable, replaced_bytes: usize) -> Result<Option<UserVariable>> {
+        let mut assigned = self.assigned_variables.borrow_mut();
+        let bytes = self.user_variables.bytes() + assigned.bytes() + replaced_bytes + user_variables::bytes_of(name, &variable);
+        user_variables::check(bytes, self.packet_bytes_max)?;
+        Ok(assigned.insert(name, variable))
+    }
+
+    /// Between statements: what expressions have assigned joins the other variables.
+    pub fn settle_variables(&mut self) {
+        self.row_dirty.set(false);
+        self.row_warnings.set(0);
+        let assigned = self.assigned_variables.get_mut();
+        if !assigned.is_empty() {
+            self.user_variables.take(assigned);
+        }
+    }
+
+    pub fn is_killed(&self) -> bool {
+        // Relaxed: the flag carries no data with it; who sets it also wakes the session.
+        self.killed.load(Ordering::Relaxed) != kill::NONE
+    }
+
+    /// # Errors
+    /// 1317: the session was killed.
+    pub fn check_killed(&self) -> Result<()> {
+        if self.is_killed() { Err(Error::Interrupted) } else { Ok(()) }
+    }
+
+    /// Forgets a KILL QUERY that the statement has answered; a killed connection stays killed.
+    pub fn clear_kill_query(&self) {
+        // Relaxed: as in `is_killed`; the exchange leaves a concurrent KILL CONNECTION alone.
+        let _ = self.killed.compare_exchange(kill::QUERY, kill::NONE, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    pub fn warn(&self, error: Error) {
+        self.row_warnings.set(self.row_warnings.get() + 1);
+        self.row_dirty.set(true);
+        self.warnings.borrow_mut().push(Level::Warning, error);
+    }
+
+    pub fn note(&self, error: Error) {
+        self.row_warnings.set(self.row_warnings.get() + 1);
+        self.row_dirty.set(true);
+        self.warnings.borrow_mut().push(Level::Note, error);
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Warning {
+    pub level: Level,
+    pub error: Error,
+}
+
+/// The diagnostics of one statement: the first `max_error_count` conditions, and the number of all.
+#[derive(Clone, Debug)]
+pub struct Warnings {
+    list: Vec<Warning>,
+    count: u64,
+    errors: u64,
+    /// How often there was something to clear.
+    cleared: u32,
+    /// max_error_count
+    pub kept_max: usize,
+}
+
+impl Default for Warnings {
+    fn default() -> Self {
+        Self { list: Vec::new(), count: 0, errors: 0, cleared: 0, kept_max: 1024 }
+    }
+}
+
+impl Warnings {
+    pub fn push(&mut self, level: Level, error: Error) {
+        self.count += 1;
+        self.errors += u64::from(level == Level::Error);
+        if self.list.len() < self.kept_max {
+            self.list.push(Warning { level, error });
+        }
+    }
+
+    /// Puts what came before in front.
+    pub fn follow(&mut self, before: Self) {
+        let own = std::mem::replace(self, before);
+        own.list.into_iter().for_each(|warning| self.push(warning.level, warning.error));
+    }
+
+    /// Takes the last few back.
+    pub fn drop_last(&mut self, number: u32) {
+        self.count = self.count.saturating_sub(number.into());
+        let kept = usize::try_from(self.count).unwrap_or(usize::MAX);
+        self.list.truncate(kept);
+    }
+
+    /// Forgets the first few; where there are no others, also those that were not kept.
+    pub fn drop_first(&mut self, number: usize) {
+        if number >= self.list.len() {
+            return self.clear();
+        }
+        self.count = self.count.saturating_sub(number as u64);
+        let errors = self.list.drain(..number).filter(|warning| warning.level == Level::Error).count();
+        self.errors = self.errors.saturating_sub(errors as u64);
+    }
+
+    /// Takes back those whose conditions are such.
+    pub fn remove(&mut self, is_such: impl Fn(&Error) -> bool) {
+        let before = self.list.len();
+        self.list.retain(|warning| !is_such(&warning.error));
+        self.count = self.count.saturating_sub((before - self.list.len()) as u64);
+    }
+
+    pub fn cleared(&self) -> u32 {
+        self.cleared
+    }
+
+    /// Changes those that came behind the first few.
+    pub fn change_behind(&mut self, first: u64, change: impl Fn(Error) -> Error) {
+        let first = usize::try_from(first).unwrap_or(usize::MAX);
+        for warning in self.list.iter_mut().skip(first) {
+            warning.error = change(warning.error.clone());
+        }
+    }
+
+    /// How many conditions there were, also those not kept: `@@warning_count`, and the count in OK and EOF packets.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// `@@error_count`
+    pub fn error_count(&self) -> u64 {
+        self.errors
+    }
+
+    pub fn list(&self) -> &[Warning] {
+        &self.list
+    }
+
+    #[inline]
+    pub fn clear(&mut self) {
+        // Nearly always there is nothing.
+        if self.count > 0 || self.errors > 0 {
+            self.list.clear();
+            self.count = 0;
+            self.errors = 0;
+            self.cleared = self.cleared.wrapping_add(1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use conditions::Condition;
+
+    #[test]
+    fn the_first_conditions_are_forgotten_with_those_that_were_not_kept() {
+        let mut warnings = Warnings { kept_max: 2, ..Warnings::default() };
+        let condition = |id: u16| Error::from(Condition::NoSuchThread { id: id.into() });
+        (1..=3).for_each(|number| warnings.push(Level::Warning, condition(number)));
+        assert_eq!((warnings.count(), warnings.list().len()), (3, 2));
+        warnings.drop_first(1);
+        assert_eq!((warnings.count(), warnings.list().len()), (2, 1));
+        warnings.drop_first(1);
+        assert_eq!((warnings.count(), warnings.list().len()), (0, 0));
+    }
+}
