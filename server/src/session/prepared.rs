@@ -431,7 +431,8 @@ pub fn check_other(state: &State, parsed: &Parsed<'_>) -> Result<()> {
             let query = Parsed { params: parsed.params, ..without_parameters(Statement::Query(query)) };
             state.plan(&query).map(drop)
         }
-        Statement::Set(_) | Statement::Do(_) | Statement::Explain { .. } => Ok(()),
+        // SHOW with parameters is refused when it runs.
+        Statement::Set(_) | Statement::Do(_) | Statement::Explain { .. } | Statement::Show(_) => Ok(()),
         _ if parsed.params > 0 => Err(Error::NotSupported("parameters in this kind of statement".to_owned())),
         _ => Ok(()),
     }

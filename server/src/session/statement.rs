@@ -116,6 +116,9 @@ impl State {
             Statement::Use(name) => {
                 self.use_database(name)?;
             }
+            Statement::Show(_) if !given.is_empty() => {
+                return Err(Error::NotSupported("parameters in this kind of statement".to_owned()));
+            }
             Statement::Show(what) => {
                 let result = Box::pin(show::show(self, what)).await?;
                 return self.write_result(client, &result, format).await;
