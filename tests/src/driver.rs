@@ -1,12 +1,12 @@
 //! A sqllogictest driver over a real client library: text protocol, or prepared statements on request.
 //!
-//! D1: every script has a database of its own name, made anew; its connections start in it with the same settings.
+//! D1: every script has its own new database. Its connections start in this database with the same settings.
 //! D2: in prepared mode a statement that the protocol cannot prepare (error 1295) goes as text.
-//! D3: `$FILES/` in a statement is where the server may make and read files; each run of a script has its own names there. In errors it is
-//!     written back.
-//! D5: `CONNECT AS user password [database]` is the driver's own: the connection goes on as that account (`-` is no password). Where the
-//!     client is on this machine, messages call its host `localhost`, by whatever name the server knows it.
-//! D4: LOAD DATA LOCAL: the file's name is its content.
+//! D3: `$FILES/` in a statement is the folder in which the server may make and read files. Each run of a script has its own names there.
+//!     In error messages the real path is replaced by `$FILES/`.
+//! D4: for LOAD DATA LOCAL the name of the file is its content.
+//! D5: the driver itself runs `CONNECT AS user password [database]`: the connection changes to that account (`-` is no password). When
+//!     the client is on this machine, messages call its host `localhost`, whatever name the server has for it.
 
 use crate::server::Address;
 use crate::text::render;

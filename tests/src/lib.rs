@@ -1,4 +1,4 @@
-//! What the black-box tests share: a server to test, and how results are told.
+//! The parts that the black-box tests share: a server to test, and the report of results.
 //!
 //! The programs in `src/bin` speak to a server over the wire only. Each prints one line per case, `ok NAME` or
 //! `FAIL NAME: why`, and ends with `passed/failed/total: P/F/T`; `cargo xtask` adds those up.

@@ -1,4 +1,4 @@
-//! A client that sends what it is told, byte for byte: for packets that no library would send.
+//! A client that sends exactly the given bytes, for packets that no library would send.
 //!
 //! It knows just enough of the protocol to log in with an empty password and to frame packets.
 
@@ -142,12 +142,12 @@ impl Raw {
         closed || self.stream.set_read_timeout(before).is_err()
     }
 
-    /// The stream, for those who go on by themselves.
+    /// The stream, for a caller that continues with its own bytes.
     pub fn into_stream(self) -> TcpStream {
         self.stream
     }
 
-    /// Gone without a word.
+    /// Closes the connection without COM_QUIT.
     pub fn vanish(self) {
         // It may be gone already.
         let _ = self.stream.shutdown(Shutdown::Both);

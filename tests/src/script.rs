@@ -1,12 +1,12 @@
 //! Scripts: running them, recording their answers, and making them from plain SQL.
 //!
-//! A script (a `.test` file in a folder of `tests/sql`) is in sqllogictest format. Answers come from MySQL: `record` runs every record against a
-//! reference server and writes down what it answered. `import` makes a script from plain statements, one or more lines
-//! each, ended by `;` at a line's end:
+//! A script (a `.test` file in a folder of `tests/sql`) has sqllogictest's format. Answers come from MySQL: `record` runs every record
+//! against a reference server and writes its answers into the script. `import` makes a script from plain statements of one or more lines,
+//! each ended by `;` at the end of a line:
 //! - `# text` is a comment and is kept;
 //! - `@name STATEMENT` runs on the connection of that name;
 //! - `~STATEMENT` is a query whose rows come in any order;
-//! - `DELIMITER x` lets `x` end statements from there on, for those that have semicolons of their own.
+//! - `DELIMITER x` makes `x` end statements from there on, for statements that contain semicolons.
 
 use crate::driver::{Failure, Wired, drop_database, make_database};
 use crate::server::Address;

@@ -16,7 +16,7 @@ const START_MAX: Duration = Duration::from_secs(60);
 /// How long an orderly stop may take.
 const STOP_MAX: Duration = Duration::from_secs(30);
 
-/// Where a server listens and who we are there.
+/// The address of a server, and the account to use there.
 #[derive(Clone, Debug)]
 pub struct Address {
     pub host: String,
@@ -56,7 +56,7 @@ impl Address {
         mysql::Conn::new(self.options().db_name(Some(database)))
     }
 
-    /// A bare TCP stream, for those who write their own bytes.
+    /// A bare TCP stream, for tests that write their own bytes.
     pub fn stream(&self) -> std::io::Result<TcpStream> {
         let stream = TcpStream::connect((self.host.as_str(), self.port))?;
         stream.set_read_timeout(Some(Duration::from_secs(30)))?;
@@ -211,14 +211,15 @@ impl Drop for Server {
     }
 }
 
-/// A command whose files may not become larger. The shell counts blocks of 512 bytes; without the signal's death a write is told that it failed.
+/// A command that limits the size of the files it writes. The shell counts blocks of 512 bytes. The signal is ignored, so that the write
+/// fails with an error instead of ending the process.
 fn limited(binary: &Path, bytes: u64) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", "trap '' XFSZ; ulimit -f \"$1\"; shift; exec \"$@\"", "sh", &(bytes / 512).to_string()]).arg(binary);
     command
 }
 
-/// A port nobody listens on now.
+/// A free port.
 pub fn free_port() -> Result<u16, String> {
     let listener = TcpListener::bind("127.0.0.1:0").map_err(|e| e.to_string())?;
     listener.local_addr().map(|a| a.port()).map_err(|e| e.to_string())

@@ -1,7 +1,7 @@
 //! Values as the scripts write them.
 //!
-//! T1: a value is one line and shows what it is: NULL is `NULL`, the empty string `(empty)`, bytes that are not UTF-8
-//! `0x..`. A string that could be mistaken for those, or whose spaces matter, stands in quotes with escapes.
+//! T1: a value is one line that shows exactly what it is: NULL is `NULL`, the empty string is `(empty)`, and bytes that are not UTF-8 are
+//! `0x..`. A string that could be mistaken for one of these, or whose spaces matter, stands in quotes with escapes.
 //! T2: a value of the binary protocol is written as the text protocol would have sent it.
 
 use mysql::Value;

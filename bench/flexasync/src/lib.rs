@@ -39,7 +39,7 @@ pub trait Store: Sync {
     /// For one thread; called on it.
     fn session(&self) -> Box<dyn Session + '_>;
 
-    /// After an operation, before the next: time for what a store puts off. Not measured.
+    /// Between two operations: a store may do its deferred work here. Not measured.
     fn settle(&self, _after: Operation) {}
 }
 
@@ -84,7 +84,7 @@ pub struct Rate {
     /// Rows per second of all threads together.
     pub per_second: f64,
     /// Rows per second of processor time that the threads used, which neither other programs nor the stopping of this one change much.
-    /// It says nothing of what a store does on threads of its own.
+    /// It does not count the work of a store's own threads.
     pub per_core: f64,
 }
 

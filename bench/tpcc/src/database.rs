@@ -18,7 +18,7 @@ const SIGNED_INTEGER: [u8; 2] = [8, 0];
 const UNSIGNED_INTEGER: [u8; 2] = [8, 0x80];
 const TEXT: [u8; 2] = [253, 0];
 
-/// Runs a future on this thread, and what it spawns.
+/// Runs a future, and the tasks that it spawns, on this thread.
 pub fn block_on<T>(future: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(future)
 }
@@ -168,7 +168,7 @@ impl Database {
                 break;
             }
         }
-        // The server has changed what it had said of them.
+        // The server has changed their definitions.
         if let Some((at, columns)) = statement.zip(self.answer.new_columns()) {
             let known = &mut self.statements[at].columns;
             if known != columns {
@@ -180,7 +180,7 @@ impl Database {
     }
 }
 
-/// A prepared statement's values: what is NULL (nothing), types, values.
+/// The values of a prepared statement: the NULL bitmap (none is NULL), the types, the values.
 fn write_execute(out: &mut Vec<u8>, id: u32, values: &[Value<'_>]) {
     const NO_CURSOR: u8 = 0;
     const TIMES: u32 = 1;

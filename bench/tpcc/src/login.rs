@@ -22,7 +22,7 @@ use std::os::unix::net::UnixStream;
 
 /// What the client says that it takes as one packet.
 const PACKET_BYTES_MAX: u32 = 16 << 20;
-/// First byte of what a plugin sends besides.
+/// First byte of a packet with more authentication data.
 const MORE: u8 = 0x01;
 
 /// A connection of either kind.
@@ -178,7 +178,7 @@ fn capabilities(greeting: &HandshakePacket<'_>) -> CapabilityFlags {
             | CapabilityFlags::CLIENT_PLUGIN_AUTH)
 }
 
-/// MariaDB has capabilities of its own, where it does not claim to be MySQL (the first flag).
+/// MariaDB has its own capabilities where it does not claim to be MySQL (the first flag).
 fn mariadb_capabilities(greeting: &HandshakePacket<'_>) -> MariadbCapabilities {
     let is_mariadb = greeting.maria_db_server_version_parsed().is_some();
     if !is_mariadb || greeting.capabilities().contains(CapabilityFlags::CLIENT_LONG_PASSWORD) {

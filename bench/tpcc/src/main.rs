@@ -80,7 +80,7 @@ enum Verb {
     },
 }
 
-/// Where the server is, and what is on it.
+/// The server's address and the account to use.
 #[derive(Args, Clone, Debug)]
 pub struct Server {
     #[arg(long, default_value = "127.0.0.1")]

@@ -23,7 +23,7 @@ const C_ITEM: u32 = 7911;
 
 const SYLLABLES: [&str; 10] = ["BAR", "OUGHT", "ABLE", "PRI", "PRES", "ESE", "ANTI", "CALLY", "ATION", "EING"];
 
-/// A source of such values.
+/// A source of random values.
 pub struct Random(StdRng);
 
 impl Random {

@@ -94,7 +94,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Whether nobody met an error.
+    /// Whether no terminal met an error.
     pub fn sound(&self) -> bool {
         self.errors.is_empty()
     }

@@ -2,7 +2,7 @@
 //!
 //! 1. The native server makes tables of every type and index, changes them, and is asked a list of questions.
 //! 2. It is killed, so that part of the data is in the log alone; the other server recovers it, and must answer everything the same.
-//! 3. The other server makes tables of its own with the same statements, and changes those of the first. It is asked, and killed.
+//! 3. The other server makes its own tables with the same statements, and changes the tables of the first. It is queried, and killed.
 //! 4. The native server recovers that, must answer the same again, and is stopped in order.
 //! 5. `heddle check` of both machines finds no damage, and the other server starts once more on the directory.
 //!
@@ -106,7 +106,7 @@ fn connect(address: &Address) -> Outcome<Conn> {
     said(Conn::new(address.options().read_timeout(Some(Duration::from_secs(300)))))
 }
 
-/// Makes the tables of one database, through both protocols, and changes some of what it made.
+/// Makes the tables of one database through both protocols, and changes some of their rows.
 fn make(address: &Address, database: &str, rows: u32) -> Outcome {
     let mut conn = connect(address)?;
     said(conn.query_drop(format!("CREATE DATABASE {database}")))?;

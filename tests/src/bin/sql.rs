@@ -97,7 +97,7 @@ impl KnownGaps {
         }
     }
 
-    /// Tells of the gaps; those of the scripts that ran and agree now are failures.
+    /// Prints the known gaps. A gap of a script that ran and agrees now is a failure.
     fn finish(&self, report: &mut Report, files: &[PathBuf]) {
         let ran = |place: &str| files.iter().any(|f| place.split(':').next().is_some_and(|name| f.ends_with(name)));
         for place in self.listed.difference(&self.met).filter(|place| ran(place)) {

@@ -96,7 +96,7 @@ fn spawn(mut command: Command) -> Result<Child, String> {
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().map_err(|e| format!("{command:?}: {e}"))
 }
 
-/// Runs a command to its good end; otherwise what it said that is not well.
+/// Runs a command; if it fails, returns its output as the error.
 fn finish(mut command: Command) -> Result<(), String> {
     let output = command.output().map_err(|e| format!("{command:?}: {e}"))?;
     if output.status.success() {

@@ -1,7 +1,7 @@
 //! LOAD DATA LOCAL with clients that send their file in odd ways, break off, or send something else.
 //!
-//! What MySQL does is what is asked for: a statement that fails in the middle listens to the end of the file before it says so, and the
-//! connection goes on; a client that does not follow the protocol loses its connection and its rows.
+//! The expected behaviour is MySQL's. A statement that fails in the middle reads the file to its end before it reports the error, and the
+//! connection stays open. A client that breaks the protocol loses its connection and its rows.
 
 use crate::{Bystander, DATABASE};
 use mysql::Conn;

@@ -1,4 +1,4 @@
-//! Clients that do not log in: wrong passwords, and handshakes that nobody finishes.
+//! Clients that do not log in: wrong passwords, and handshakes that are never finished.
 
 use mysql::Conn;
 use mysql::prelude::Queryable;
@@ -19,7 +19,7 @@ pub fn run(address: &Address, report: &mut Report) {
     report.case("wrong passwords do not tell which accounts there are", || wrong_passwords(address));
 }
 
-/// With a server of its own, which takes few clients.
+/// With a separate server that accepts few clients.
 pub fn run_alone(folder: &Path, report: &mut Report) -> Result<(), String> {
     let options =
         ServerOptions { extra: vec!["--max-connections".into(), "20".into()], ..ServerOptions::new(folder.join("few")) };

@@ -61,7 +61,7 @@ fn own_server(arguments: &Arguments, folder: &std::path::Path, report: &mut Repo
     outcome
 }
 
-/// Someone who was there before, with an open transaction.
+/// An earlier connection with an open transaction.
 pub struct Bystander {
     conn: Conn,
     address: Address,

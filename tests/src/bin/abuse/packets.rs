@@ -1,4 +1,4 @@
-//! Packets that no client sends. The connection may answer or be closed; the server goes on.
+//! Packets that no client sends. The server may answer or close the connection; it must keep running.
 
 use crate::Bystander;
 use flate2::Compression;
@@ -46,7 +46,7 @@ pub fn run(address: &Address, seed: u64, packets: u32, bystander: &mut Bystander
     report.case("a login by a plugin that is unknown", || switched(address).map_err(|error| error.to_string()));
 }
 
-/// A client that could not load its plugin names another one, proves nothing with it, and waits to be told which one to take.
+/// A client that could not load its plugin names another one, sends no proof, and waits until the server names a plugin.
 fn switched(address: &Address) -> Sent {
     let mut payload = login(&address.user);
     payload.truncate(payload.len() - b"mysql_native_password\0".len());

@@ -102,7 +102,7 @@ pub fn run(
 enum Request {
     /// By its number, with these parameters.
     Prepared([u8; 4], &'static [Parameter]),
-    /// As text: what the server does not prepare.
+    /// As text, for statements that cannot be prepared.
     Text(&'static str),
 }
 

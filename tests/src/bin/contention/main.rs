@@ -42,7 +42,7 @@ struct Arguments {
 
 type Outcome<T = ()> = Result<T, String>;
 
-/// A kind of work: what is made first, and what each session does again and again.
+/// A kind of work: its preparation, and the statements that each session repeats.
 struct Work {
     name: &'static str,
     setup: &'static [&'static str],
@@ -190,7 +190,7 @@ fn cpu_seconds(pid: u32) -> Option<f64> {
     Some((ticks.next()?.ok()? + ticks.next()?.ok()?) / 100.0)
 }
 
-/// Idle connections: what they take, and what they cost the busy ones. Runs with and without them take turns.
+/// Idle connections: their memory, and their cost for the busy ones. Runs with and without them alternate.
 fn idle(address: &Address, arguments: &Arguments, server: Option<&Server>) -> Outcome {
     let work = WORKS.last().ok_or("there is some work")?;
     prepare(address, work)?;

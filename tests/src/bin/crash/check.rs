@@ -1,4 +1,4 @@
-//! Compares the models with what is there. See the list of what must hold in `main.rs`.
+//! Compares the models with the database. `main.rs` lists the rules that must hold.
 
 use crate::load::DATABASE;
 use crate::model::{ACCOUNT_TABLES, ACCOUNTS, Events, Models, NEVER, OPENING_BALANCE, Side, SideTable, Transfers, payload};

@@ -25,7 +25,7 @@ pub enum Step {
     Failed(String),
 }
 
-/// Sorts errors: those of a killed server, those to try again, and those that are failures.
+/// Sorts errors into three kinds: the server was killed, the statement may be tried again, and failures.
 pub fn sort_error(error: &Error, doing: &str) -> Step {
     match error {
         Error::MySqlError(e) if RETRY.contains(&e.code) => Step::Again,

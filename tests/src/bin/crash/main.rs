@@ -1,18 +1,18 @@
-//! Kills the server under load, starts it again, and checks what it kept. Round after round.
+//! Kills the server under load, starts it again and checks what it kept, round after round.
 //!
-//! 1. A server starts (durability full, a pool smaller than the data), clients load it for a moment; 2. `kill -9`;
-//! 3. sometimes it is killed once more while it recovers; 4. it starts, and every client's model of what it was told is
-//!    compared with what is there.
+//! 1. A server starts with durability `full` and a pool smaller than the data. Clients load it for a moment.
+//! 2. The server is killed with SIGKILL, in some rounds once more during recovery.
+//! 3. It starts again. Each client keeps a model of the answers that it got; the model is compared with the database.
 //!
-//! What must hold after every crash:
-//! - C1: what was acknowledged is there, what was rolled back is not; the one commit whose answer never came is there
-//!   wholly or not at all;
-//! - C2: the sum over all accounts is what it was at the beginning;
-//! - C3: secondary indexes agree with the rows, unique keys are unique;
-//! - C4: tables and indexes are those whose creation or removal was acknowledged;
-//! - C5: transactions left open at the crash left nothing;
-//! - C6: after an orderly stop `heddle check` finds no damage;
-//! - C7: of temporary tables nothing is left, not even trees that nobody knows.
+//! After every crash these must hold:
+//! - C1: every acknowledged change is present and every rolled back change is absent. The one commit that was not answered is
+//!   present completely or not at all;
+//! - C2: the sum over all accounts is the sum at the beginning;
+//! - C3: secondary indexes agree with the rows, and unique keys are unique;
+//! - C4: the tables and indexes are those whose creation or removal was acknowledged;
+//! - C5: transactions that were open at the crash left nothing;
+//! - C6: after a clean stop `heddle check` finds no damage;
+//! - C7: temporary tables left nothing, not even trees that no table owns.
 
 mod check;
 mod load;
@@ -48,7 +48,7 @@ struct Arguments {
     /// Clients that transfer, and as many that write events
     #[arg(long, default_value_t = 8)]
     clients: u32,
-    /// Where the data goes; a folder of its own by default
+    /// The folder for the data; by default a new one
     #[arg(long)]
     data: Option<PathBuf>,
     /// Proves the checks on a running server, HOST:PORT: connections are cut instead of killing it
@@ -183,7 +183,7 @@ fn kill_while_starting(options: &ServerOptions, after_ms: u64) -> Result<(), Str
     Ok(())
 }
 
-/// C6; what the program says.
+/// C6: the output of `heddle check`.
 fn check_offline(options: &ServerOptions) -> Result<String, String> {
     let output = std::process::Command::new(&options.binary)
         .arg("check")
@@ -191,7 +191,7 @@ fn check_offline(options: &ServerOptions) -> Result<String, String> {
         .output()
         .map_err(|e| e.to_string())?;
     let said = String::from_utf8_lossy(&output.stdout);
-    // Not clean would mean that only single pages were looked at.
+    // After an unclean stop the program checks single pages only.
     match output.status.success() && said.contains("stopped in good order") && !said.contains("lost space") {
         true => Ok(said.into_owned()),
         false => Err(format!("{said}{}", String::from_utf8_lossy(&output.stderr))),

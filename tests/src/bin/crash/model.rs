@@ -1,4 +1,4 @@
-//! What each client was told, so that it can be compared with what is there after a crash.
+//! The answers that each client got, to be compared with the database after a crash.
 //!
 //! M1: a client changes its model only after the server's answer; while an answer is awaited, what was asked is in
 //! `in_flight`. M2: after a crash the in-flight work is there wholly or not at all; the check then settles the model.
@@ -21,7 +21,7 @@ pub struct Transfers {
     pub in_flight: Option<u32>,
 }
 
-/// A change of one event: what it was before and is after, as versions; `None` is no row.
+/// A change of one event: its version before and after; `None` is no row.
 #[derive(Clone, Copy, Debug)]
 pub struct Change {
     pub key: u32,

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 /// Loops of definitions that run beside each other.
 pub struct Set {
     pub name: &'static str,
-    /// Among them are such that give a table another name.
+    /// Some of them rename a table.
     pub renames: bool,
     pub loops: &'static [&'static [&'static str]],
 }

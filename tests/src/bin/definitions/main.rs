@@ -1,9 +1,9 @@
-//! Values stay in their columns while definitions of their tables run.
+//! Values stay in their columns while the definitions of their tables change.
 //!
-//! Every value tells its column, its row and a version (`values`). Sessions of every kind (`users`) change and read rows of a family of tables
-//! (`tables`) while other sessions change the definitions of these tables in a loop (`definers`). A value that a session reads in another
-//! column or row than it was made for is a failure, and so is an error that MySQL does not give. When the time is over, every row is read
-//! through every index, and CHECK TABLE looks at every table.
+//! Every value contains its column, its row and a version (`values`). Sessions of every kind (`users`) change and read the rows of a group
+//! of tables (`tables`) while other sessions change the definitions of these tables in a loop (`definers`). The test fails when a session
+//! reads a value in another column or row, or gets an error that MySQL does not give. At the end every row is read through every index,
+//! and CHECK TABLE checks every table.
 
 mod definers;
 mod tables;

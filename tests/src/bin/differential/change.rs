@@ -159,7 +159,7 @@ fn replace_query(maker: &mut Maker, table: &Table) -> Piece {
     seq![format!("REPLACE INTO {} ", table.name), query]
 }
 
-/// A table changed by what the rows of another, in groups, add up to.
+/// A table that is changed by the grouped sums of another.
 fn update_by_groups(maker: &mut Maker, table: &Table) -> Piece {
     let at = maker.dice.below(maker.schema.tables.len());
     let other = maker.schema.tables[at].clone();

@@ -1,4 +1,4 @@
-//! The checks: what is asked of which server, and how a difference is made small.
+//! The checks: which statements go to which server, and how a difference is shrunk.
 
 use crate::compare::{self, Difference, Rules};
 use crate::piece::{self, Piece};
@@ -19,7 +19,8 @@ pub enum Check {
     Prepared,
     /// A prepared query with parameters of several types answers as the peer's does.
     Parameters,
-    /// A stored program and what runs it: all that it gives, what it tells, and the tables afterwards; rolled back.
+    /// A stored program and the statement that runs it. Compared are its results, its report and the tables afterwards; then it is rolled
+    /// back.
     Program,
     /// Statements one after another, the last a query: Heddle answers each as the peer does.
     Steps,
@@ -57,7 +58,7 @@ pub struct Court {
 }
 
 impl Court {
-    /// Makes the tables of a schema on every server; what the servers say differently.
+    /// Makes the tables of a schema on every server; returns where the servers differ.
     pub fn build(&mut self, schema: &Schema) -> Vec<(Case, Schema, Difference)> {
         let settings = vec![
             "SET NAMES utf8mb4".to_owned(),

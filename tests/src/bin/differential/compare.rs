@@ -1,14 +1,15 @@
-//! Are two answers the same?
+//! Compares two answers.
 //!
-//! What is allowed to differ:
+//! These differences are allowed:
 //! - A1: the order of rows without ORDER BY;
-//! - A2: the last digits of a double: sums are made in the order of the rows;
-//! - A3: which of several equal strings stands for its group, of queries that group (`folded`);
-//! - A4: an error that a value raises while rows are read (`RUNTIME`), where a plan may pass by the row: only queries without tables are strict.
-//! - A5: what a temporary table of MySQL's changes of a column: the size of an integer, a YEAR or a BLOB, the decimals of a text, and NULL, which
-//!   is a text there.
-//! - A6: which of several errors of one statement is told (`RESOLVED`).
-//! - A7: a statement that took too long on either server says nothing.
+//! - A2: the last digits of a double, since sums are computed in the order of the rows;
+//! - A3: in queries with groups, which of several equal strings stands for its group (`folded`);
+//! - A4: an error that a value raises while rows are read (`RUNTIME`), since another plan may not read that row. Queries without tables are
+//!   compared strictly;
+//! - A5: changes that a temporary table of MySQL makes to a column: the size of an integer, a YEAR or a BLOB, the decimals of a text, and
+//!   NULL, which is a text there;
+//! - A6: which of several errors of one statement is reported (`RESOLVED`);
+//! - A7: a statement that took too long on either server is not compared.
 
 use crate::side::{Answer, Cell, Outcome, Shape};
 use mysql::consts::ColumnType;
@@ -29,7 +30,7 @@ pub struct Rules {
     pub shapes: bool,
 }
 
-/// A difference: its kind, by which shrinking knows it again, and what a reader wants to see.
+/// A difference: its kind, by which shrinking recognizes it, and its description for a reader.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     pub signature: String,
@@ -42,7 +43,7 @@ impl Difference {
     }
 }
 
-/// Errors that values raise, and those of rows that clash.
+/// Errors that values raise, and errors about duplicate keys.
 const RUNTIME: &[u16] = &[
     1048, 1062, 1137, 1139, 1242, 1260, 1264, 1265, 1292, 1301, 1364, 1365, 1366, 1367, 1406, 1411, 1416, 1441, 1525, 1526, 1690,
     3020, 3140, 3141, 3143, 3144, 3146, 3149, 3150, 3152, 3155, 3156, 3157, 3158, 3636, 3685, 3686, 3687, 3688, 3689, 3690, 3691,
@@ -50,7 +51,7 @@ const RUNTIME: &[u16] = &[
     1205, 3064, 3513, 6527,
 ];
 
-/// Errors that are found while a statement is resolved. Of several in one statement another may be told (A6).
+/// Errors found while a statement is resolved. When a statement has several, the servers may report different ones (A6).
 const RESOLVED: &[u16] = &[1054, 1055, 1093, 1140, 1146, 1253, 1267, 1270, 1271, 1525, 3029, 3105, 3146, 3514, 3854, 3995];
 
 /// Warnings that a form is deprecated, which Heddle does not give.
@@ -239,7 +240,7 @@ fn close(a: &Cell, b: &Cell) -> bool {
     }
 }
 
-/// A text without case, accents, control characters and trailing spaces: what the collations here may take for equal (A3).
+/// A text without case, accents, control characters and trailing spaces, which the collations of the test may ignore (A3).
 fn fold(text: &str) -> String {
     let mut out = String::new();
     for c in text.trim_end_matches(' ').chars().flat_map(char::to_lowercase) {

@@ -8,7 +8,7 @@ struct Expected {
     signature: &'static str,
     /// Of each group one word stands in the statement, in capitals.
     words: &'static [&'static [&'static str]],
-    /// One of these stands in what is told of both answers.
+    /// The description of both answers contains one of these.
     told: &'static [&'static str],
     why: &'static str,
 }

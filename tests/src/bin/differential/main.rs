@@ -1,9 +1,12 @@
-//! Asks Heddle and a real MySQL the same random questions, and Heddle alone questions whose answers must agree with each other.
+//! Gives the same random statements to Heddle and to a real MySQL, and compares. Gives Heddle alone statements whose answers must agree
+//! with each other.
 //!
-//! 1. A round makes a random schema from its seed and fills it on both servers. 2. Random statements follow (`query`, `change`, `expression`), each under
-//!    a check (`check::Check`). 3. A difference that is not expected (`expected`) is shrunk and printed as a script for a client.
+//! 1. A round makes a random schema from its seed and fills it on both servers.
+//! 2. Random statements follow (`query`, `change`, `expression`), each under a check (`check::Check`).
+//! 3. A difference that is not expected (`expected`) is shrunk and printed as a script for a client.
 //!
-//! F1: a round's seed reproduces it: `--seed S --rounds 1`. F2: changes are rolled back, so every statement of a round meets the same rows.
+//! F1: the seed of a round reproduces it: `--seed S --rounds 1`.
+//! F2: changes are rolled back, so every statement of a round meets the same rows.
 
 #![forbid(unsafe_code)]
 
@@ -223,7 +226,7 @@ impl Run<'_> {
         }
     }
 
-    /// Shrinks a difference and prints it, unless it is expected or was told before.
+    /// Shrinks a difference and prints it, unless it is expected or was printed before.
     fn tell(&mut self, seed: u64, case: &Case, schema: &Schema, difference: &Difference) -> Result<(), String> {
         let text = case.parts.iter().map(Piece::text).collect::<Vec<_>>().join(" ");
         if difference.signature.starts_with(compare::PEER_LOST) {
@@ -271,7 +274,7 @@ impl Run<'_> {
         }
     }
 
-    /// A server that ended is told with the end of its log, and started again.
+    /// Reports a server that ended, with the end of its log, and starts it again.
     fn revive(&mut self) -> Result<(), String> {
         let Some(server) = &mut self.server else { return Ok(()) };
         if let Some(end) = server.ended() {

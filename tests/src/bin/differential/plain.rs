@@ -60,7 +60,7 @@ pub const KINDS: &[Kind] = &[
     Kind::Json,
 ];
 
-/// A declared type: its text, its kind, and whether a key may stand on it.
+/// A declared type: its text, its kind, and whether a key may contain it.
 pub const TYPES: &[(&str, Kind, bool)] = &[
     ("INT", Kind::Int, true),
     ("INT", Kind::Int, true),

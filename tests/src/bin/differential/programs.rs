@@ -1,9 +1,9 @@
-//! Random stored programs: a procedure, function or trigger of variables, flow, conditions, cursors and changes, which is then run once.
+//! Random stored programs: a procedure, function or trigger of variables, flow control, conditions, cursors and changes, run once.
 //!
-//! P1: a program tells what it does by `@told`, to which it adds the values of its variables: a user variable outlives errors and ROLLBACK.
-//! P2: it ends. A loop counts its turns, by a variable that nothing else sets, before anything else; no routine calls another.
-//! P3: what it reads of tables has an order.
-//! P4: SELECT ... INTO reads no variable that it sets: MySQL sets one before it computes the next.
+//! P1: a program reports its steps in `@told`, to which it appends the values of its variables. A user variable survives errors and ROLLBACK.
+//! P2: it ends. Before anything else a loop counts its turns in a variable that nothing else sets. No routine calls another.
+//! P3: whatever it reads from tables has an order.
+//! P4: SELECT ... INTO reads no variable that it sets, since MySQL sets one variable before it computes the next value.
 
 use crate::change;
 use crate::check::{Case, Check};

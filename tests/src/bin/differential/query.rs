@@ -1,7 +1,7 @@
 //! Random queries: sources and joins, select lists, grouping, windows, set operations, common table expressions, subqueries.
 //!
 //! Q1: LIMIT stands only under an ORDER BY over the `id`s of all sources, so that the rows it leaves are determined.
-//! Q2: what depends on the order of rows (frames, GROUP_CONCAT) has a total order of its own.
+//! Q2: everything that depends on the order of rows (frames, GROUP_CONCAT) has its own total order.
 
 use crate::compare::Rules;
 use crate::expression::{Maker, Scope};
@@ -11,7 +11,7 @@ use crate::piece::Piece;
 use crate::schema::{Column, Table};
 use crate::seq;
 
-/// A query and what is known of its result.
+/// A query and the known properties of its result.
 #[derive(Debug)]
 pub struct Made {
     pub piece: Piece,
@@ -373,7 +373,7 @@ fn grouped(maker: &mut Maker, outer: &[Column], width: usize, depth: usize) -> M
     }
     let (order, ordered) = if rollup { (Piece::empty(), false) } else { order_by_places(maker, &kinds[..count]) };
     tail.push(order);
-    // Places stay what they are.
+    // Positions stay as they are.
     let least = if maker.nesting > 1 { width } else { count.max(1) };
     let piece = seq!["SELECT ", Piece::list(", ", least, items), " FROM ", from.piece, filter, Piece::Seq(tail)];
     Made { piece, kinds, ordered }

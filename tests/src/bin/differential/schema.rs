@@ -205,7 +205,7 @@ fn key_part(dice: &mut Dice, style: Style, column: &Column, of: &Declared) -> St
     format!("{}{length}{direction}", column.name)
 }
 
-/// A row as a statement of its own; some values do not fit their column.
+/// One INSERT statement per row; some values do not fit their column.
 fn row(dice: &mut Dice, style: Style, table: &str, n: usize, declared: &[Declared]) -> Piece {
     let mut values = vec![Piece::from(format!("{}", n + 1))];
     values.extend(declared[1..].iter().map(|of| Piece::from(fitting(dice, style, *of)).expr()));

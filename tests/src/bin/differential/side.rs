@@ -1,4 +1,4 @@
-//! One server of a comparison: a connection, and what it answers.
+//! One server of a comparison: a connection and its answers.
 
 use ::tests::Address;
 use ::tests::text::render;
@@ -114,7 +114,7 @@ impl Side {
         self.settle(asked)
     }
 
-    /// Likewise, all that a CALL gives: its result sets, and at last an error or what is done.
+    /// Likewise for a CALL: all its result sets, and at the end an error or its OK.
     pub fn run_call(&mut self, sql: &str) -> Vec<Answer> {
         let mut answers = Vec::new();
         let asked = self.open().and_then(|conn| {
@@ -122,7 +122,7 @@ impl Side {
             while let Some(mut set) = result.iter() {
                 let columns: Vec<mysql::Column> = set.columns().as_ref().to_vec();
                 let affected = set.affected_rows();
-                // Of what is no rows an error comes so, too.
+                // An error of a statement without rows arrives here, too.
                 let rows = rows_of(&mut set, &columns)?;
                 let outcome = match columns.is_empty() {
                     true => Outcome::Done { affected },
@@ -173,7 +173,7 @@ impl Side {
     }
 }
 
-/// Literals as the values that a driver binds: integers, doubles, dates and texts as such, decimals as texts.
+/// Literals as the values that a driver binds: integers, doubles, dates and texts keep their type; decimals become texts.
 fn parameters(given: &[&str]) -> Params {
     if given.is_empty() {
         return Params::Empty;

@@ -105,7 +105,7 @@ fn transaction(conn: &mut Conn, random: &mut Random, done: &mut [u64; CHANGES.le
     run(conn, end).map(drop)
 }
 
-/// A plain generator: runs are alike, but for what threads make of them.
+/// A plain generator: two runs differ only by the order of their threads.
 pub struct Random(u64);
 
 impl Random {

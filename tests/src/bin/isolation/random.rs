@@ -1,15 +1,15 @@
-//! Random schedules of two to four sessions, with a real MySQL as the judge: who waits, who goes on, what each statement answers, and what is
-//! in the table at the end.
+//! Random schedules of two to four sessions, with a real MySQL as the judge: which session waits, which goes on, what each statement
+//! answers, and which rows the table has at the end.
 //!
-//! 1. A schedule is a table, an isolation level and steps; a step gives a statement to one session. All of it follows from a seed.
-//! 2. Both servers play it. After each step every session that has not answered is waited for until it has, or until the server says that it
-//!    waits for a lock. A step of a session that still waits is left out, on both servers, since both agree on who waits so far.
-//! 3. The first step after which the two differ ends the schedule, and steps are taken out of it as long as it still ends so.
+//! 1. A schedule is a table, an isolation level and steps. A step gives a statement to one session. A seed determines all of it.
+//! 2. Both servers play the schedule. After each step the program waits until each session has answered or the server reports that it
+//!    waits for a lock. A step of a session that still waits is left out on both servers, which agree on the waiting sessions so far.
+//! 3. The schedule ends at the first step after which the servers differ. Steps are then removed as long as it still ends in a difference.
 //!
-//! A statement that goes on where MySQL waits is counted apart: Heddle locks less on purpose (docs/decisions/range-locks.md). All else is a
-//! failure: a wait or a deadlock that MySQL has not, another answer, another end.
+//! A statement that goes on where MySQL waits is counted apart: Heddle locks less on purpose (docs/decisions/range-locks.md). Everything
+//! else is a failure: a wait or a deadlock that MySQL does not have, another answer, another end.
 //!
-//! Filler rows far from those that the schedules touch make both optimizers choose the index that a condition names.
+//! Filler rows far from the rows of the schedules make both optimizers choose the index that a condition names.
 
 use crate::scenarios::LEVELS;
 use crate::session::Session;
@@ -234,7 +234,7 @@ fn told(outcome: &[(usize, String)]) -> String {
 /// Plays a schedule on both servers.
 fn compare(schedule: &Schedule, ours: &Address, judge: &Address) -> Result<Option<Difference>, String> {
     let (mut one, mut two) = (Side::start(ours, schedule)?, Side::start(judge, schedule)?);
-    // At the end those that can do so commit, until all have.
+    // At the end the sessions that can commit do so, until all have.
     let commits = (0..schedule.sessions * schedule.sessions).map(|n| (n % schedule.sessions, "COMMIT".to_owned()));
     for (number, (who, sql)) in schedule.steps.iter().cloned().chain(commits).enumerate() {
         if one.pending[who] {

@@ -1,6 +1,6 @@
 //! The scenarios, as data. What is expected is what InnoDB does.
 
-/// The levels, in the order of what is expected of each.
+/// The isolation levels, in the order of the expectations.
 pub const LEVELS: [&str; 4] = ["READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"];
 /// Its place among them.
 pub const REPEATABLE_READ: usize = 2;
@@ -329,7 +329,7 @@ pub const SCENARIOS: &[Scenario] = &[
             at('a', "UPDATE parent SET v = 51 WHERE id = 5", "1 rows"),
             at('b', BEGIN, DONE),
             at('b', "INSERT INTO child VALUES (1, 5)", WAITS),
-            // The waiting child's entry is not there yet: nobody waits for it.
+            // The entry of the waiting child does not exist yet, so no session waits for it.
             at('a', "DELETE FROM parent WHERE id = 5", "1 rows"),
             at('a', "ROLLBACK", DONE),
             end('b', ["1 rows"; 4]),
@@ -345,7 +345,7 @@ pub const SCENARIOS: &[Scenario] = &[
             by('a', "SELECT COUNT(*) FROM child", ["0", "0", "0", ""]),
             at('b', "DELETE FROM parent WHERE id = 5", "1 rows"),
             at('b', "INSERT INTO parent VALUES (6, 60)", "1 rows"),
-            // A check reads what is committed, whatever the snapshot shows.
+            // A foreign key check reads the committed rows, whatever the snapshot shows.
             at('a', "INSERT INTO child VALUES (1, 5)", "error 1452"),
             at('a', "INSERT INTO child VALUES (1, 6)", "1 rows"),
             at('a', COMMIT, DONE),

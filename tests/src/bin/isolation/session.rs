@@ -1,4 +1,4 @@
-//! One session: a connection on a thread of its own, so that its statements can wait.
+//! One session: a connection with its own thread, so that its statements can wait.
 
 use crate::DATABASE;
 use mysql::prelude::Queryable;

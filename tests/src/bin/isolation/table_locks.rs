@@ -1,4 +1,4 @@
-//! LOCK TABLES, FLUSH TABLES WITH READ LOCK and LOCK INSTANCE FOR BACKUP: who waits for whom, and what they keep true under load.
+//! LOCK TABLES, FLUSH TABLES WITH READ LOCK and LOCK INSTANCE FOR BACKUP: which session waits for which, and what holds under load.
 //!
 //! Under load some sessions add one to a number without locks, others read it, add one themselves and write it back under a WRITE lock;
 //! some move amounts between rows, and others read twice under read locks and must see the same. Tables are altered under locks, and sessions
@@ -248,7 +248,7 @@ fn session(address: &Address, number: u64, added: &AtomicI64) -> Result<(), Stri
                 run(&mut conn, "UNLOCK TABLES")?;
             }
             _ => {
-                // The lock goes with the session, and what it has not committed.
+                // The end of the session releases the lock and rolls back.
                 run(&mut conn, "SET autocommit = 0")?;
                 run(&mut conn, "LOCK TABLES amount WRITE")?;
                 run(&mut conn, "UPDATE amount SET v = v + 1000")?;

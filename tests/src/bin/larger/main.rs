@@ -1,12 +1,12 @@
 //! A table several times as large as the buffer pool, through a real client.
 //!
-//! 1. Sessions load their share of the rows, each row's text computed from its number and its version.
-//! 2. They read, change and scan rows of their own share side by side, and check every answer against what they wrote.
-//! 3. Everything is verified: each row, sums over the table, the secondary index, a count by each.
-//! 4. The server is stopped and started, and everything is verified again; once more after it is killed.
-//! 5. Statements want more disk than another server has (`full`).
+//! 1. Sessions load their share of the rows. The text of a row is computed from its number and its version.
+//! 2. The sessions read, change and scan their own rows at the same time, and check every answer against what they wrote.
+//! 3. Everything is verified: each row, sums over the table, the secondary index, and a count by each.
+//! 4. The server is stopped and started, and everything is verified again. The same follows after a kill.
+//! 5. Statements ask for more disk space than another server has (`full`).
 //!
-//! L1: a session knows the version of each row of its share, since nobody else changes it.
+//! L1: a session knows the version of each of its rows, since no other session changes them.
 
 mod full;
 

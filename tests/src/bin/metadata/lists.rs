@@ -437,7 +437,7 @@ pub const OF_TWO: &[&str] = &[
     "POW(@, #)",
 ];
 
-/// Aggregates and window functions of one value; each is a query of its own over `t`.
+/// Aggregates and window functions of one value; each is a separate query over `t`.
 pub const OF_GROUPS: &[&str] = &[
     "COUNT(@)",
     "COUNT(DISTINCT @)",

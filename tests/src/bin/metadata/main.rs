@@ -1,14 +1,14 @@
-//! What clients are told of columns, on Heddle beside a real MySQL: the types of expressions.
+//! Compares the column definitions of results on Heddle with those of a real MySQL: the types of expressions.
 //!
-//! 1. `lists` has values of every type and expressions over them. Each expression is a column of a SELECT, and where both servers take it, of a
-//!    CREATE TABLE ... SELECT.
-//! 2. Of each column of a result the type, the length, the decimals, the flags and the collation are compared; of each column of such a table what
-//!    SHOW FULL COLUMNS says.
-//! 3. Statements that answer by themselves (SHOW and the like) are compared with the names of their columns.
-//! 4. All differences are written to a file, one a line; what is counted is each statement that differs in anything, by the aspects that differ and by
-//!    its form.
+//! 1. `lists` has values of every type and expressions over them. Each expression becomes a column of a SELECT, and where both servers
+//!    accept it, of a CREATE TABLE ... SELECT.
+//! 2. For each column of a result the type, the length, the decimals, the flags and the collation are compared. For each column of a
+//!    created table the row of SHOW FULL COLUMNS is compared.
+//! 3. Statements with a fixed result, such as SHOW, are compared including the names of their columns.
+//! 4. All differences are written to a file, one on a line. A statement that differs in anything counts once; the counts are also given by
+//!    the aspects that differ and by the form of the statement.
 //!
-//! Expressions are asked for many in a statement; one that fails is found by halving.
+//! One statement asks for many expressions. When it fails, halving finds the expression that fails.
 
 mod lists;
 
@@ -127,7 +127,7 @@ fn print_most(what: &str, counts: &BTreeMap<String, u64>) {
     counts.iter().take(SHOWN).for_each(|(what, count)| println!("{count:6} {what}"));
 }
 
-/// Connects, and makes what the statements name.
+/// Connects, and creates the objects that the statements name.
 fn begin(address: &Address) -> Result<Conn, String> {
     let mut conn = address.connect().map_err(|e| e.to_string())?;
     let statements = [
@@ -150,7 +150,7 @@ fn begin(address: &Address) -> Result<Conn, String> {
     Ok(conn)
 }
 
-/// Every form with every value; those of two values with every pair.
+/// Every form with every value. Forms of two values are combined with every pair.
 fn filled(forms: &[&'static str], pairs: bool) -> Vec<Case> {
     let mut cases = Vec::new();
     for form in forms {
@@ -228,7 +228,7 @@ fn select(conn: &mut Conn, cases: &[Case]) -> Result<Answer<Vec<Told>>, String> 
     columns_of(conn, &format!("SELECT {} FROM t LIMIT 0", columns.join(", ")), false)
 }
 
-/// What is told of the columns of a statement's first result.
+/// The definitions of the columns of a statement's first result.
 fn columns_of(conn: &mut Conn, sql: &str, with_names: bool) -> Result<Answer<Vec<Told>>, String> {
     let result = match conn.query_iter(sql) {
         Ok(result) => result,

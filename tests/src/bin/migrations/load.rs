@@ -1,4 +1,4 @@
-//! sysbench, as a process of ours that tells every second what it did.
+//! sysbench as a child process that reports every second.
 
 use crate::{Arguments, Outcome};
 use std::fmt;
@@ -55,7 +55,7 @@ impl fmt::Display for Summary {
 }
 
 impl Seconds {
-    /// The seconds that were told of after `from`, up to the one in which `to` is.
+    /// The reported seconds after `from`, up to the second that contains `to`.
     pub fn between(&self, from: Option<Instant>, to: Instant) -> Summary {
         let end = self.0.iter().position(|second| second.at >= to).unwrap_or(self.0.len());
         // The first second has the connecting in it; before a definition, only whole seconds count.

@@ -1,12 +1,14 @@
-//! Migrations under load: definitions of a table that sysbench works on.
+//! Migrations under load: definitions of a table that sysbench uses at the same time.
 //!
 //! 1. sysbench makes one table of `--rows` rows.
-//! 2. For each of its workloads: it runs with `--threads` sessions, and meanwhile three definitions are made one after another: one that only
-//!    the catalog needs, an index, and another type of a column. A probe reads, writes and asks for the definition all the while (`probe`).
-//! 3. The server is killed in the middle of an index and in the middle of another type, and started again. The table is the old one or the
-//!    new one, sysbench can go on, and once the server is stopped `heddle check` finds neither damage nor trees or pages that belong to nobody.
+//! 2. Each workload of sysbench runs with `--threads` sessions. Meanwhile three definitions run one after another: one that changes only
+//!    the catalog, one that builds an index, and one that changes the type of a column. A probe reads, writes and asks for the definition
+//!    all the time (`probe`).
+//! 3. The server is killed in the middle of an index build and in the middle of a type change, and started again. The table must be the
+//!    old one or the new one, and sysbench must be able to go on. After a stop `heddle check` must find no damage, and no trees or pages
+//!    without an owner.
 //!
-//! What is judged of times is only what `--wait-ms-max` says, by the server's own count of waits for metadata; all are printed.
+//! Of all times only one is judged: `--wait-ms-max` bounds the server's own count of waits for metadata locks. All times are printed.
 
 mod load;
 mod probe;
@@ -121,7 +123,7 @@ fn said<T>(result: mysql::Result<T>) -> Outcome<T> {
     result.map_err(|e| e.to_string())
 }
 
-/// Runs a definition with a connection of its own.
+/// Runs a definition on a new connection.
 fn define(server: &tests::Address, sql: &str) -> Outcome<Duration> {
     let options = server.options().db_name(Some("sbtest")).read_timeout(Some(Duration::from_secs(3600)));
     let mut connection = said(mysql::Conn::new(options))?;
@@ -156,7 +158,7 @@ fn under(workload: &str, arguments: &Arguments, server: &Server, report: &mut Re
             define(&server.address, definition.back)?;
         }
     }
-    // Quickly: with the load gone, nobody is there to wait.
+    // Without load this is quick: no session waits.
     define(&server.address, INSTANT.back)?;
     Ok(took)
 }
@@ -182,7 +184,7 @@ fn tell(name: &str, took: Duration, seconds: &Seconds, (began, ended): (Instant,
     println!("     {name}: {:.2} s; before {before}; meanwhile {during}", took.as_secs_f64());
 }
 
-/// Step 3: kills the server in the middle of a definition that takes about `took`, and gives the one that goes on.
+/// Step 3: kills the server in the middle of a definition that takes about `took`, and returns the restarted one.
 fn killed(
     (definition, took): (&Definition, Duration),
     workload: &str,

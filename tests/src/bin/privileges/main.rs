@@ -1,12 +1,12 @@
-//! The privilege matrix: who may run which administrative statement.
+//! The privilege matrix: which account may run which administrative statement.
 //!
-//! For every set of privileges (`sets`: each static and each dynamic one alone, and pairs that open a door together) an account that has
-//! exactly these runs every statement of `statements`. How each ended, `ok` or the number of the error, is compared with what MySQL
-//! answered, which `mysql.txt` has. That file is made by running the same program against MySQL: `privileges --against HOST:PORT --record`.
+//! For every set of privileges (`sets`: each static and each dynamic privilege alone, and pairs that are dangerous together) an account
+//! with exactly these privileges runs every statement of `statements`. The outcome, `ok` or the error number, is compared with MySQL's
+//! outcome in `mysql.txt`. The same program writes that file: `privileges --against HOST:PORT --record`.
 //!
-//! P1: a statement that succeeded is undone by an administrator before the next one runs.
-//! P2: after each set of privileges, accounts and objects are as they were at the start; so nothing is left that would open a door to a
-//!     later statement.
+//! P1: an administrator undoes a statement that succeeded before the next one runs.
+//! P2: after each set of privileges the accounts and objects are as they were at the start, so that nothing is left that a later statement
+//!     could profit from.
 
 mod answers;
 mod statements;
@@ -66,7 +66,7 @@ const STRICTER: (&str, &str, &str) =
     ("SET PERSIST_ONLY mandatory_roles", "SYSTEM_VARIABLES_ADMIN + PERSIST_RO_VARIABLES_ADMIN", "1227");
 
 fn remove(directory: &Path) {
-    // What is left of a test in the temporary folder harms nobody.
+    // Files that a test leaves in the temporary folder do no harm.
     let _ = std::fs::remove_dir_all(directory);
 }
 

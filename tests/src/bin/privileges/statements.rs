@@ -2,7 +2,7 @@
 
 use crate::world::{DEFINERS, make_objects};
 
-/// A statement, and what makes everything as it was where it succeeded; `me: ` before what the account's own session undoes.
+/// A statement, and the statements that undo it where it succeeded; `me: ` marks one that the account's own session runs.
 pub struct Statement {
     pub text: String,
     pub undo: Vec<String>,
@@ -25,7 +25,7 @@ impl List {
     }
 }
 
-/// Accounts and roles that are there, but for the one that runs the statements.
+/// The accounts and roles, without the account that runs the statements.
 const THERE: [&str; 5] = ["acct_plain", "acct_system", "acct_via", "acct_role", "acct_system_role"];
 const ROLES: [&str; 5] = ["acct_plain", "acct_system", "acct_role", "acct_system_role", "acct_own_role"];
 const ALL: [&str; 6] = ["acct_plain", "acct_system", "acct_via", "acct_role", "acct_system_role", "acct_new"];

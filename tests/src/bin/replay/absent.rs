@@ -1,10 +1,10 @@
-//! What docs/COMPATIBILITY.md says is not there, told by the words of a statement.
+//! The features that docs/COMPATIBILITY.md lists as absent, recognized by the words of a statement.
 //!
-//! A statement that differs and has such words is counted by the feature's name, apart from Heddle's own differences.
+//! A statement that differs and contains these words is counted under the feature's name, apart from Heddle's own differences.
 
 use crate::words::words_of;
 
-/// Names of features, and words in a row that ask for them. A `*` ends what a word begins with.
+/// Names of features, and the sequences of words that ask for them. A `*` stands for any end of a word.
 const ABSENT: [(&str, &[&str]); 17] = [
     ("QUALIFY", &["qualify"]),
     ("masking policies", &["masking policy"]),

@@ -1,17 +1,17 @@
-//! MySQL's own tests, replayed statement by statement on Heddle and on a real MySQL.
+//! Replays MySQL's own tests on Heddle and on a real MySQL, statement by statement.
 //!
-//! 1. Each test is read (`script`); those that need options of the server, other programs or features that are not there are skipped.
-//! 2. Its statements run on both servers, through connections of the same names; what they answer is compared: error numbers, and rows,
-//!    in order only where the statement asks for one.
-//! 3. A statement that fails on one server alone leaves other tables there. Differences of later statements about the objects that it names
-//!    are counted apart, until these are made anew: they follow.
-//! 4. What Heddle refuses by name as not there (character sets, collations, engines, statements), and statements of what docs/COMPATIBILITY.md
-//!    says is not there (`absent`), are counted apart, by that name.
-//! 5. Counted apart, too: rows that come in another order alone, where ORDER BY may leave that open; and columns beside groups that have several
-//!    values, of which MySQL refuses the query where ONLY_FULL_GROUP_BY is set.
-//! 6. All differences are written to a file, and counted at the end, by error number and by test.
+//! 1. `script` reads each test. Tests that need server options, other programs or absent features are skipped.
+//! 2. The statements run on both servers, through connections of the same names. The error numbers are compared, and the rows; the order
+//!    of rows counts only where the statement has ORDER BY.
+//! 3. When a statement fails on one server only, the servers hold different tables afterwards. Later differences that name these objects
+//!    are counted apart as consequences, until the objects are created again.
+//! 4. Differences about absent features are counted apart, by the feature's name: what Heddle refuses by name (character sets, collations,
+//!    engines, statements), and statements that docs/COMPATIBILITY.md lists as absent (`absent`).
+//! 5. Rows in another order are counted apart where ORDER BY leaves the order open. So are columns that a group does not determine, in
+//!    queries that MySQL refuses under ONLY_FULL_GROUP_BY.
+//! 6. All differences are written to a file. The end of the run prints their counts by error number and by test.
 //!
-//! Both servers are taken over: databases are dropped, accounts made, global variables set. Use servers of their own.
+//! The program drops databases, creates accounts and sets global variables on both servers. Give it servers of its own.
 
 mod absent;
 mod script;
@@ -65,7 +65,7 @@ struct Arguments {
 
 const UNKNOWN_TIME_ZONE: u16 = 1298;
 const TIME_ZONES: &str = "time zones that the judge has not";
-/// Errors of the judge alone that are no matter of what a statement means.
+/// Errors of the judge alone that do not depend on the meaning of a statement.
 const JUDGES_OWN: [(u16, &str); 7] = [
     (1137, "temporary tables that are read twice"),
     (1235, "what the judge does not support"),

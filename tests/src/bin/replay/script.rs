@@ -113,7 +113,7 @@ const FEATURES_NOT_THERE: [(&str, &[&str]); 9] = [
     ("resource groups", &["resource_group"]),
     ("MySQL's configuration", &["connection_compression", "log_", "named_pipe", "plugin", "ssl"]),
 ];
-/// Ends of such names.
+/// Ends of these names.
 const NAMES_NOT_THERE: [(&str, &str); 3] =
     [("_myisam", "engines"), ("_hypergraph", "the hypergraph optimizer"), ("_ndb", "engines")];
 
@@ -205,7 +205,7 @@ const OTHERS: [&str; 14] = [
     "query_attributes",
 ];
 
-/// Reads a test and what it includes.
+/// Reads a test and the files that it includes.
 pub fn read(path: &Path, suite: &Path) -> Result<Read, String> {
     let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     if let Some(what) = not_there(&name) {

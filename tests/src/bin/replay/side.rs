@@ -1,4 +1,4 @@
-//! One server in a replay: its connections, and what a statement answers there.
+//! One server in a replay: its connections, and the answers of statements.
 
 use crate::script::Step;
 use crate::words::statement_of;
@@ -9,13 +9,13 @@ use std::collections::HashMap;
 use std::time::Duration;
 use tests::Address;
 
-/// No statement of these tests takes longer, but for those that wait for others.
+/// No statement of these tests takes longer, except statements that wait for others.
 const PATIENCE: Duration = Duration::from_secs(15);
 /// Rows that are compared of one answer.
 const ROWS_MAX: usize = 5_000;
 
-/// Errors that name what is not there: a statement's or a function's kind, a character set, a collation, an engine,
-/// a foreign key to what is no unique key.
+/// Errors that name an absent feature: a kind of statement or function, a character set, a collation, an engine, a foreign key to a key
+/// that is not unique.
 const NOT_THERE: [u16; 5] = [1235, 1115, 1273, 1286, 6125];
 /// Warnings of deprecated forms, which Heddle does not give (docs/COMPATIBILITY.md).
 const DEPRECATIONS: [&str; 5] = ["1287", "1681", "4095", "3719", "3778"];
@@ -141,7 +141,7 @@ impl Outcome {
         }
     }
 
-    /// Leaves such rows out of the result of SHOW WARNINGS.
+    /// Removes these rows from the result of SHOW WARNINGS.
     fn without_deprecations(&mut self) {
         self.rows.retain(|row| !DEPRECATIONS.iter().any(|code| row.starts_with(&format!("Warning,{code},"))));
     }
@@ -157,7 +157,7 @@ impl Globals {
         Ok(Self(all.into_iter().collect()))
     }
 
-    /// Puts back what a test has set.
+    /// Resets the variables that a test has set.
     pub fn put_back(&self, address: &Address) -> Result<(), String> {
         let now = Self::of(address)?;
         let mut conn = address.connect().map_err(|e| format!("{}: {e}", address.port))?;
@@ -219,7 +219,7 @@ impl Side {
         Ok(())
     }
 
-    /// A step that is no statement. A connection that cannot be made leaves its name to nobody; the tests try such on purpose.
+    /// A step that is no statement. When a connection fails, its name has no connection afterwards; some tests do this on purpose.
     pub fn turn(&mut self, step: &Step) -> Result<(), String> {
         match step {
             Step::Statement(_) => {}
@@ -302,14 +302,14 @@ impl Side {
         Ok(REFUSED.contains(&outcome?.error))
     }
 
-    /// Puts back what a test may leave for the next one.
+    /// Removes the traces that a test may leave for the next one.
     pub fn end(&mut self) -> Result<(), String> {
         self.connections.clear();
         let mut conn = self.address.connect().map_err(|e| e.to_string())?;
         let users = "SELECT user, host FROM mysql.user WHERE user NOT LIKE 'mysql.%' AND user NOT IN ('root', 'bench')";
         let accounts: Vec<(String, String)> = conn.query(users).unwrap_or_default();
         for (user, host) in accounts {
-            // One that cannot be dropped stays, and is told by whoever meets it.
+            // An object that cannot be dropped stays; the next statement about it will report it.
             let _ = conn.query_drop(format!("DROP USER '{user}'@'{host}'"));
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! The words of a statement: what it says behind comments, and which objects it names.
+//! The words of a statement without its comments, and the objects that it names.
 
 /// A statement without the comments before it.
 pub fn statement_of(sql: &str) -> &str {

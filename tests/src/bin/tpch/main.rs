@@ -41,7 +41,7 @@ struct Arguments {
     only: Vec<u32>,
     #[arg(long, default_value_t = 3)]
     rounds: u32,
-    /// Show Heddle's plans with what they did
+    /// Show Heddle's plans with their actual rows and times
     #[arg(long)]
     explain: bool,
     /// Fail where Heddle takes longer than so many times the better peer
@@ -155,7 +155,7 @@ fn load(target: &mut Target, scale: f64) -> Result<(), String> {
     target.run(&format!("CREATE DATABASE {DATABASE}"))?;
     target.run(&format!("USE {DATABASE}"))?;
     data::SCHEMA.iter().try_for_each(|statement| target.run(statement))?;
-    // Rows of two tables come in turns: each has a batch of its own.
+    // The rows of two tables alternate, so each table has its own batch.
     let mut batches: Vec<(&'static str, String, usize)> = Vec::new();
     let mut rows = 0u64;
     target.run("SET autocommit = 0")?;
