@@ -376,7 +376,7 @@ fn grows_with_column(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Column { .. } => true,
         ExprKind::Call { function, args } => {
-            let grows = matches!(function, Function::Year | Function::ToDays | Function::ToSeconds | Function::UnixTimestamp);
+            let grows = matches!(*function, Function::YEAR | Function::TO_DAYS | Function::TO_SECONDS | Function::UNIX_TIMESTAMP);
             grows && matches!(args.as_slice(), [Expr { kind: ExprKind::Column { .. }, .. }])
         }
         _ => false,

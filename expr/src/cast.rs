@@ -61,7 +61,7 @@ pub(crate) fn eval<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evaluate
 }
 
 fn is_char_call(expr: &Expr) -> bool {
-    matches!(expr.kind, ExprKind::Call { function: Function::Char, .. })
+    matches!(expr.kind, ExprKind::Call { function: Function::CHAR, .. })
 }
 
 /// CHAR(... USING a set of Unicode): what is no text ends it, and is NULL in strict mode, always with a warning. `None`: it is text.

@@ -5,11 +5,7 @@ use crate::tree::{Expr, ExprKind, SubqueryTest};
 /// Does the expression give another value each time it is computed?
 pub fn is_volatile(expr: &Expr) -> bool {
     let here = match &expr.kind {
-        ExprKind::Call { function, .. } => {
-            use crate::func::Function as F;
-            matches!(function, F::Rand | F::RandomBytes | F::Uuid | F::UuidShort | F::Sleep | F::Benchmark | F::SysDate)
-                || matches!(function, F::GetLock | F::ReleaseLock | F::ReleaseAllLocks | F::IsFreeLock | F::LastInsertId)
-        }
+        ExprKind::Call { function, .. } => function.row().is_volatile,
         ExprKind::Subquery(subquery) => matches!(subquery.test, SubqueryTest::Call { deterministic: false, .. }),
         _ => false,
     };

@@ -98,7 +98,7 @@ impl Printer<'_> {
             }
             ExprKind::Cast(arg) => self.expr(arg),
             ExprKind::Call { function, args } => {
-                let _ = write!(self.out, "{}", snake(&format!("{function:?}")));
+                self.out.push_str(&function.name().to_ascii_lowercase());
                 self.joined(args, ",");
             }
             ExprKind::Partition(call) => {
@@ -164,16 +164,4 @@ impl Printer<'_> {
             number => self.out.push_str(&crate::coerce::plain_text(number)),
         }
     }
-}
-
-/// `DateAdd` as `date_add`.
-fn snake(camel: &str) -> String {
-    let mut out = String::new();
-    for c in camel.chars() {
-        if c.is_ascii_uppercase() && !out.is_empty() {
-            out.push('_');
-        }
-        out.push(c.to_ascii_lowercase());
-    }
-    out
 }

@@ -362,7 +362,7 @@ impl<'a> Env<'a> {
             ExprKind::Unary { op: UnaryOp::BitNot, arg } => Ok(self.bits(arg)?.map_or(Value::Null, |n| Value::UInt(!n))),
             ExprKind::Case { whens, otherwise } => self.case(expr, whens, otherwise.as_deref()),
             ExprKind::Cast(arg) => crate::cast::eval(self, expr, arg),
-            ExprKind::Call { function, args } => crate::function::call(self, *function, expr, args),
+            ExprKind::Call { function, args } => function.implementation()(self, expr, args),
             ExprKind::ColumnOrdinal { source, column } => self.ordinal(*source, *column),
             ExprKind::UserVariable(name) => self.user_variable(name, &expr.ty),
             ExprKind::AssignVariable { name, value } => self.assign_variable(name, value, &expr.ty),

@@ -1,263 +1,110 @@
-//! The built-in functions and aggregates, as enums of the plan.
+//! The built-in functions and aggregates, as expressions name them.
 //!
-//! The names and the numbers of arguments are in `bind/function_names.rs`, the result types in
-//! `bind/function_types.rs`, the implementations in `exec/src/function`.
+//! A function is a constant, such as [`Function::ABS`], that stands for its [`Row`]. The rows are tables at the heads of the files in
+//! `expr/src/function`, one for each area.
 //!
 //! The arguments of calls with their own grammar:
-//! - `DateAdd(date, amount, unit)`, `DateSub` the same; `Extract(unit, date)`; `TimestampAdd(unit, amount, date)`;
-//!   `TimestampDiff(unit, from, to)`: the unit is a string literal in capitals, `'DAY_HOUR'`.
-//! - `Trim(text)`, `Trim(text, what)`; `LTrim` and `RTrim` the same, for LEADING and TRAILING.
-//! - `POSITION(a IN b)` is `Locate(a, b)`; `x REGEXP y` is `RegexpLike(x, y)`; `x || y` may be `Concat(x, y)`.
-//! - `col -> path` is `JsonExtract(col, path)`, `col ->> path` is `JsonUnquote` of that.
+//! - `DATE_ADD(date, amount, unit)`, `DATE_SUB` the same; `EXTRACT(unit, date)`; `TIMESTAMPADD(unit, amount, date)`;
+//!   `TIMESTAMPDIFF(unit, from, to)`: the unit is a string literal in capitals, `'DAY_HOUR'`.
+//! - `TRIM(text)`, `TRIM(text, what)`; `LTRIM` and `RTRIM` the same, for LEADING and TRAILING.
+//! - `POSITION(a IN b)` is `LOCATE(a, b)`; `x REGEXP y` is `REGEXP_LIKE(x, y)`; `x || y` may be `CONCAT(x, y)`.
+//! - `col -> path` is `JSON_EXTRACT(col, path)`, `col ->> path` is `JSON_UNQUOTE` of that.
 //! - `CONVERT(x USING c)` and `BINARY x` are casts. `x COLLATE c` is `x` with another collation in its type.
-//! - Case, If, IfNull, Coalesce, NullIf, Greatest, Least: arguments keep their types; the node's type is the common
+//! - CASE, IF, IFNULL, COALESCE, NULLIF, GREATEST, LEAST: arguments keep their types; the node's type is the common
 //!   one.
 
-/// Scalar functions and the operators that are functions.
+use crate::function::row::{Implementation, Row};
+use crate::function::{self, names};
+
+/// A scalar function, or an operator that is a function: the number of a row.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Function {
+    area: Area,
+    number: u8,
+}
+
+/// The files of functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Function {
-    // strings
-    Concat,
-    ConcatWs,
-    Length,
-    CharLength,
-    BitLength,
-    /// The number of an ENUM's member, the bits of a SET's: how a variable of a program or a stored function's value counts as a number.
-    MemberNumber,
-    Upper,
-    Lower,
-    Substring,
-    SubstringIndex,
-    Left,
-    Right,
-    Trim,
-    LTrim,
-    RTrim,
-    LPad,
-    RPad,
-    Repeat,
-    Reverse,
-    Replace,
-    Locate,
-    Instr,
-    Position,
-    Space,
-    Hex,
-    Unhex,
-    Ascii,
-    Ord,
-    Char,
-    Insert,
-    Field,
-    FindInSet,
-    Elt,
-    StrCmp,
-    Quote,
-    Format,
-    Md5,
-    Sha1,
-    Sha2,
-    Crc32,
-    ToBase64,
-    FromBase64,
-    Bin,
-    Oct,
-    Conv,
-    MakeSet,
-    ExportSet,
-    Charset,
-    Collation,
-    Coercibility,
-    Uuid,
-    // numbers
-    Abs,
-    Ceiling,
-    Floor,
-    Round,
-    Truncate,
-    Mod,
-    Sign,
-    Sqrt,
-    Pow,
-    Exp,
-    Ln,
-    Log,
-    Log2,
-    Log10,
-    Sin,
-    Cos,
-    Tan,
-    Asin,
-    Acos,
-    Atan,
-    Cot,
-    Degrees,
-    Radians,
-    Pi,
-    Rand,
-    Greatest,
-    Least,
-    BitCount,
-    // control flow
-    If,
-    IfNull,
-    NullIf,
-    Coalesce,
-    IsNull,
-    // dates
-    Now,
-    SysDate,
-    CurDate,
-    CurTime,
-    UtcDate,
-    UtcTime,
-    UtcTimestamp,
+pub(crate) enum Area {
+    Cipher,
+    Control,
     Date,
-    Time,
-    Timestamp,
-    Year,
-    Month,
-    Day,
-    DayOfWeek,
-    DayOfYear,
-    DayName,
-    MonthName,
-    Weekday,
-    Week,
-    YearWeek,
-    WeekOfYear,
-    Quarter,
-    Hour,
-    Minute,
-    Second,
-    Microsecond,
-    DateDiff,
-    TimeDiff,
-    DateAdd,
-    DateSub,
-    AddTime,
-    SubTime,
-    TimestampDiff,
-    TimestampAdd,
-    UnixTimestamp,
-    FromUnixTime,
-    ToDays,
-    FromDays,
-    ToSeconds,
-    TimeToSec,
-    SecToTime,
-    LastDay,
-    MakeDate,
-    MakeTime,
-    DateFormat,
-    TimeFormat,
-    StrToDate,
-    Extract,
-    PeriodAdd,
-    PeriodDiff,
-    ConvertTz,
-    /// A TIMESTAMP in UTC: CAST(... AT TIME ZONE).
-    ToUtc,
-    /// CAST(... AS YEAR)
-    ToYear,
-    // session and information
-    Database,
-    User,
-    CurrentUser,
-    SessionUser,
-    SystemUser,
-    Version,
-    ConnectionId,
-    LastInsertId,
-    RowCount,
-    FoundRows,
-    Sleep,
-    Benchmark,
-    GetLock,
-    ReleaseLock,
-    IsFreeLock,
-    IsUsedLock,
-    ReleaseAllLocks,
-    // json
-    JsonExtract,
-    JsonUnquote,
-    JsonValid,
-    JsonObject,
-    JsonArray,
-    JsonLength,
-    JsonType,
-    JsonContains,
-    JsonKeys,
-    JsonArrayAppend,
-    JsonArrayInsert,
-    JsonContainsPath,
-    JsonDepth,
-    JsonInsert,
-    JsonMerge,
-    JsonMergePatch,
-    JsonMergePreserve,
-    /// `value MEMBER OF(array)`
-    JsonMemberOf,
-    JsonOverlaps,
-    JsonPretty,
-    JsonQuote,
-    JsonRemove,
-    JsonReplace,
-    JsonSchemaReport,
-    JsonSchemaValid,
-    JsonSearch,
-    JsonSet,
-    JsonStorageFree,
-    JsonStorageSize,
-    /// `JSON_VALUE(document, path RETURNING type ON EMPTY ON ERROR)`: document, path, and two words or values; the type is the node's.
-    JsonValue,
-    // digests, ciphers, compression
-    AesDecrypt,
-    AesEncrypt,
-    Compress,
-    Uncompress,
-    UncompressedLength,
-    RandomBytes,
-    StatementDigest,
-    StatementDigestText,
-    PasswordStrength,
-    // addresses and identifiers
-    BinToUuid,
-    UuidToBin,
-    UuidShort,
-    IsUuid,
-    Inet6Aton,
-    Inet6Ntoa,
-    IsIpv4,
-    IsIpv4Compat,
-    IsIpv4Mapped,
-    IsIpv6,
-    GtidSubset,
-    GtidSubtract,
-    // other
-    RegexpLike,
-    RegexpInstr,
-    RegexpReplace,
-    RegexpSubstr,
-    Soundex,
-    /// `(text)`, or `(text, 'C' or 'B', length)` for AS CHAR(n), AS BINARY(n).
-    WeightString,
-    /// A pattern of LIKE with its escape character, which becomes a backslash.
-    LikePattern,
-    LoadFile,
-    GetFormat,
-    NameConst,
-    FormatBytes,
-    FormatPicoTime,
-    PsCurrentThreadId,
-    PsThreadId,
-    CurrentRole,
-    IcuVersion,
-    RolesGraphml,
-    InetAton,
-    InetNtoa,
-    Interval,
-    AnyValue,
+    Encode,
+    Forms,
+    Identifier,
+    Information,
+    Json,
+    Math,
+    Regexp,
+    String,
+}
+
+impl Area {
+    /// All areas, in the order of their names.
+    pub const ALL: [Self; 11] = {
+        use Area::*;
+        [Cipher, Control, Date, Encode, Forms, Identifier, Information, Json, Math, Regexp, String]
+    };
+
+    pub fn rows(self) -> &'static [Row] {
+        self.tables().0
+    }
+
+    #[inline]
+    fn tables(self) -> (&'static [Row], &'static [Implementation]) {
+        match self {
+            Self::Cipher => (function::cipher::ROWS, function::cipher::CALLS),
+            Self::Control => (function::control::ROWS, function::control::CALLS),
+            Self::Date => (function::date::ROWS, function::date::CALLS),
+            Self::Encode => (function::encode::ROWS, function::encode::CALLS),
+            Self::Forms => (function::forms::ROWS, function::forms::CALLS),
+            Self::Identifier => (function::identifier::ROWS, function::identifier::CALLS),
+            Self::Information => (function::information::ROWS, function::information::CALLS),
+            Self::Json => (function::json::ROWS, function::json::CALLS),
+            Self::Math => (function::math::ROWS, function::math::CALLS),
+            Self::Regexp => (function::regexp::ROWS, function::regexp::CALLS),
+            Self::String => (function::string::ROWS, function::string::CALLS),
+        }
+    }
+}
+
+impl Function {
+    pub(crate) const fn new(area: Area, number: u8) -> Self {
+        Self { area, number }
+    }
+
+    /// The function that a call names, in any case, with the fewest and the most arguments.
+    pub fn by_name(name: &str) -> Option<(Self, usize, usize)> {
+        names::find(name)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn area(self) -> Area {
+        self.area
+    }
+
+    /// What is known of it.
+    #[inline]
+    pub fn row(self) -> &'static Row {
+        &self.area.rows()[usize::from(self.number)]
+    }
+
+    /// Its implementation.
+    #[inline]
+    pub(crate) fn implementation(self) -> Implementation {
+        self.area.tables().1[usize::from(self.number)]
+    }
+
+    /// The name in messages, in capitals.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+}
+
+impl std::fmt::Debug for Function {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

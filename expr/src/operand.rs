@@ -22,7 +22,7 @@ impl<'a> Env<'a> {
     #[inline]
     pub fn chosen(&self, expr: &'a Expr) -> Step<Option<&'a Expr>> {
         match &expr.kind {
-            ExprKind::Case { .. } | ExprKind::Call { function: Function::If, .. } => self.chosen_branch(expr),
+            ExprKind::Case { .. } | ExprKind::Call { function: Function::IF, .. } => self.chosen_branch(expr),
             _ => Ok(Some(expr)),
         }
     }
@@ -39,7 +39,7 @@ impl<'a> Env<'a> {
                 }
                 chosen
             }
-            ExprKind::Call { function: Function::If, args } => Some(if self.is_true(&args[0])? { &args[1] } else { &args[2] }),
+            ExprKind::Call { function: Function::IF, args } => Some(if self.is_true(&args[0])? { &args[1] } else { &args[2] }),
             _ => return Ok(Some(expr)),
         };
         chosen.map_or(Ok(None), |branch| self.chosen_branch(branch))
@@ -223,7 +223,7 @@ impl<'a> Env<'a> {
 
     fn moment_of(&self, value: Value<'a>, expr: &'a Expr) -> Evaluated<'a> {
         use Function as F;
-        if let (ExprKind::Call { function: F::DateAdd | F::DateSub | F::TimestampAdd, .. }, Value::Bytes(_)) =
+        if let (ExprKind::Call { function: F::DATE_ADD | F::DATE_SUB | F::TIMESTAMPADD, .. }, Value::Bytes(_)) =
             (&expr.kind, &value)
         {
             return Ok(self.as_datetime(&value)?.map_or(Value::Null, Value::DateTime));

@@ -360,8 +360,8 @@ impl Expr {
         let is_boolean = self.ty.kind == TypeKind::BigInt && self.ty.display_width == Some(1);
         match &self.kind {
             // STRCMP counts as a comparison.
-            K::Call { function: F::StrCmp, .. } => true,
-            K::Call { function: F::If | F::IfNull | F::Coalesce | F::Greatest | F::Least, .. } | K::Case { .. } => false,
+            K::Call { function: F::STRCMP, .. } => true,
+            K::Call { function: F::IF | F::IFNULL | F::COALESCE | F::GREATEST | F::LEAST, .. } | K::Case { .. } => false,
             K::Subquery(subquery) => {
                 is_boolean && !matches!(subquery.test, SubqueryTest::Value { .. } | SubqueryTest::Call { .. })
             }

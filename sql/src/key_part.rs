@@ -1,9 +1,9 @@
 //! Functional key parts: index parts that are expressions over the row. Each is stored as a hidden generated column of
 //! the table.
 
-use crate::bind::{Class, class, kept_type};
 use crate::error::{DefinitionError, KeyPartProblem, Result};
 use crate::row_expr::{RowExprUse, bind_row_expr, check_columns};
+use expr::typing::{Class, class, kept_type};
 use std::sync::Arc;
 use types::schema::{RowExpr, TableDef};
 use types::{ColumnType, TypeKind};

@@ -36,7 +36,7 @@ mod walk;
 
 pub use arena::Arena;
 pub use bind::result_column::kept_column;
-pub use bind::{bind_constant, bind_show_filter, bind_value, kept_type, plan};
+pub use bind::{bind_constant, bind_show_filter, bind_value, plan};
 pub use digest::{Digest, Lifted, digest};
 pub use digest_text::{DIGEST_BYTES_MAX, digest_skeleton, digest_text, digest_text_of, unreserved_words};
 pub use error::{

@@ -9,9 +9,9 @@
 //!    no partition holds the row.
 
 use crate::ast::{self, BinaryOp, UnaryOp};
-use crate::bind::{Class, class};
 use crate::error::{Error, Result};
 use crate::row_expr::{RowExprUse, bind_row_expr, row_expr};
+use expr::typing::{Class, class};
 use expr::{CompareAs, Expr, ExprKind, Function, PartitionCall};
 use std::sync::Arc;
 use types::partition::{PartitionBy, PartitionError, PartitionFunction, PartitionProblem, Partitioning, may_partition};
@@ -141,19 +141,19 @@ impl Needs {
     fn of(function: Function, args: &[Expr]) -> Self {
         use Function as F;
         match function {
-            F::Year
-            | F::Month
-            | F::Quarter
-            | F::Day
-            | F::DayOfWeek
-            | F::DayOfYear
-            | F::Weekday
-            | F::ToDays
-            | F::ToSeconds
-            | F::DateDiff
-            | F::YearWeek => Self::Date,
-            F::Hour | F::Minute | F::Second | F::Microsecond | F::TimeToSec => Self::Time,
-            F::Extract => match args.first().and_then(unit_of) {
+            F::YEAR
+            | F::MONTH
+            | F::QUARTER
+            | F::DAY
+            | F::DAYOFWEEK
+            | F::DAYOFYEAR
+            | F::WEEKDAY
+            | F::TO_DAYS
+            | F::TO_SECONDS
+            | F::DATEDIFF
+            | F::YEARWEEK => Self::Date,
+            F::HOUR | F::MINUTE | F::SECOND | F::MICROSECOND | F::TIME_TO_SEC => Self::Time,
+            F::EXTRACT => match args.first().and_then(unit_of) {
                 Some(unit) if unit.starts_with("DAY_") => Self::Both,
                 Some(unit) if ["YEAR", "YEAR_MONTH", "QUARTER", "MONTH", "DAY"].contains(&&*unit) => Self::Date,
                 Some(unit) if unit == "WEEK" => Self::More,
@@ -179,14 +179,14 @@ fn check_zones(expr: &Expr) -> Result<()> {
     let wrong = || Err(PartitionError::NotOfRow.into());
     let is_timestamp = |ty: &ColumnType| matches!(ty.kind, TypeKind::Timestamp { .. });
     match &expr.kind {
-        ExprKind::Call { function: Function::UnixTimestamp, args } => {
+        ExprKind::Call { function: Function::UNIX_TIMESTAMP, args } => {
             return match args.as_slice() {
                 [Expr { kind: ExprKind::Column { .. }, ty, .. }] if is_timestamp(ty) => Ok(()),
                 _ => wrong(),
             };
         }
         ExprKind::Call { function, args } => {
-            let takes_numbers = matches!(function, Function::Abs | Function::Ceiling | Function::Floor);
+            let takes_numbers = matches!(*function, Function::ABS | Function::CEILING | Function::FLOOR);
             let is_time = |arg: &Expr| matches!(class(&arg.ty), Class::Date | Class::DateTime | Class::Time);
             let fits = |arg: &Expr| matches!(arg.kind, ExprKind::Literal(_)) || is_time(arg);
             if !takes_numbers && !args.iter().all(fits) {

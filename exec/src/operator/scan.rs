@@ -546,7 +546,7 @@ fn is_known(expr: &Expr, source: usize) -> bool {
     match &expr.kind {
         ExprKind::Literal(_) | ExprKind::Param(_) | ExprKind::UserVariable(_) => true,
         ExprKind::Column { source: other, .. } => *other != source,
-        ExprKind::Call { function: Function::Database, .. } => true,
+        ExprKind::Call { function: Function::DATABASE, .. } => true,
         _ => false,
     }
 }

@@ -3,20 +3,22 @@
 //! AES_ENCRYPT works in the mode of `block_encryption_mode`: ECB and CBC pad to whole blocks (PKCS #7), CFB and OFB keep the length.
 //! The key is folded into 128, 192 or 256 bits by XOR, as MySQL does, or derived by HKDF or PBKDF2 with SHA-512.
 
+use super::row::{Null, Places, functions, named};
+use super::rules::{self, LONG, bytes_of};
 use super::string::too_large;
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Step};
-use crate::func::Function;
 use crate::session::{BlockEncryption, BlockMode};
 use crate::tree::Expr;
+use crate::typing;
 use aes::cipher::{BlockDecrypt, BlockEncrypt, KeyInit};
 use conditions::Condition;
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use hmac::{Hmac, Mac};
 use sha2::Sha512;
 use std::borrow::Cow;
-use types::Value;
 use types::work::{self, Stopped};
+use types::{CollationId, Value};
 
 const BLOCK_BYTES: usize = 16;
 /// Most bytes that RANDOM_BYTES makes.
@@ -36,17 +38,32 @@ const PIECE_BYTES: usize = 1 << 16;
 
 type Block = [u8; BLOCK_BYTES];
 
-/// Computes one of the functions of this file.
-pub(super) fn call<'a>(env: &Env<'a>, function: Function, args: &'a [Expr]) -> Evaluated<'a> {
-    match function {
-        Function::AesEncrypt => aes(env, args, true),
-        Function::AesDecrypt => aes(env, args, false),
-        Function::Compress => compress(env, &args[0]),
-        Function::Uncompress => uncompress(env, &args[0]),
-        Function::UncompressedLength => uncompressed_length(env, &args[0]),
-        Function::RandomBytes => random_bytes(env, &args[0]),
-        _ => unreachable!("{function:?} is not a cipher"),
-    }
+functions! {
+    Cipher;
+
+    AES_DECRYPT = named(&[("AES_DECRYPT", 2, 6)])
+        .typed(|_, args, _| Ok(typing::string(typing::text_length(&args[0]), CollationId::BINARY))).texts(Places::NONE)
+        .length(|args| typing::text_length(&args[0])).note("as AES_ENCRYPT")
+        => |env, _, args| aes(env, args, false);
+    AES_ENCRYPT = named(&[("AES_ENCRYPT", 2, 6)])
+        .typed(|_, args, _| Ok(typing::string((bytes_of(&args[0]) / 16 + 1) * 16, CollationId::BINARY))).texts(Places::NONE)
+        .length(|args| ((bytes_of(&args[0]) / 16 + 1) * 16).min(LONG)).note("all of `block_encryption_mode`, HKDF, PBKDF2")
+        => |env, _, args| aes(env, args, true);
+    COMPRESS = named(&[("COMPRESS", 1, 1)])
+        .typed(|_, args, _| Ok(typing::string(compressed_length(bytes_of(&args[0])), CollationId::BINARY)))
+        .null(Null::Converted).texts(Places::NONE).length(|args| compressed_length(bytes_of(&args[0])).min(LONG))
+        => |env, _, args| compress(env, &args[0]);
+    UNCOMPRESS = named(&[("UNCOMPRESS", 1, 1)]).typed(rules::long_blob).texts(Places::NONE).length(|_| LONG)
+        => |env, _, args| uncompress(env, &args[0]);
+    UNCOMPRESSED_LENGTH = named(&[("UNCOMPRESSED_LENGTH", 1, 1)]).typed(rules::bigint).null(Null::AnyArgument).digits(10)
+        => |env, _, args| uncompressed_length(env, &args[0]);
+    RANDOM_BYTES = named(&[("RANDOM_BYTES", 1, 1)]).typed(rules::binary::<1024>).null(Null::Converted).integers(Places::only(0))
+        .volatile()
+        => |env, _, args| random_bytes(env, &args[0]);
+}
+
+fn compressed_length(bytes: u64) -> u64 {
+    bytes + (bytes >> 12) + (bytes >> 14) + 18
 }
 
 fn owned<'a>(bytes: Vec<u8>) -> Value<'a> {

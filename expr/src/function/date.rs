@@ -1,14 +1,21 @@
 //! Date and time functions: parts of dates, arithmetic, conversions to and from numbers.
 
+use super::date_types::{
+    added_time_type, convert_tz_type, datetime_now, difference_type, formatted_type, from_unix_time_type, moved_type,
+    sec_to_time_type, time_now, time_type, timestamp_add_type, timestamp_type, unix_timestamp_type,
+};
+use super::row::{Null, Parameters, Places, functions, named, of_grammar};
+use super::rules;
 use crate::coerce::{self, Kind};
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Step};
 use crate::func::Function;
 use crate::tree::{Expr, ExprKind};
+use crate::typing;
 use conditions::Condition;
 use std::borrow::Cow;
 use types::temporal::{self, DateRules, Interval, IntervalUnit, MICROS_PER_DAY, MICROS_PER_SECOND, Moment, TimeZone, WeekMode};
-use types::{Date, DateTime, Decimal, Time, TypeKind, Value};
+use types::{ColumnType, Date, DateTime, Decimal, Time, TypeKind, Value};
 
 /// 3001-01-18 23:59:59.999999 UTC: the last moment of UNIX_TIMESTAMP and FROM_UNIXTIME.
 const UNIX_MICROS_MAX: i64 = 32_536_771_199_999_999;
@@ -21,60 +28,109 @@ const TIME_NUMBER_MAX: u64 = 8_385_959;
 /// A number with a fraction that is as large is a date.
 const DATE_NUMBER_MIN: f64 = 8_385_960.0;
 
-/// Computes one of the date functions.
-pub(super) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: &'a [Expr]) -> Evaluated<'a> {
-    use Function as F;
-    match function {
-        F::Now | F::CurDate | F::CurTime | F::UtcDate | F::UtcTime | F::UtcTimestamp | F::SysDate => now(env, function, node),
-        F::Date => date_of(env, &args[0]),
-        F::Time => Ok(env.time(&args[0])?.map_or(Value::Null, Value::Time)),
-        F::Timestamp => timestamp(env, args),
-        F::Year => part(env, &args[0], |d| Some(Value::UInt(d.date.year.into()))),
-        F::Month => part(env, &args[0], |d| Some(Value::Int(d.date.month.into()))),
-        F::Day => part(env, &args[0], |d| Some(Value::Int(d.date.day.into()))),
-        F::Quarter => part(env, &args[0], |d| Some(Value::Int((i64::from(d.date.month) + 2) / 3))),
-        F::DayOfWeek => day_part(env, &args[0], |n| Value::Int((i64::from(temporal::weekday(n)) + 1) % 7 + 1)),
-        F::Weekday => day_part(env, &args[0], |n| Value::Int(temporal::weekday(n).into())),
-        F::DayName => day_part(env, &args[0], |n| text(env.session().time_names.days[usize::from(temporal::weekday(n))])),
-        F::MonthName => part(env, &args[0], |d| {
-            let index = usize::from(d.date.month).checked_sub(1)?;
-            env.session().time_names.months.get(index).map(|name| text(name))
-        }),
-        F::DayOfYear => part(env, &args[0], |d| temporal::day_of_year(d.date).map(|n| Value::Int(n.into()))),
-        F::Week | F::WeekOfYear | F::YearWeek => week(env, function, args),
-        F::Hour => clock(env, &args[0], |t| i64::from(t.hours())),
-        F::Minute => clock(env, &args[0], |t| t.minute().into()),
-        F::Second => clock(env, &args[0], |t| t.second().into()),
-        F::Microsecond => clock(env, &args[0], |t| t.microsecond().into()),
-        F::DateDiff => date_diff(env, args),
-        F::TimeDiff => time_diff(env, args),
-        F::DateAdd | F::DateSub => date_add(env, node, &args[0], &args[1], unit_of(args)?, function == F::DateSub),
-        F::TimestampAdd => {
-            let operands = operands(args);
-            date_add(env, node, operands[1], operands[0], unit_of(args)?, false)
-        }
-        F::TimestampDiff => timestamp_diff(env, args),
-        F::AddTime | F::SubTime => add_time(env, node, args, function == F::SubTime),
-        F::UnixTimestamp => unix_timestamp(env, node, args),
-        F::FromUnixTime => from_unix_time(env, args),
-        F::ToDays => day_part(env, &args[0], Value::Int),
-        F::FromDays => from_days(env, &args[0]),
-        F::ToSeconds => to_seconds(env, &args[0]),
-        F::TimeToSec => Ok(env.time(&args[0])?.map_or(Value::Null, |t| Value::Int(t.micros / MICROS_PER_SECOND))),
-        F::SecToTime => sec_to_time(env, node, &args[0]),
-        F::LastDay => last_day(env, &args[0]),
-        F::MakeDate => make_date(env, args),
-        F::MakeTime => make_time(env, node, args),
-        F::Extract => extract(env, args),
-        F::PeriodAdd | F::PeriodDiff => period(env, function, args),
-        F::ConvertTz => convert_tz(env, args),
-        F::ToUtc => to_utc(env, &args[0]),
-        F::ToYear => to_year(env, &args[0]),
-        F::DateFormat => super::date_format::date_format(env, args),
-        F::TimeFormat => super::date_format::time_format(env, args),
-        F::StrToDate => super::str_to_date::str_to_date(env, node, args),
-        _ => unreachable!("{function:?} is not a date function"),
-    }
+functions! {
+    Date;
+
+    NOW = named(&[("NOW", 0, 1), ("CURRENT_TIMESTAMP", 0, 1), ("LOCALTIME", 0, 1), ("LOCALTIMESTAMP", 0, 1)])
+        .typed(|_, args, _| datetime_now("now", args)).null(Null::Never)
+        => |env, node, _| now(env, Function::NOW, node);
+    SYSDATE = named(&[("SYSDATE", 0, 1)]).typed(|_, args, _| datetime_now("sysdate", args)).null(Null::Never).volatile()
+        => |env, node, _| now(env, Function::SYSDATE, node);
+    CURDATE = named(&[("CURDATE", 0, 0), ("CURRENT_DATE", 0, 0)]).typed(rules::date).null(Null::Never)
+        => |env, node, _| now(env, Function::CURDATE, node);
+    CURTIME = named(&[("CURTIME", 0, 1), ("CURRENT_TIME", 0, 1)]).typed(|_, args, _| time_now("curtime", args)).null(Null::Never)
+        => |env, node, _| now(env, Function::CURTIME, node);
+    UTC_DATE = named(&[("UTC_DATE", 0, 0)]).typed(rules::date).null(Null::Never) => |env, node, _| now(env, Function::UTC_DATE, node);
+    UTC_TIME = named(&[("UTC_TIME", 0, 1)]).typed(|_, args, _| time_now("utc_time", args)).null(Null::Never)
+        => |env, node, _| now(env, Function::UTC_TIME, node);
+    UTC_TIMESTAMP = named(&[("UTC_TIMESTAMP", 0, 1)]).typed(|_, args, _| datetime_now("utc_timestamp", args)).null(Null::Never)
+        => |env, node, _| now(env, Function::UTC_TIMESTAMP, node);
+    DATE = named(&[("DATE", 1, 1)]).typed(rules::date) => |env, _, args| date_of(env, &args[0]);
+    TIME = named(&[("TIME", 1, 1)]).typed(time_type).parameters(Parameters::Time)
+        => |env, _, args| Ok(env.time(&args[0])?.map_or(Value::Null, Value::Time));
+    TIMESTAMP = named(&[("TIMESTAMP", 1, 2)]).typed(timestamp_type) => |env, _, args| timestamp(env, args);
+    YEAR = named(&[("YEAR", 1, 1)]).typed(rules::year)
+        => |env, _, args| part(env, &args[0], |d| Some(Value::UInt(d.date.year.into())));
+    MONTH = named(&[("MONTH", 1, 1)]).typed(rules::bigint).digits(2)
+        => |env, _, args| part(env, &args[0], |d| Some(Value::Int(d.date.month.into())));
+    DAY = named(&[("DAY", 1, 1), ("DAYOFMONTH", 1, 1)]).typed(rules::bigint).digits(2)
+        => |env, _, args| part(env, &args[0], |d| Some(Value::Int(d.date.day.into())));
+    DAYOFWEEK = named(&[("DAYOFWEEK", 1, 1)]).typed(rules::bigint).digits(1)
+        => |env, _, args| day_part(env, &args[0], |n| Value::Int((i64::from(temporal::weekday(n)) + 1) % 7 + 1));
+    DAYOFYEAR = named(&[("DAYOFYEAR", 1, 1)]).typed(rules::bigint).digits(3)
+        => |env, _, args| part(env, &args[0], |d| temporal::day_of_year(d.date).map(|n| Value::Int(n.into())));
+    DAYNAME = named(&[("DAYNAME", 1, 1)]).typed(rules::text::<9>).texts(Places::NONE)
+        => |env, _, args| day_part(env, &args[0], |n| text(env.session().time_names.days[usize::from(temporal::weekday(n))]));
+    MONTHNAME = named(&[("MONTHNAME", 1, 1)]).typed(rules::text::<9>).texts(Places::NONE) => |env, _, args| month_name(env, &args[0]);
+    WEEKDAY = named(&[("WEEKDAY", 1, 1)]).typed(rules::bigint).digits(1)
+        => |env, _, args| day_part(env, &args[0], |n| Value::Int(temporal::weekday(n).into()));
+    WEEK = named(&[("WEEK", 1, 2)]).typed(rules::bigint).integers(Places::only(1)).digits(2)
+        => |env, _, args| week(env, Function::WEEK, args);
+    YEARWEEK = named(&[("YEARWEEK", 1, 2)]).typed(rules::bigint).integers(Places::only(1)).digits(6)
+        => |env, _, args| week(env, Function::YEARWEEK, args);
+    WEEKOFYEAR = named(&[("WEEKOFYEAR", 1, 1)]).typed(rules::bigint).digits(2) => |env, _, args| week(env, Function::WEEKOFYEAR, args);
+    QUARTER = named(&[("QUARTER", 1, 1)]).typed(rules::bigint).digits(1)
+        => |env, _, args| part(env, &args[0], |d| Some(Value::Int((i64::from(d.date.month) + 2) / 3)));
+    HOUR = named(&[("HOUR", 1, 1)]).typed(rules::bigint).digits(3) => |env, _, args| clock(env, &args[0], |t| i64::from(t.hours()));
+    MINUTE = named(&[("MINUTE", 1, 1)]).typed(rules::bigint).digits(2) => |env, _, args| clock(env, &args[0], |t| t.minute().into());
+    SECOND = named(&[("SECOND", 1, 1)]).typed(rules::bigint).digits(2) => |env, _, args| clock(env, &args[0], |t| t.second().into());
+    MICROSECOND = named(&[("MICROSECOND", 1, 1)]).typed(rules::bigint)
+        => |env, _, args| clock(env, &args[0], |t| t.microsecond().into());
+    DATEDIFF = named(&[("DATEDIFF", 2, 2)]).typed(rules::bigint).texts(Places::NONE).digits(8) => |env, _, args| date_diff(env, args);
+    TIMEDIFF = named(&[("TIMEDIFF", 2, 2)]).typed(difference_type).texts(Places::NONE) => |env, _, args| time_diff(env, args);
+    DATE_ADD = of_grammar("DATE_ADD").typed(moved_type)
+        => |env, node, args| date_add(env, node, &args[0], &args[1], unit_of(args)?, false);
+    DATE_SUB = of_grammar("DATE_SUB").typed(moved_type)
+        => |env, node, args| date_add(env, node, &args[0], &args[1], unit_of(args)?, true);
+    ADDTIME = named(&[("ADDTIME", 2, 2)]).typed(added_time_type).parameters(Parameters::Time).texts(Places::NONE)
+        => |env, node, args| add_time(env, node, args, false);
+    SUBTIME = named(&[("SUBTIME", 2, 2)]).typed(added_time_type).parameters(Parameters::Time).texts(Places::NONE)
+        => |env, node, args| add_time(env, node, args, true);
+    TIMESTAMPDIFF = of_grammar("TIMESTAMPDIFF").typed(rules::bigint) => |env, _, args| timestamp_diff(env, args);
+    TIMESTAMPADD = of_grammar("TIMESTAMPADD").typed(timestamp_add_type) => timestamp_add;
+    UNIX_TIMESTAMP = named(&[("UNIX_TIMESTAMP", 0, 1)]).typed(unix_timestamp_type).null(Null::AnyArgument) => unix_timestamp;
+    FROM_UNIXTIME = named(&[("FROM_UNIXTIME", 1, 2)]).typed(from_unix_time_type).numbers(Places::only(0))
+        => |env, _, args| from_unix_time(env, args);
+    TO_DAYS = named(&[("TO_DAYS", 1, 1)]).typed(rules::bigint).digits(7) => |env, _, args| day_part(env, &args[0], Value::Int);
+    FROM_DAYS = named(&[("FROM_DAYS", 1, 1)]).typed(rules::date).numbers(Places::ALL) => |env, _, args| from_days(env, &args[0]);
+    TO_SECONDS = named(&[("TO_SECONDS", 1, 1)]).typed(rules::bigint) => |env, _, args| to_seconds(env, &args[0]);
+    TIME_TO_SEC = named(&[("TIME_TO_SEC", 1, 1)]).typed(rules::bigint).digits(9)
+        => |env, _, args| Ok(env.time(&args[0])?.map_or(Value::Null, |t| Value::Int(t.micros / MICROS_PER_SECOND)));
+    SEC_TO_TIME = named(&[("SEC_TO_TIME", 1, 1)]).typed(sec_to_time_type).numbers(Places::ALL)
+        => |env, node, args| sec_to_time(env, node, &args[0]);
+    LAST_DAY = named(&[("LAST_DAY", 1, 1)]).typed(rules::date) => |env, _, args| last_day(env, &args[0]);
+    MAKEDATE = named(&[("MAKEDATE", 2, 2)]).typed(rules::date).numbers(Places::ALL) => |env, _, args| make_date(env, args);
+    MAKETIME = named(&[("MAKETIME", 3, 3)])
+        .typed(|_, args, _| Ok(ColumnType::new(TypeKind::Time { fsp: typing::fsp(&args[2].ty) }))).numbers(Places::ALL)
+        => make_time;
+    DATE_FORMAT = named(&[("DATE_FORMAT", 2, 2)]).typed(formatted_type).texts(Places::NONE)
+        => |env, _, args| super::date_format::date_format(env, args);
+    TIME_FORMAT = named(&[("TIME_FORMAT", 2, 2)]).typed(formatted_type).texts(Places::NONE)
+        => |env, _, args| super::date_format::time_format(env, args);
+    STR_TO_DATE = named(&[("STR_TO_DATE", 2, 2)]).typed(super::str_to_date::result_type).texts(Places::NONE)
+        => super::str_to_date::str_to_date;
+    EXTRACT = of_grammar("EXTRACT").typed(rules::bigint) => |env, _, args| extract(env, args);
+    PERIOD_ADD = named(&[("PERIOD_ADD", 2, 2)]).typed(rules::bigint).null(Null::AnyArgument).integers(Places::ALL)
+        => |env, _, args| period(env, Function::PERIOD_ADD, args);
+    PERIOD_DIFF = named(&[("PERIOD_DIFF", 2, 2)]).typed(rules::bigint).null(Null::AnyArgument).integers(Places::ALL)
+        => |env, _, args| period(env, Function::PERIOD_DIFF, args);
+    CONVERT_TZ = named(&[("CONVERT_TZ", 3, 3)]).typed(convert_tz_type).texts(Places::NONE) => |env, _, args| convert_tz(env, args);
+    /// A TIMESTAMP in UTC: CAST(... AT TIME ZONE).
+    TO_UTC = of_grammar("TO_UTC").typed(rules::bigint) => |env, _, args| to_utc(env, &args[0]);
+    /// CAST(... AS YEAR)
+    TO_YEAR = of_grammar("TO_YEAR").typed(rules::year) => |env, _, args| to_year(env, &args[0]);
+}
+
+fn month_name<'a>(env: &Env<'a>, date: &'a Expr) -> Evaluated<'a> {
+    part(env, date, |d| {
+        let index = usize::from(d.date.month).checked_sub(1)?;
+        env.session().time_names.months.get(index).map(|name| text(name))
+    })
+}
+
+fn timestamp_add<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr]) -> Evaluated<'a> {
+    let operands = operands(args);
+    date_add(env, node, operands[1], operands[0], unit_of(args)?, false)
 }
 
 /// CAST(... AS YEAR): one or two digits are of 1970 to 2069, the number 0 is itself.
@@ -146,12 +202,11 @@ fn text(s: &'static str) -> Value<'static> {
 
 /// The statement's (or, for SYSDATE, the present) moment; the result type's fsp cuts it.
 fn now<'a>(env: &Env<'a>, function: Function, node: &'a Expr) -> Evaluated<'a> {
-    use Function as F;
     let micros = match function {
-        F::SysDate => os::time::since_epoch().as_micros() as i64,
+        Function::SYSDATE => os::time::since_epoch().as_micros() as i64,
         _ => env.session().statement_start_us,
     };
-    let utc = matches!(function, F::UtcDate | F::UtcTime | F::UtcTimestamp);
+    let utc = matches!(function, Function::UTC_DATE | Function::UTC_TIME | Function::UTC_TIMESTAMP);
     let civil = if utc { DateTime::from_utc_micros(micros) } else { env.session().time_zone.to_civil(micros) };
     let civil = civil.unwrap_or_default();
     Ok(match node.ty.kind {
@@ -219,20 +274,20 @@ fn timestamp<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
 fn week<'a>(env: &Env<'a>, function: Function, args: &'a [Expr]) -> Evaluated<'a> {
     let Some(date) = day_of(env, &args[0])? else { return Ok(Value::Null) };
     let mode = match (function, args.get(1)) {
-        (Function::WeekOfYear, _) => 3,
+        (Function::WEEKOFYEAR, _) => 3,
         (_, Some(mode)) => match env.integer(mode)? {
             Some(mode) => mode.rem_euclid(8) as u64,
             // As in MySQL: no week, and not NULL.
             None => return Ok(Value::Int(0)),
         },
-        (Function::YearWeek, None) => 0,
+        (Function::YEARWEEK, None) => 0,
         (_, None) => env.session().week_format.into(),
     };
     // YEARWEEK never answers week 0: it belongs to the year before.
-    let mode = if function == Function::YearWeek { mode | 2 } else { mode };
+    let mode = if function == Function::YEARWEEK { mode | 2 } else { mode };
     Ok(match temporal::week_and_year(date, WeekMode::from_number(mode)) {
         None => Value::Null,
-        Some((week, year)) if function == Function::YearWeek => Value::Int(i64::from(year) * 100 + i64::from(week)),
+        Some((week, year)) if function == Function::YEARWEEK => Value::Int(i64::from(year) * 100 + i64::from(week)),
         Some((week, _)) => Value::Int(week.into()),
     })
 }
@@ -328,7 +383,7 @@ fn unit_of(args: &[Expr]) -> Step<IntervalUnit> {
     unit.ok_or_else(|| Error::NotSupported("this interval unit".into()).into())
 }
 
-fn unit_literal(expr: &Expr) -> Option<IntervalUnit> {
+pub(super) fn unit_literal(expr: &Expr) -> Option<IntervalUnit> {
     match &expr.kind {
         ExprKind::Literal(Value::Bytes(name)) => IntervalUnit::parse(std::str::from_utf8(name).ok()?),
         _ => None,
@@ -450,11 +505,13 @@ fn date_add<'a>(
 
 /// The text of a TIME that DATE_ADD, ADDTIME and their like have made has all digits behind the point, or none. Other values stay.
 pub(crate) fn moved_time_as_text<'a>(value: Value<'a>, expr: &Expr) -> Value<'a> {
-    use Function as F;
     match (&value, &expr.kind) {
         (
             Value::Time(_),
-            ExprKind::Call { function: F::DateAdd | F::DateSub | F::TimestampAdd | F::AddTime | F::SubTime, .. },
+            ExprKind::Call {
+                function: Function::DATE_ADD | Function::DATE_SUB | Function::TIMESTAMPADD | Function::ADDTIME | Function::SUBTIME,
+                ..
+            },
         ) => Value::Bytes(Cow::Owned(coerce::plain_text(&value).into_bytes())),
         _ => value,
     }
@@ -462,8 +519,8 @@ pub(crate) fn moved_time_as_text<'a>(value: Value<'a>, expr: &Expr) -> Value<'a>
 
 /// The outcome of DATE_ADD and its like.
 fn is_moved(date: &Expr) -> bool {
-    use Function as F;
-    let is_sum = matches!(&date.kind, ExprKind::Call { function: F::DateAdd | F::DateSub | F::TimestampAdd, .. });
+    let is_sum =
+        matches!(&date.kind, ExprKind::Call { function: Function::DATE_ADD | Function::DATE_SUB | Function::TIMESTAMPADD, .. });
     is_sum && !matches!(date.ty.kind, TypeKind::Date)
 }
 
@@ -705,12 +762,12 @@ fn period<'a>(env: &Env<'a>, function: Function, args: &'a [Expr]) -> Evaluated<
     let months = |period: i128| -> Step<i64> {
         let (year, month) = (period / 100, period % 100);
         if !(1..=12).contains(&month) || !(0..=9999).contains(&year) {
-            let function = if function == Function::PeriodAdd { "period_add" } else { "period_diff" };
+            let function = if function == Function::PERIOD_ADD { "period_add" } else { "period_diff" };
             return Err(Error::WrongArguments { function }.into());
         }
         Ok(i64::from(full_year(year as u16)) * 12 + month as i64 - 1)
     };
-    if function == Function::PeriodDiff {
+    if function == Function::PERIOD_DIFF {
         return Ok(Value::Int(months(a)? - months(b)?));
     }
     let total = i128::from(months(a)?) + b;

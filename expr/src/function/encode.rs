@@ -1,36 +1,101 @@
 //! Functions that write numbers and bytes in other forms: hexadecimal, base 64, digests, number bases, FORMAT, INET, UUID.
 
 use super::locale;
+use super::row::{Null, Places, functions, named};
+use super::rules::{self, LONG, Typed, Typing, bytes_of, constant_length};
 use super::string::{is_binary, too_large};
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Step};
-use crate::func::Function;
 use crate::tree::Expr;
+use crate::typing::{self, Class, class};
 use conditions::Condition;
 use sha2::Digest;
 use std::borrow::Cow;
-use types::{CollationId, Value};
+use types::{CollationId, ColumnType, Value};
 
-/// Computes one of the encoding functions.
-pub(super) fn call<'a>(env: &Env<'a>, function: Function, args: &'a [Expr]) -> Evaluated<'a> {
-    match function {
-        Function::Hex => hex(env, &args[0]),
-        Function::Unhex => unhex(env, &args[0]),
-        Function::Md5 => digest(env, &args[0], |s| lower_hex(&md5::Md5::digest(s))),
-        Function::Sha1 => digest(env, &args[0], |s| lower_hex(&sha1::Sha1::digest(s))),
-        Function::Sha2 => sha2(env, args),
-        Function::Crc32 => crc32(env, &args[0]),
-        Function::ToBase64 => to_base64(env, &args[0]),
-        Function::FromBase64 => from_base64(env, &args[0]),
-        Function::Bin => convert_base(env, digits_of(env, &args[0])?, 10, 2),
-        Function::Oct => convert_base(env, digits_of(env, &args[0])?, 10, 8),
-        Function::Conv => conv(env, args),
-        Function::Format => format(env, args),
-        Function::InetAton => inet_aton(env, &args[0]),
-        Function::InetNtoa => inet_ntoa(env, &args[0]),
-        Function::Uuid => Ok(Value::Bytes(Cow::Owned(uuid(env).into_bytes()))),
-        _ => unreachable!("{function:?} is not an encoding function"),
-    }
+functions! {
+    Encode;
+
+    HEX = named(&[("HEX", 1, 1)]).typed(hex_type).null(Null::Converted).texts(Places::NONE)
+        .length(|args| bytes_of(&args[0]).saturating_mul(2))
+        => |env, _, args| hex(env, &args[0]);
+    UNHEX = named(&[("UNHEX", 1, 1)]).typed(|_, args, _| Ok(typing::string(bytes_of(&args[0]).div_ceil(2), CollationId::BINARY)))
+        .texts(Places::NONE).length(|args| bytes_of(&args[0]).div_ceil(2))
+        => |env, _, args| unhex(env, &args[0]);
+    FORMAT = named(&[("FORMAT", 2, 3)])
+        .typed(|typing, args, _| Ok(typing::string(grouped_length(&args[0]), typing.literal_collation())))
+        .null(Null::Converted).texts(Places::NONE).integers(Places::before(2)).length(|args| grouped_length(&args[0]))
+        .note("with locales")
+        => |env, _, args| format(env, args);
+    MD5 = named(&[("MD5", 1, 1)]).typed(rules::text::<32>)
+        => |env, _, args| digest(env, &args[0], |s| lower_hex(&md5::Md5::digest(s)));
+    SHA1 = named(&[("SHA1", 1, 1), ("SHA", 1, 1)]).typed(rules::text::<40>)
+        => |env, _, args| digest(env, &args[0], |s| lower_hex(&sha1::Sha1::digest(s)));
+    SHA2 = named(&[("SHA2", 2, 2)]).typed(sha2_type).texts(Places::NONE).integers(Places::only(1)) => |env, _, args| sha2(env, args);
+    CRC32 = named(&[("CRC32", 1, 1)]).typed(rules::unsigned_bigint).null(Null::AnyArgument).digits(10)
+        => |env, _, args| crc32(env, &args[0]);
+    TO_BASE64 = named(&[("TO_BASE64", 1, 1)]).typed(to_base64_type).null(Null::Converted).texts(Places::NONE)
+        .length(|args| base64_length(bytes_of(&args[0])).min(LONG / 4))
+        => |env, _, args| to_base64(env, &args[0]);
+    FROM_BASE64 = named(&[("FROM_BASE64", 1, 1)])
+        .typed(|_, args, _| Ok(typing::string(bytes_of(&args[0]) * 3 / 4, CollationId::BINARY))).texts(Places::NONE)
+        .length(|args| (bytes_of(&args[0]).saturating_mul(3) / 4).min(LONG))
+        => |env, _, args| from_base64(env, &args[0]);
+    BIN = named(&[("BIN", 1, 1)]).typed(rules::text::<65>).texts(Places::NONE)
+        => |env, _, args| convert_base(env, digits_of(env, &args[0])?, 10, 2);
+    OCT = named(&[("OCT", 1, 1)]).typed(rules::text::<65>).texts(Places::NONE)
+        => |env, _, args| convert_base(env, digits_of(env, &args[0])?, 10, 8);
+    CONV = named(&[("CONV", 3, 3)]).typed(rules::text::<65>).texts(Places::NONE).integers(Places::from(1))
+        => |env, _, args| conv(env, args);
+    UUID = named(&[("UUID", 0, 0)]).typed(uuid_type).volatile() => |env, _, _| Ok(Value::Bytes(Cow::Owned(uuid(env).into_bytes())));
+    INET_ATON = named(&[("INET_ATON", 1, 1)]).typed(rules::unsigned_bigint) => |env, _, args| inet_aton(env, &args[0]);
+    INET_NTOA = named(&[("INET_NTOA", 1, 1)]).typed(rules::text::<31>).texts(Places::NONE).integers(Places::only(0))
+        => |env, _, args| inet_ntoa(env, &args[0]);
+}
+
+/// The type of HEX.
+fn hex_type(typing: &dyn Typing, args: &[Expr], _: CollationId) -> Typed {
+    let length = typing::text_length(&args[0]);
+    let digits = match class(&args[0].ty) {
+        Class::Null | Class::Integer | Class::Decimal | Class::Double => 16,
+        Class::String => length * typing::bytes_per_char(args[0].ty.collation) * 2,
+        Class::Json => length * 8,
+        Class::Date | Class::Time | Class::DateTime => length * 2,
+    };
+    Ok(typing::string(digits, typing.literal_collation()))
+}
+
+/// The type of TO_BASE64.
+fn to_base64_type(typing: &dyn Typing, args: &[Expr], _: CollationId) -> Typed {
+    let collation = typing.literal_collation();
+    Ok(typing::string(typing::capped(base64_length(bytes_of(&args[0])), collation), collation))
+}
+
+fn base64_length(bytes: u64) -> u64 {
+    let digits = bytes.div_ceil(3).saturating_mul(4);
+    digits + digits.saturating_sub(1) / 76
+}
+
+/// The type of SHA2.
+fn sha2_type(typing: &dyn Typing, args: &[Expr], _: CollationId) -> Typed {
+    let length = match constant_length(args.get(1)) {
+        Some(bits @ (224 | 384 | 512)) => bits / 4,
+        Some(_) => 64,
+        None => 128,
+    };
+    Ok(typing::string(length, typing.literal_collation()))
+}
+
+/// The type of UUID.
+fn uuid_type(typing: &dyn Typing, _: &[Expr], _: CollationId) -> Typed {
+    let connection = typing.literal_collation();
+    Ok(ColumnType { collation: CollationId::of_charset("utf8mb3").unwrap_or(connection), ..typing::string(36, connection) })
+}
+
+/// The length of FORMAT: a number with separators between its groups of digits.
+fn grouped_length(number: &Expr) -> u64 {
+    let length = typing::text_length(number);
+    length + length / 3 + 32
 }
 
 fn owned<'a>(bytes: Vec<u8>) -> Value<'a> {

@@ -1,28 +1,61 @@
 //! Other forms of strings and numbers: SOUNDEX, WEIGHT_STRING, sizes and times for people, formats of dates, statement digests.
 
+use super::row::{Null, Places, functions, named, of_grammar};
+use super::rules::{self, LONG, Typed, Typing, bytes_of};
 use super::string::{is_binary, too_large};
 use crate::coerce;
 use crate::error::Error;
 use crate::eval::{Env, Evaluated};
-use crate::func::Function;
 use crate::tree::Expr;
+use crate::typing;
 use conditions::Condition;
 use sha2::Digest;
 use std::borrow::Cow;
-use types::{CollationId, Time, Value};
+use types::{CollationId, ColumnType, LobSize, Time, TypeKind, Value};
 
-/// Computes one of the functions of this file.
-pub(super) fn call<'a>(env: &Env<'a>, function: Function, args: &'a [Expr]) -> Evaluated<'a> {
-    match function {
-        Function::Soundex => soundex(env, &args[0]),
-        Function::WeightString => weight_string(env, args),
-        Function::LikePattern => like_pattern(env, args),
-        Function::FormatBytes => format_bytes(env, &args[0]),
-        Function::FormatPicoTime => format_pico_time(env, &args[0]),
-        Function::GetFormat => get_format(env, args),
-        Function::StatementDigest => statement_digest(env, &args[0], true),
-        Function::StatementDigestText => statement_digest(env, &args[0], false),
-        _ => unreachable!("{function:?} is not a form"),
+functions! {
+    Forms;
+
+    STATEMENT_DIGEST = named(&[("STATEMENT_DIGEST", 1, 1)]).typed(rules::text::<64>)
+        .note("SHA-256 of the text, not MySQL's number")
+        => |env, _, args| statement_digest(env, &args[0], true);
+    STATEMENT_DIGEST_TEXT = named(&[("STATEMENT_DIGEST_TEXT", 1, 1)]).typed(digest_text_type).length(|_| LONG)
+        => |env, _, args| statement_digest(env, &args[0], false);
+    SOUNDEX = named(&[("SOUNDEX", 1, 1)])
+        .typed(|_, args, collation| Ok(typing::string(typing::text_length(&args[0]).max(4), collation))).null(Null::Converted)
+        .length(|args| typing::text_length(&args[0]))
+        => |env, _, args| soundex(env, &args[0]);
+    /// `(text)`, or `(text, 'C' or 'B', length)` for AS CHAR(n), AS BINARY(n).
+    WEIGHT_STRING = named(&[("WEIGHT_STRING", 1, 4)]).typed(weights_type).texts(Places::NONE)
+        => |env, _, args| weight_string(env, args);
+    /// A pattern of LIKE with its escape character, which becomes a backslash.
+    LIKE_PATTERN = of_grammar("LIKE_PATTERN").typed(|_, args, _| Ok(typing::stored(&args[0].ty))).texts(Places::NONE)
+        => |env, _, args| like_pattern(env, args);
+    GET_FORMAT = named(&[("GET_FORMAT", 2, 2)]).typed(rules::text::<17>).texts(Places::NONE) => |env, _, args| get_format(env, args);
+    FORMAT_BYTES = named(&[("FORMAT_BYTES", 1, 1)]).typed(rules::system_text::<11>).texts(Places::NONE).integers(Places::only(0))
+        => |env, _, args| format_bytes(env, &args[0]);
+    FORMAT_PICO_TIME = named(&[("FORMAT_PICO_TIME", 1, 1)]).typed(rules::system_text::<11>).texts(Places::NONE)
+        => |env, _, args| format_pico_time(env, &args[0]);
+}
+
+/// The type of STATEMENT_DIGEST_TEXT.
+fn digest_text_type(typing: &dyn Typing, _: &[Expr], _: CollationId) -> Typed {
+    Ok(ColumnType { collation: typing.literal_collation(), ..ColumnType::new(TypeKind::Text(LobSize::Long)) })
+}
+
+/// The type of WEIGHT_STRING.
+fn weights_type(_: &dyn Typing, args: &[Expr], _: CollationId) -> Typed {
+    let weights = bytes_of(&args[0]).saturating_mul(weight_bytes_max(args[0].ty.collation));
+    Ok(typing::string(weights.max(8), CollationId::BINARY))
+}
+
+/// The bytes of the collation weights of a character.
+fn weight_bytes_max(collation: CollationId) -> u64 {
+    let name = collation.name();
+    match name.contains("_0900_") && !name.ends_with("_bin") {
+        true => 16,
+        false if name.contains("_unicode_") => 8,
+        false => 1,
     }
 }
 

@@ -1,31 +1,45 @@
 //! Network addresses, UUIDs and sets of GTIDs.
 
+use super::row::{Null, Places, functions, named};
+use super::rules::{self, LONG};
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Step};
-use crate::func::Function;
 use crate::tree::Expr;
+use crate::typing;
 use conditions::Condition;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use types::Value;
 
-/// Computes one of the functions of this file.
-pub(super) fn call<'a>(env: &Env<'a>, function: Function, args: &'a [Expr]) -> Evaluated<'a> {
-    match function {
-        Function::Inet6Aton => inet6_aton(env, &args[0]),
-        Function::Inet6Ntoa => inet6_ntoa(env, &args[0]),
-        Function::IsIpv4 => address_test(env, &args[0], |s| parse_ipv4(s).is_some()),
-        Function::IsIpv6 => address_test(env, &args[0], |s| parse_ipv6(s).is_some()),
-        Function::IsIpv4Compat => address_test(env, &args[0], |s| s.len() == 16 && is_compatible(s)),
-        Function::IsIpv4Mapped => address_test(env, &args[0], |s| s.len() == 16 && is_mapped(s)),
-        Function::IsUuid => Ok(env.text(&args[0])?.map_or(Value::Null, |s| Value::Int(parse_uuid(&s).is_some().into()))),
-        Function::UuidToBin => uuid_to_bin(env, args),
-        Function::BinToUuid => bin_to_uuid(env, args),
-        Function::UuidShort => Ok(Value::UInt(uuid_short(env))),
-        Function::GtidSubset => gtid_subset(env, args),
-        Function::GtidSubtract => gtid_subtract(env, args),
-        _ => unreachable!("{function:?} is not about identifiers"),
-    }
+functions! {
+    Identifier;
+
+    BIN_TO_UUID = named(&[("BIN_TO_UUID", 1, 2)]).typed(rules::text::<36>).texts(Places::NONE)
+        => |env, _, args| bin_to_uuid(env, args);
+    UUID_TO_BIN = named(&[("UUID_TO_BIN", 1, 2)]).typed(rules::binary::<16>).texts(Places::NONE)
+        => |env, _, args| uuid_to_bin(env, args);
+    UUID_SHORT = named(&[("UUID_SHORT", 0, 0)]).typed(rules::unsigned_bigint).null(Null::Never).volatile()
+        => |env, _, _| Ok(Value::UInt(uuid_short(env)));
+    IS_UUID = named(&[("IS_UUID", 1, 1)]).typed(rules::boolean)
+        => |env, _, args| Ok(env.text(&args[0])?.map_or(Value::Null, |s| Value::Int(parse_uuid(&s).is_some().into())));
+    INET6_ATON = named(&[("INET6_ATON", 1, 1)]).typed(rules::binary::<16>).texts(Places::NONE)
+        => |env, _, args| inet6_aton(env, &args[0]);
+    INET6_NTOA = named(&[("INET6_NTOA", 1, 1)]).typed(rules::text::<39>).texts(Places::NONE)
+        => |env, _, args| inet6_ntoa(env, &args[0]);
+    IS_IPV4 = named(&[("IS_IPV4", 1, 1)]).typed(rules::boolean).null(Null::AnyArgument)
+        => |env, _, args| address_test(env, &args[0], |s| parse_ipv4(s).is_some());
+    IS_IPV4_COMPAT = named(&[("IS_IPV4_COMPAT", 1, 1)]).typed(rules::boolean).null(Null::AnyArgument)
+        => |env, _, args| address_test(env, &args[0], |s| s.len() == 16 && is_compatible(s));
+    IS_IPV4_MAPPED = named(&[("IS_IPV4_MAPPED", 1, 1)]).typed(rules::boolean).null(Null::AnyArgument)
+        => |env, _, args| address_test(env, &args[0], |s| s.len() == 16 && is_mapped(s));
+    IS_IPV6 = named(&[("IS_IPV6", 1, 1)]).typed(rules::boolean).null(Null::AnyArgument)
+        => |env, _, args| address_test(env, &args[0], |s| parse_ipv6(s).is_some());
+    GTID_SUBSET = named(&[("GTID_SUBSET", 2, 2)]).typed(rules::bigint).null(Null::AnyArgument)
+        => |env, _, args| gtid_subset(env, args);
+    GTID_SUBTRACT = named(&[("GTID_SUBTRACT", 2, 2)])
+        .typed(|typing, _, _| Ok(typing::string(typing::capped(u64::MAX, typing.literal_collation()), typing.literal_collation())))
+        .length(|_| LONG / 4)
+        => |env, _, args| gtid_subtract(env, args);
 }
 
 fn owned<'a>(bytes: Vec<u8>) -> Value<'a> {

@@ -1,10 +1,12 @@
 //! Functions about the session, and those that wait: SLEEP, BENCHMARK, GET_LOCK.
 
 use super::encode::{charset_name, is_json_text};
+use super::row::{Null, Parameters, Places, functions, named};
+use super::rules::{self, LONG};
 use super::string::is_binary;
 use crate::coerce;
 use crate::error::Error;
-use crate::eval::{Env, Evaluated, Pause};
+use crate::eval::{Env, Evaluated, Pause, Step};
 use crate::func::Function;
 use crate::tree::{Expr, ExprKind};
 use os::time::Instant;
@@ -24,63 +26,99 @@ const PATTERN_LIBRARY_VERSION: &str = "73.1";
 /// ROLES_GRAPHML() where no role exists.
 const NO_ROLES: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<graphml />\n";
 
-/// Computes one of the information functions.
-pub(super) fn call<'a>(env: &Env<'a>, function: Function, args: &'a [Expr]) -> Evaluated<'a> {
+functions! {
+    Information;
+
+    CHARSET = named(&[("CHARSET", 1, 1)]).typed(rules::system_text::<64>).texts(Places::NONE)
+        => |_, _, args| Ok(text(charset_name(&args[0])));
+    COLLATION = named(&[("COLLATION", 1, 1)]).typed(rules::system_text::<64>).texts(Places::NONE)
+        => |_, _, args| Ok(text(collation_name(&args[0])));
+    COERCIBILITY = named(&[("COERCIBILITY", 1, 1)]).typed(rules::bigint).texts(Places::NONE)
+        => |_, _, args| Ok(Value::Int(coercibility(&args[0])));
+    DATABASE = named(&[("DATABASE", 0, 0), ("SCHEMA", 0, 0)]).typed(rules::system_text::<64>).system_constant()
+        => |env, _, _| Ok(env.session().database.as_deref().map_or(Value::Null, text));
+    USER = named(&[("USER", 0, 0)]).typed(rules::system_text::<288>).system_constant() => |env, _, _| Ok(text(&env.session().user));
+    CURRENT_USER = named(&[("CURRENT_USER", 0, 0)]).typed(rules::system_text::<288>).system_constant()
+        => |env, _, _| Ok(text(&env.session().current_user));
+    SESSION_USER = named(&[("SESSION_USER", 0, 0)]).typed(rules::system_text::<288>).system_constant()
+        => |env, _, _| Ok(text(&env.session().user));
+    SYSTEM_USER = named(&[("SYSTEM_USER", 0, 0)]).typed(rules::system_text::<288>).system_constant()
+        => |env, _, _| Ok(text(&env.session().user));
+    VERSION = named(&[("VERSION", 0, 0)]).typed(rules::system_text::<60>).null(Null::Never).system_constant()
+        => |env, _, _| Ok(text(env.session().version));
+    CONNECTION_ID = named(&[("CONNECTION_ID", 0, 0)]).typed(rules::unsigned_bigint).null(Null::Never)
+        => |env, _, _| Ok(Value::UInt(env.session().connection_id.into()));
+    LAST_INSERT_ID = named(&[("LAST_INSERT_ID", 0, 1)]).typed(rules::unsigned_bigint).null(Null::AnyArgument).volatile()
+        => |env, _, args| last_insert_id(env, args);
+    ROW_COUNT = named(&[("ROW_COUNT", 0, 0)]).typed(rules::bigint).null(Null::Never)
+        => |env, _, _| Ok(Value::Int(env.session().row_count));
+    FOUND_ROWS = named(&[("FOUND_ROWS", 0, 0)]).typed(rules::bigint).null(Null::Never)
+        => |env, _, _| Ok(Value::Int(env.session().found_rows as i64));
+    SLEEP = named(&[("SLEEP", 1, 1)]).typed(rules::bigint).null(Null::Never).parameters(Parameters::Double)
+        .integers(Places::only(0)).volatile()
+        => |env, _, args| sleep(env, &args[0]);
+    BENCHMARK = named(&[("BENCHMARK", 2, 2)]).typed(rules::boolean).volatile() => |env, _, args| benchmark(env, args);
+    GET_LOCK = named(&[("GET_LOCK", 2, 2)]).typed(rules::boolean).texts(Places::NONE).integers(Places::only(1)).volatile()
+        => |env, _, args| get_lock(env, args);
+    RELEASE_LOCK = named(&[("RELEASE_LOCK", 1, 1)]).typed(rules::boolean).volatile() => |env, _, args| release_lock(env, &args[0]);
+    IS_FREE_LOCK = named(&[("IS_FREE_LOCK", 1, 1)]).typed(rules::boolean).volatile()
+        => |env, _, args| Ok(holder(env, &args[0])?.map_or(Value::Null, |holder| Value::Int(holder.is_none().into())));
+    IS_USED_LOCK = named(&[("IS_USED_LOCK", 1, 1)]).typed(rules::unsigned_bigint)
+        => |env, _, args| Ok(holder(env, &args[0])?.flatten().map_or(Value::Null, |holder| Value::UInt(holder.into())));
+    RELEASE_ALL_LOCKS = named(&[("RELEASE_ALL_LOCKS", 0, 0)]).typed(rules::bigint).volatile() => |env, _, _| release_all_locks(env);
+    // No policy is installed.
+    VALIDATE_PASSWORD_STRENGTH = named(&[("VALIDATE_PASSWORD_STRENGTH", 1, 1)]).typed(rules::bigint).digits(9)
+        .note("no policy: 0")
+        => |env, _, args| Ok(env.text(&args[0])?.map_or(Value::Null, |_| Value::Int(0)));
+    // Files of the server are not read.
+    LOAD_FILE = named(&[("LOAD_FILE", 1, 1)]).typed(rules::long_blob).length(|_| LONG).note("always NULL")
+        => |_, _, _| Ok(Value::Null);
+    NAME_CONST = named(&[("NAME_CONST", 2, 2)]).typed(|_, args, _| Ok(args[1].ty.clone())).texts(Places::NONE)
+        => |env, _, args| env.eval(&args[1]);
+    PS_CURRENT_THREAD_ID = named(&[("PS_CURRENT_THREAD_ID", 0, 0)]).typed(rules::unsigned_bigint)
+        => |env, _, _| Ok(Value::UInt(env.session().connection_id.into()));
+    PS_THREAD_ID = named(&[("PS_THREAD_ID", 1, 1)]).typed(rules::unsigned_bigint) => |env, _, args| thread_id(env, &args[0]);
+    CURRENT_ROLE = named(&[("CURRENT_ROLE", 0, 0)]).typed(rules::long_system_text).length(|_| LONG)
+        => |env, _, _| Ok(text(&env.session().current_role));
+    ICU_VERSION = named(&[("ICU_VERSION", 0, 0)]).typed(rules::system_text::<60>).null(Null::Never)
+        => |_, _, _| Ok(text(PATTERN_LIBRARY_VERSION));
+    ROLES_GRAPHML = named(&[("ROLES_GRAPHML", 0, 0)]).typed(rules::long_system_text) => |_, _, _| Ok(text(NO_ROLES));
+}
+
+fn text(s: &str) -> Value<'_> {
+    Value::Bytes(Cow::Borrowed(s.as_bytes()))
+}
+
+fn collation_name(arg: &Expr) -> &'static str {
+    if is_json_text(arg) {
+        return CollationId::UTF8MB4_BIN.name();
+    }
+    if is_binary(arg) || !coerce::is_string(&arg.ty) { "binary" } else { arg.ty.collation.name() }
+}
+
+fn release_lock<'a>(env: &Env<'a>, name: &'a Expr) -> Evaluated<'a> {
+    let Some(name) = lock_name(env, name)? else { return Ok(Value::Null) };
     let session = env.session();
-    let text = |s: &'a str| Value::Bytes(Cow::Borrowed(s.as_bytes()));
-    Ok(match function {
-        Function::Database => session.database.as_deref().map_or(Value::Null, text),
-        Function::User | Function::SessionUser | Function::SystemUser => text(&session.user),
-        Function::CurrentUser => text(&session.current_user),
-        Function::Version => text(session.version),
-        Function::ConnectionId => Value::UInt(session.connection_id.into()),
-        Function::LastInsertId => return last_insert_id(env, args),
-        Function::RowCount => Value::Int(session.row_count),
-        Function::FoundRows => Value::Int(session.found_rows as i64),
-        Function::Charset => text(charset_name(&args[0])),
-        Function::Collation => {
-            let binary = is_binary(&args[0]) || !coerce::is_string(&args[0].ty);
-            let collation = if is_json_text(&args[0]) { CollationId::UTF8MB4_BIN } else { args[0].ty.collation };
-            text(if binary && !is_json_text(&args[0]) { "binary" } else { collation.name() })
-        }
-        Function::Coercibility => Value::Int(coercibility(&args[0])),
-        Function::Sleep => return sleep(env, &args[0]),
-        Function::Benchmark => return benchmark(env, args),
-        Function::GetLock => return get_lock(env, args),
-        Function::ReleaseLock => match lock_name(env, &args[0])? {
-            Some(name) => {
-                let release = || env.shared.host.release_lock(session.connection_id, &name).map(i64::from);
-                env.shared.rare().waits.once(session, release).map_or(Value::Null, Value::Int)
-            }
-            None => Value::Null,
-        },
-        Function::IsFreeLock | Function::IsUsedLock => match lock_name(env, &args[0])? {
-            Some(name) => match (function, env.shared.host.lock_holder(&name)) {
-                (Function::IsFreeLock, holder) => Value::Int(holder.is_none().into()),
-                (_, Some(holder)) => Value::UInt(holder.into()),
-                (_, None) => Value::Null,
-            },
-            None => Value::Null,
-        },
-        // Files of the server are not read.
-        Function::LoadFile => Value::Null,
-        Function::NameConst => return env.eval(&args[1]),
-        // No policy is installed.
-        Function::PasswordStrength => env.text(&args[0])?.map_or(Value::Null, |_| Value::Int(0)),
-        Function::PsCurrentThreadId => Value::UInt(session.connection_id.into()),
-        Function::PsThreadId => match env.integer(&args[0])? {
-            Some(id) if id == i128::from(session.connection_id) => Value::UInt(session.connection_id.into()),
-            _ => Value::Null,
-        },
-        Function::CurrentRole => text(&session.current_role),
-        Function::RolesGraphml => text(NO_ROLES),
-        Function::IcuVersion => text(PATTERN_LIBRARY_VERSION),
-        Function::ReleaseAllLocks => {
-            let release = || Some(env.shared.host.release_all_locks(session.connection_id) as i64);
-            env.shared.rare().waits.once(session, release).map_or(Value::Null, |count| Value::UInt(count as u64))
-        }
-        _ => unreachable!("{function:?} is not an information function"),
-    })
+    let release = || env.shared.host.release_lock(session.connection_id, &name).map(i64::from);
+    Ok(env.shared.rare().waits.once(session, release).map_or(Value::Null, Value::Int))
+}
+
+fn release_all_locks<'a>(env: &Env<'a>) -> Evaluated<'a> {
+    let session = env.session();
+    let release = || Some(env.shared.host.release_all_locks(session.connection_id) as i64);
+    Ok(env.shared.rare().waits.once(session, release).map_or(Value::Null, |count| Value::UInt(count as u64)))
+}
+
+/// Who holds a lock; `None`: the name is NULL.
+fn holder<'a>(env: &Env<'a>, name: &'a Expr) -> Step<Option<Option<u32>>> {
+    Ok(lock_name(env, name)?.map(|name| env.shared.host.lock_holder(&name)))
+}
+
+/// PS_THREAD_ID
+fn thread_id<'a>(env: &Env<'a>, connection: &'a Expr) -> Evaluated<'a> {
+    let own = env.session().connection_id;
+    let is_own = env.integer(connection)?.is_some_and(|id| id == i128::from(own));
+    Ok(if is_own { Value::UInt(own.into()) } else { Value::Null })
 }
 
 /// LAST_INSERT_ID(n) remembers n for this session and answers it.
@@ -100,7 +138,7 @@ fn coercibility(arg: &Expr) -> i64 {
         ExprKind::Literal(Value::Null) => 6,
         _ if !coerce::is_string(&arg.ty) => 5,
         ExprKind::Column { .. } => 2,
-        ExprKind::Call { function: Function::Version | Function::User | Function::Database | Function::CurrentUser, .. } => 3,
+        ExprKind::Call { function: Function::VERSION | Function::USER | Function::DATABASE | Function::CURRENT_USER, .. } => 3,
         ExprKind::Cast(_) => 2,
         _ => 4,
     }

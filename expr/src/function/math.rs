@@ -1,54 +1,152 @@
 //! Numeric functions. Each keeps its argument's kind where MySQL does: integers stay integers, decimals exact.
 
+use super::row::{ANY, Null, Parameters, Places, functions, named};
+use super::rules::{self, Typed, Typing};
 use crate::coerce;
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Pause};
-use crate::func::Function;
-use crate::tree::Expr;
-use types::{TypeKind, Value};
+use crate::tree::{ArithmeticOp, Expr, ExprKind};
+use crate::typing::{self, Class, class};
+use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 
-/// Computes one of the numeric functions; the kind of the result is the node's static type.
-pub(super) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: &'a [Expr]) -> Evaluated<'a> {
-    let value = compute(env, function, node, args)?;
-    // Dates are computed as doubles.
+functions! {
+    Math through numeric_result;
+
+    ABS = named(&[("ABS", 1, 1)]).typed(absolute_type).null(Null::AnyArgument).numeric() => |env, node, args| abs(env, node, &args[0]);
+    CEILING = named(&[("CEILING", 1, 1), ("CEIL", 1, 1)]).typed(whole_type).null(Null::AnyArgument)
+        .parameters(Parameters::Rounded).numeric()
+        => |env, node, args| ceiling_floor(env, node, &args[0], true);
+    FLOOR = named(&[("FLOOR", 1, 1)]).typed(whole_type).null(Null::AnyArgument).parameters(Parameters::Rounded).numeric()
+        => |env, node, args| ceiling_floor(env, node, &args[0], false);
+    ROUND = named(&[("ROUND", 1, 2)]).typed(|_, args, _| Ok(rounded_type(args, 1))).null(Null::AnyArgument)
+        .parameters(Parameters::Rounded).texts(Places::only(0)).numeric()
+        => |env, node, args| round(env, node, args, false);
+    TRUNCATE = named(&[("TRUNCATE", 2, 2)]).typed(|_, args, _| Ok(rounded_type(args, 0))).null(Null::AnyArgument)
+        .parameters(Parameters::Rounded).numeric()
+        => |env, node, args| round(env, node, args, true);
+    MOD = named(&[("MOD", 2, 2)]).typed(rules::bigint)
+        => |env, node, args| crate::arithmetic::eval(env, node, ArithmeticOp::Modulo, &args[0], &args[1]);
+    SIGN = named(&[("SIGN", 1, 1)]).typed(rules::bigint).null(Null::AnyArgument).numeric() => |env, _, args| sign(env, &args[0]);
+    SQRT = named(&[("SQRT", 1, 1)]).typed(rules::double).numeric()
+        => |env, node, args| real(env, node, &args[0], |x| (x >= 0.0).then(|| x.sqrt()));
+    POW = named(&[("POW", 2, 2), ("POWER", 2, 2)]).typed(rules::double).numeric() => pow;
+    EXP = named(&[("EXP", 1, 1)]).typed(rules::double).numeric() => |env, node, args| real(env, node, &args[0], |x| Some(x.exp()));
+    LN = named(&[("LN", 1, 1)]).typed(rules::double).numeric() => |env, _, args| logarithm(env, &args[0], f64::ln);
+    LOG = named(&[("LOG", 1, 2)]).typed(rules::double).numeric() => |env, _, args| log(env, args);
+    LOG2 = named(&[("LOG2", 1, 1)]).typed(rules::double).numeric() => |env, _, args| logarithm(env, &args[0], f64::log2);
+    LOG10 = named(&[("LOG10", 1, 1)]).typed(rules::double).numeric() => |env, _, args| logarithm(env, &args[0], f64::log10);
+    SIN = named(&[("SIN", 1, 1)]).typed(rules::double).numeric() => |env, node, args| real(env, node, &args[0], |x| Some(x.sin()));
+    COS = named(&[("COS", 1, 1)]).typed(rules::double).numeric() => |env, node, args| real(env, node, &args[0], |x| Some(x.cos()));
+    TAN = named(&[("TAN", 1, 1)]).typed(rules::double).numeric() => |env, node, args| real(env, node, &args[0], |x| Some(x.tan()));
+    ASIN = named(&[("ASIN", 1, 1)]).typed(rules::double).numeric()
+        => |env, node, args| real(env, node, &args[0], |x| (-1.0..=1.0).contains(&x).then(|| x.asin()));
+    ACOS = named(&[("ACOS", 1, 1)]).typed(rules::double).numeric()
+        => |env, node, args| real(env, node, &args[0], |x| (-1.0..=1.0).contains(&x).then(|| x.acos()));
+    ATAN = named(&[("ATAN", 1, 2), ("ATAN2", 2, 2)]).typed(rules::double).numeric() => atan;
+    COT = named(&[("COT", 1, 1)]).typed(rules::double).numeric()
+        => |env, node, args| real(env, node, &args[0], |x| Some(1.0 / x.tan()));
+    DEGREES = named(&[("DEGREES", 1, 1)]).typed(rules::double).null(Null::AnyArgument).numeric()
+        => |env, node, args| real(env, node, &args[0], |x| Some(x.to_degrees()));
+    RADIANS = named(&[("RADIANS", 1, 1)]).typed(rules::double).null(Null::AnyArgument).numeric()
+        => |env, node, args| real(env, node, &args[0], |x| Some(x.to_radians()));
+    PI = named(&[("PI", 0, 0)]).typed(|_, _, _| Ok(typing::pi())).null(Null::Never)
+        => |_, _, _| Ok(Value::Double(std::f64::consts::PI));
+    RAND = named(&[("RAND", 0, 1)]).typed(rules::double).null(Null::Never).volatile() => |env, _, args| rand(env, args);
+    GREATEST = named(&[("GREATEST", 2, ANY)]).typed(extreme_type).null(Null::AnyArgument).parameters(Parameters::Choice(0))
+        => |env, node, args| super::extreme::call(env, node, args, true);
+    LEAST = named(&[("LEAST", 2, ANY)]).typed(extreme_type).null(Null::AnyArgument).parameters(Parameters::Choice(0))
+        => |env, node, args| super::extreme::call(env, node, args, false);
+    BIT_COUNT = named(&[("BIT_COUNT", 1, 1)]).typed(rules::bigint).null(Null::AnyArgument).numeric()
+        => |env, _, args| bit_count(env, &args[0]);
+    INTERVAL = named(&[("INTERVAL", 2, ANY)]).typed(rules::bigint).null(Null::Never).parameters(Parameters::Choice(0))
+        .texts(Places::NONE).numbers(Places::ALL).digits(1)
+        => |env, _, args| interval(env, args);
+}
+
+/// ROUND and TRUNCATE to a constant number of digits. `carry`: rounding may add a digit.
+fn rounded_type(args: &[Expr], carry: u32) -> ColumnType {
+    let digits = match args.get(1).map(|d| &d.kind) {
+        None | Some(ExprKind::Literal(Value::Null)) => Some(0),
+        Some(ExprKind::Literal(Value::UInt(n))) => Some(i64::try_from(*n).unwrap_or(i64::MAX)),
+        Some(ExprKind::Literal(value)) => Some(types::convert::to_i64(value, &mut types::convert::Warnings::new())),
+        _ => None,
+    };
+    match typing::numeric(&args[0]).kind {
+        TypeKind::Decimal { precision, scale } => {
+            let (precision, scale) = (u32::from(precision), u32::from(scale));
+            match digits {
+                Some(digits) => {
+                    let kept = digits.clamp(0, 30) as u32;
+                    let kept = kept.min(scale);
+                    typing::decimal(precision - scale + kept + if kept < scale { carry } else { 0 }, kept)
+                }
+                None => typing::decimal(precision, scale),
+            }
+        }
+        TypeKind::BigInt => typing::bigint(typing::numeric(&args[0]).unsigned),
+        _ => typing::double(),
+    }
+}
+
+/// The type of ABS.
+fn absolute_type(_: &dyn Typing, args: &[Expr], _: CollationId) -> Typed {
+    Ok(match typing::numeric(&args[0]) {
+        ty if class(&ty) == Class::Decimal => ColumnType { unsigned: typing::is_unsigned(&args[0].ty), ..ty },
+        ty => ty,
+    })
+}
+
+/// The type of CEILING and FLOOR.
+fn whole_type(_: &dyn Typing, args: &[Expr], _: CollationId) -> Typed {
+    Ok(match class(&args[0].ty) {
+        Class::Decimal => {
+            let (precision, scale) = typing::decimal_shape(&args[0]);
+            if precision - scale < 18 { typing::bigint(false) } else { typing::decimal(precision - scale + 1, 0) }
+        }
+        _ => match typing::numeric(&args[0]) {
+            ty if class(&ty) == Class::Double => typing::double(),
+            ty => ty,
+        },
+    })
+}
+
+/// The type of GREATEST and LEAST: numbers are compared as numbers; if there is a string, all are compared as strings.
+fn extreme_type(_: &dyn Typing, args: &[Expr], collation: CollationId) -> Typed {
+    let ty = typing::unify(args.iter(), collation);
+    if ty.kind == TypeKind::Json {
+        // JSON values are compared as strings here.
+        return Ok(ColumnType { collation: CollationId::UTF8MB4_BIN, ..ColumnType::new(TypeKind::Text(LobSize::Long)) });
+    }
+    if matches!(ty.kind, TypeKind::VarChar { .. } | TypeKind::VarBinary { .. }) {
+        // Times become strings with the largest number of fraction digits among the arguments.
+        let fsp = args.iter().map(|arg| typing::fsp(&arg.ty)).max().unwrap_or(0);
+        let length = |arg: &Expr| match arg.ty.kind {
+            TypeKind::Time { .. } => typing::string_length(&ColumnType::new(TypeKind::Time { fsp })),
+            TypeKind::DateTime { .. } | TypeKind::Timestamp { .. } => {
+                typing::string_length(&ColumnType::new(TypeKind::DateTime { fsp }))
+            }
+            _ => 0,
+        };
+        let of_times = args.iter().map(length).max().unwrap_or(0);
+        return Ok(typing::string(of_times.max(typing::string_length(&ty)), collation));
+    }
+    Ok(ty)
+}
+
+/// Dates are computed as doubles.
+fn numeric_result<'a>(env: &Env<'a>, node: &'a Expr, outcome: Evaluated<'a>) -> Evaluated<'a> {
+    let value = outcome?;
     if coerce::kind_of(&node.ty) == coerce::Kind::Double && matches!(value, Value::Int(_) | Value::Decimal(_)) {
         return Ok(Value::Double(env.as_double(&value)?));
     }
     Ok(value)
 }
 
-fn compute<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: &'a [Expr]) -> Evaluated<'a> {
-    match function {
-        Function::Abs => abs(env, node, &args[0]),
-        Function::Ceiling | Function::Floor => ceiling_floor(env, node, &args[0], function == Function::Ceiling),
-        Function::Round | Function::Truncate => round(env, node, args, function == Function::Truncate),
-        Function::Sign => sign(env, &args[0]),
-        Function::Sqrt => real(env, node, &args[0], |x| (x >= 0.0).then(|| x.sqrt())),
-        Function::Exp => real(env, node, &args[0], |x| Some(x.exp())),
-        Function::Ln => logarithm(env, &args[0], f64::ln),
-        Function::Log => log(env, args),
-        Function::Log2 => logarithm(env, &args[0], f64::log2),
-        Function::Log10 => logarithm(env, &args[0], f64::log10),
-        Function::Sin => real(env, node, &args[0], |x| Some(x.sin())),
-        Function::Cos => real(env, node, &args[0], |x| Some(x.cos())),
-        Function::Tan => real(env, node, &args[0], |x| Some(x.tan())),
-        Function::Cot => real(env, node, &args[0], |x| Some(1.0 / x.tan())),
-        Function::Asin => real(env, node, &args[0], |x| (-1.0..=1.0).contains(&x).then(|| x.asin())),
-        Function::Acos => real(env, node, &args[0], |x| (-1.0..=1.0).contains(&x).then(|| x.acos())),
-        Function::Atan => atan(env, node, args),
-        Function::Degrees => real(env, node, &args[0], |x| Some(x.to_degrees())),
-        Function::Radians => real(env, node, &args[0], |x| Some(x.to_radians())),
-        Function::Pow => pow(env, node, args),
-        Function::Pi => Ok(Value::Double(std::f64::consts::PI)),
-        Function::Rand => rand(env, args),
-        Function::BitCount if args[0].ty.is_binary_string() && !coerce::is_bits_literal(&args[0].ty) => {
-            Ok(env.text(&args[0])?.map_or(Value::Null, |s| Value::Int(s.iter().map(|b| i64::from(b.count_ones())).sum())))
-        }
-        Function::BitCount => Ok(env.bits(&args[0])?.map_or(Value::Null, |n| Value::Int(i64::from(n.count_ones())))),
-        Function::Greatest | Function::Least => super::extreme::call(env, node, args, function == Function::Greatest),
-        Function::Interval => interval(env, args),
-        _ => unreachable!("{function:?} is not a numeric function"),
+fn bit_count<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
+    if arg.ty.is_binary_string() && !coerce::is_bits_literal(&arg.ty) {
+        return Ok(env.text(arg)?.map_or(Value::Null, |s| Value::Int(s.iter().map(|b| i64::from(b.count_ones())).sum())));
     }
+    Ok(env.bits(arg)?.map_or(Value::Null, |n| Value::Int(i64::from(n.count_ones()))))
 }
 
 /// A double result, or 1690 when it is infinite or no number.

@@ -4,11 +4,12 @@
 //! `fancy-regex`, which tries alternatives up to a bound and then answers 3699, as MySQL does after `regexp_time_limit`.
 
 use super::regexp_syntax::{Translated, has_unknown_class, translate};
+use super::row::{Null, Places, functions, named};
+use super::rules::{self, LONG};
 use crate::aside::{Failure, aside};
 use crate::coerce::{self, Text};
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Step};
-use crate::func::Function;
 use crate::tree::Expr;
 use conditions::Condition;
 use regex::{Regex, RegexBuilder};
@@ -66,15 +67,20 @@ enum Engine {
 /// Where the groups of a match are in the text; the first is the whole match.
 type Groups = Vec<Option<(usize, usize)>>;
 
-/// Computes one of the functions of this file.
-pub(super) fn call<'a>(env: &Env<'a>, function: Function, args: &'a [Expr]) -> Evaluated<'a> {
-    match function {
-        Function::RegexpLike => regexp_like(env, args),
-        Function::RegexpInstr => regexp_instr(env, args),
-        Function::RegexpSubstr => regexp_substr(env, args),
-        Function::RegexpReplace => regexp_replace(env, args),
-        _ => unreachable!("{function:?} is no regular expression function"),
-    }
+functions! {
+    Regexp;
+
+    REGEXP_LIKE = named(&[("REGEXP_LIKE", 2, 3)]).typed(rules::boolean).null(Null::AnyArgument).texts(Places::before(2)).compares()
+        => |env, _, args| regexp_like(env, args);
+    REGEXP_INSTR = named(&[("REGEXP_INSTR", 2, 6)]).typed(rules::bigint).null(Null::AnyArgument).texts(Places::before(2))
+        .integers(Places::range(2, 5)).compares()
+        => |env, _, args| regexp_instr(env, args);
+    REGEXP_REPLACE = named(&[("REGEXP_REPLACE", 3, 6)]).text(|l| l.capped(LONG)).texts(Places::before(3))
+        .collated(Places::before(2)).integers(Places::range(3, 5)).compares()
+        => |env, _, args| regexp_replace(env, args);
+    REGEXP_SUBSTR = named(&[("REGEXP_SUBSTR", 2, 5)]).text(rules::of_first).texts(Places::before(2))
+        .integers(Places::range(2, 4)).compares()
+        => |env, _, args| regexp_substr(env, args);
 }
 
 /// The text as UTF-8; other bytes become U+FFFD.

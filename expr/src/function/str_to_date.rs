@@ -1,12 +1,13 @@
 //! STR_TO_DATE: DATE_FORMAT the other way round.
 
 use super::date_format::{DAY_NAMES, MONTH_NAMES};
+use super::rules::{Typed, Typing};
 use crate::coerce::{self, Kind};
 use crate::error::Error;
 use crate::eval::{Env, Evaluated};
-use crate::tree::Expr;
+use crate::tree::{Expr, ExprKind};
 use types::temporal::{self, days_in_month};
-use types::{Date, DateTime, Time, Value};
+use types::{CollationId, ColumnType, Date, DateTime, Time, TypeKind, Value};
 
 /// What has been read so far.
 #[derive(Default)]
@@ -294,4 +295,22 @@ fn parse_parts<'t>(found: &mut Found, parts: &[u8], mut text: &'t [u8]) -> Optio
         };
     }
     Some(text)
+}
+
+/// The type of STR_TO_DATE, by a constant format.
+pub(super) fn result_type(_: &dyn Typing, args: &[Expr], _: CollationId) -> Typed {
+    let ExprKind::Literal(Value::Bytes(format)) = &args[1].kind else {
+        return Ok(ColumnType::new(TypeKind::DateTime { fsp: 6 }));
+    };
+    let specifiers: Vec<u8> = format.windows(2).filter(|w| w[0] == b'%').map(|w| w[1]).collect();
+    let has = |set: &[u8]| specifiers.iter().any(|s| set.contains(s));
+    // A format with a day and a time but no year or month gives a TIME: the day counts as 24 hours.
+    let date = has(b"abcjmMuUvVwWxXyY");
+    let time = has(b"fHhIiklprsST");
+    let fsp = if has(b"f") { 6 } else { 0 };
+    Ok(ColumnType::new(match (date, time) {
+        (false, true) => TypeKind::Time { fsp },
+        (true, true) => TypeKind::DateTime { fsp },
+        _ => TypeKind::Date,
+    }))
 }

@@ -3,11 +3,13 @@
 //! A string is *text* when its static type has a character set, and *binary* otherwise; mixed arguments make the whole call binary,
 //! as MySQL's collation aggregation does. Stored text is UTF-8; bytes that are not are taken one by one.
 
+use super::row::{ANY, Null, Parameters, Places, functions, named, of_grammar};
+use super::rules::{self, Lengths, constant_integer, constant_length};
 use crate::coerce::Text;
 use crate::error::Error;
 use crate::eval::{Env, Evaluated};
-use crate::func::Function;
 use crate::tree::{Expr, ExprKind};
+use crate::typing;
 use std::borrow::Cow;
 use types::charset::Charset;
 use types::{CollationId, Value, work};
@@ -15,46 +17,114 @@ use types::{CollationId, Value, work};
 /// Work of looking at a character, or at a place where something was found, in bytes of a plain copy (`types::work`).
 const PLACE_UNITS: usize = 16;
 
-/// Computes one of the string functions.
-pub(super) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: &'a [Expr]) -> Evaluated<'a> {
-    match function {
-        Function::Concat => concat(env, args),
-        Function::ConcatWs => concat_ws(env, args),
-        Function::Length => Ok(env.bytes(&args[0])?.map_or(Value::Null, |s| Value::Int(s.len() as i64))),
-        Function::BitLength => Ok(env.bytes(&args[0])?.map_or(Value::Null, |s| Value::Int(s.len() as i64 * 8))),
-        Function::MemberNumber => Ok(crate::coerce::member_number(&env.eval(&args[0])?, &args[0].ty)),
-        Function::CharLength => char_length(env, &args[0]),
-        Function::Upper | Function::Lower => change_case(env, &args[0], function == Function::Upper),
-        Function::Substring => substring(env, args),
-        Function::SubstringIndex => substring_index(env, args),
-        Function::Left | Function::Right => left_right(env, args, function == Function::Left),
-        Function::Trim => trim(env, args, true, true),
-        Function::LTrim => trim(env, args, true, false),
-        Function::RTrim => trim(env, args, false, true),
-        Function::LPad | Function::RPad => {
-            let widest = node.ty.collation.info().map_or(4, |info| usize::from(info.char_bytes_max));
-            pad(env, args, function == Function::LPad, widest)
-        }
-        Function::Repeat => repeat(env, args),
-        Function::Space => space(env, args),
-        Function::Reverse => reverse(env, &args[0]),
-        Function::Replace => replace(env, args),
-        // LOCATE(part, whole [, from]); POSITION(part IN whole) is the same.
-        Function::Locate | Function::Position => locate(env, node, &args[1], &args[0], args.get(2)),
-        Function::Instr => locate(env, node, &args[0], &args[1], None),
-        Function::Insert => insert(env, args),
-        Function::Elt => elt(env, args),
-        Function::Field => field(env, args),
-        Function::FindInSet => find_in_set(env, args),
-        Function::MakeSet => make_set(env, args),
-        Function::ExportSet => export_set(env, args),
-        Function::StrCmp => strcmp(env, args),
-        Function::Quote => quote(env, &args[0]),
-        Function::Ascii => Ok(env.bytes(&args[0])?.map_or(Value::Null, |s| Value::Int(s.first().map_or(0, |b| i64::from(*b))))),
-        Function::Ord => ord(env, &args[0]),
-        Function::Char => char_function(env, args),
-        _ => unreachable!("{function:?} is not a string function"),
-    }
+functions! {
+    String;
+
+    CONCAT = named(&[("CONCAT", 1, ANY)]).text(|l| l.capped(l.first() + l.rest().iter().sum::<u64>())).null(Null::Converted)
+        => |env, _, args| concat(env, args);
+    CONCAT_WS = named(&[("CONCAT_WS", 2, ANY)])
+        .text(|l| l.capped(l.rest().iter().sum::<u64>() + l.first() * l.count().saturating_sub(2))).null(Null::FirstConverted)
+        => |env, _, args| concat_ws(env, args);
+    LENGTH = named(&[("LENGTH", 1, 1), ("OCTET_LENGTH", 1, 1)]).typed(rules::bigint).null(Null::AnyArgument).digits(10)
+        => |env, _, args| Ok(env.bytes(&args[0])?.map_or(Value::Null, |s| Value::Int(s.len() as i64)));
+    CHAR_LENGTH = named(&[("CHAR_LENGTH", 1, 1), ("CHARACTER_LENGTH", 1, 1)]).typed(rules::bigint).null(Null::AnyArgument).digits(10)
+        => |env, _, args| char_length(env, &args[0]);
+    BIT_LENGTH = named(&[("BIT_LENGTH", 1, 1)]).typed(rules::bigint).null(Null::AnyArgument).digits(10)
+        => |env, _, args| Ok(env.bytes(&args[0])?.map_or(Value::Null, |s| Value::Int(s.len() as i64 * 8)));
+    /// The number of an ENUM's member, the bits of a SET's: how a variable of a program or a stored function's value counts as a number.
+    MEMBER_NUMBER = of_grammar("MEMBER_NUMBER").typed(rules::bigint).null(Null::AnyArgument)
+        => |env, _, args| Ok(crate::coerce::member_number(&env.eval(&args[0])?, &args[0].ty));
+    UPPER = named(&[("UPPER", 1, 1), ("UCASE", 1, 1)]).text(rules::of_first).null(Null::Converted)
+        => |env, _, args| change_case(env, &args[0], true);
+    LOWER = named(&[("LOWER", 1, 1), ("LCASE", 1, 1)]).text(rules::of_first).null(Null::Converted)
+        => |env, _, args| change_case(env, &args[0], false);
+    SUBSTRING = named(&[("SUBSTRING", 2, 3)]).text(substring_length).null(Null::Converted).texts(Places::only(0))
+        .integers(Places::from(1))
+        => |env, _, args| substring(env, args);
+    SUBSTRING_INDEX = named(&[("SUBSTRING_INDEX", 3, 3)]).text(rules::of_first).null(Null::Converted).texts(Places::before(2))
+        .collated(Places::only(0)).integers(Places::only(2))
+        => |env, _, args| substring_index(env, args);
+    LEFT = named(&[("LEFT", 2, 2)]).text(first_characters).null(Null::Converted).texts(Places::only(0)).integers(Places::from(1))
+        => |env, _, args| left_right(env, args, true);
+    RIGHT = named(&[("RIGHT", 2, 2)]).text(first_characters).null(Null::Converted).texts(Places::only(0)).integers(Places::from(1))
+        => |env, _, args| left_right(env, args, false);
+    TRIM = of_grammar("TRIM").text(rules::of_first).null(Null::Converted) => |env, _, args| trim(env, args, true, true);
+    LTRIM = named(&[("LTRIM", 1, 1)]).text(rules::of_first).null(Null::Converted) => |env, _, args| trim(env, args, true, false);
+    RTRIM = named(&[("RTRIM", 1, 1)]).text(rules::of_first).null(Null::Converted) => |env, _, args| trim(env, args, false, true);
+    LPAD = named(&[("LPAD", 3, 3)]).text(|l| l.repeated(1, 1)).null(Null::Converted).texts(Places::but(1))
+        .collated(Places::only(0)).integers(Places::only(1))
+        => |env, node, args| pad(env, args, true, widest_character(node));
+    RPAD = named(&[("RPAD", 3, 3)]).text(|l| l.repeated(1, 1)).null(Null::Converted).texts(Places::but(1))
+        .collated(Places::only(0)).integers(Places::only(1))
+        => |env, node, args| pad(env, args, false, widest_character(node));
+    REPEAT = named(&[("REPEAT", 2, 2)]).text(|l| l.repeated(1, l.first())).null(Null::Converted).texts(Places::only(0))
+        .integers(Places::from(1))
+        => |env, _, args| repeat(env, args);
+    REVERSE = named(&[("REVERSE", 1, 1)]).text(rules::of_first).null(Null::Converted) => |env, _, args| reverse(env, &args[0]);
+    REPLACE = named(&[("REPLACE", 3, 3)]).text(replaced_length).null(Null::Converted).collated(Places::only(0))
+        => |env, _, args| replace(env, args);
+    // LOCATE(part, whole [, from])
+    LOCATE = named(&[("LOCATE", 2, 3)]).typed(rules::bigint).null(Null::AnyArgument).texts(Places::before(2))
+        .collated(Places::only(1)).integers(Places::only(2)).digits(10)
+        => |env, node, args| locate(env, node, &args[1], &args[0], args.get(2));
+    INSTR = named(&[("INSTR", 2, 2)]).typed(rules::bigint).null(Null::AnyArgument).collated(Places::only(0)).digits(10)
+        => |env, node, args| locate(env, node, &args[0], &args[1], None);
+    SPACE = named(&[("SPACE", 1, 1)]).text(|l| l.repeated(0, 1)).texts(Places::NONE).integers(Places::only(0))
+        => |env, _, args| space(env, args);
+    ASCII = named(&[("ASCII", 1, 1)]).typed(rules::bigint).null(Null::AnyArgument).digits(3)
+        => |env, _, args| Ok(env.bytes(&args[0])?.map_or(Value::Null, |s| Value::Int(s.first().map_or(0, |b| i64::from(*b)))));
+    ORD = named(&[("ORD", 1, 1)]).typed(rules::bigint).null(Null::AnyArgument) => |env, _, args| ord(env, &args[0]);
+    CHAR = named(&[("CHAR", 1, ANY)]).typed(|_, args, _| Ok(typing::string(args.len() as u64 * 4, CollationId::BINARY)))
+        .null(Null::Converted).texts(Places::NONE).integers(Places::ALL)
+        => |env, _, args| char_function(env, args);
+    INSERT = named(&[("INSERT", 4, 4)]).text(|l| l.capped(l.first() + l.of(3))).null(Null::Converted)
+        .texts(Places::only(0).and(Places::only(3))).collated(Places::only(0)).integers(Places::range(1, 3))
+        => |env, _, args| insert(env, args);
+    FIELD = named(&[("FIELD", 2, ANY)]).typed(rules::bigint).null(Null::Never).parameters(Parameters::Choice(0))
+        .collated(Places::only(0)).digits(10)
+        => |env, _, args| field(env, args);
+    FIND_IN_SET = named(&[("FIND_IN_SET", 2, 2)]).typed(rules::bigint).null(Null::AnyArgument).compares().digits(10)
+        => |env, _, args| find_in_set(env, args);
+    ELT = named(&[("ELT", 2, ANY)]).text(|l| l.rest().iter().copied().max().unwrap_or(0)).texts(Places::from(1))
+        .integers(Places::only(0)).chooses()
+        => |env, _, args| elt(env, args);
+    STRCMP = named(&[("STRCMP", 2, 2)]).typed(rules::bigint).null(Null::AnyArgument).compares().digits(1)
+        => |env, _, args| strcmp(env, args);
+    QUOTE = named(&[("QUOTE", 1, 1)]).text(|l| l.capped(l.first() * 2 + 2)).null(Null::Converted)
+        => |env, _, args| quote(env, &args[0]);
+    MAKE_SET = named(&[("MAKE_SET", 2, ANY)]).text(|l| l.rest().iter().sum::<u64>() + l.count().saturating_sub(2))
+        .null(Null::AnyArgument).texts(Places::from(1)).integers(Places::only(0)).chooses()
+        => |env, _, args| make_set(env, args);
+    EXPORT_SET = named(&[("EXPORT_SET", 3, 5)]).text(|l| 64 * l.of(1).max(l.of(2)) + 63 * l.get(3).unwrap_or(1))
+        .null(Null::Converted).texts(Places::range(1, 4))
+        .integers(Places::only(0).and(Places::only(4)))
+        => |env, _, args| export_set(env, args);
+}
+
+/// The bytes of the widest character of the result.
+fn widest_character(node: &Expr) -> usize {
+    node.ty.collation.info().map_or(4, |info| usize::from(info.char_bytes_max))
+}
+
+/// The length of LEFT and RIGHT.
+fn first_characters(lengths: &Lengths<'_>) -> u64 {
+    constant_length(lengths.args.get(1)).map_or(lengths.first(), |n| n.min(lengths.first()))
+}
+
+fn substring_length(lengths: &Lengths<'_>) -> u64 {
+    let first = lengths.first();
+    let most = match constant_integer(lengths.args.get(1)) {
+        Some(from) if from < 0 && from.unsigned_abs() > first => 0,
+        Some(from) if from < 0 => from.unsigned_abs(),
+        Some(from) => first.saturating_sub(from.unsigned_abs().saturating_sub(1)),
+        None => first,
+    };
+    constant_length(lengths.args.get(2)).map_or(most, |n| n.min(most))
+}
+
+/// The length of REPLACE: MySQL's rule, whatever is replaced.
+fn replaced_length(lengths: &Lengths<'_>) -> u64 {
+    lengths.capped(lengths.first().saturating_mul(lengths.of(2).saturating_sub(1).max(1)))
 }
 
 /// Is the argument used as bytes rather than as characters?

@@ -1,10 +1,10 @@
 //! The types of parameters: a parameter takes the type of the expression beside it, or the type of its value (`param`).
 
 use super::Binder;
-use super::typing::{self, Class, class};
 use crate::error::{Error, Result};
 use crate::param::{ParamKind, ParamUse, has_fraction, has_time};
 use crate::plan::BindContext;
+use expr::typing::{self, Class, class};
 use expr::{Expr, ExprKind, Function};
 use types::{ColumnType, TypeKind, Value};
 
@@ -29,8 +29,8 @@ fn is_open_choice(context: &dyn BindContext, expr: &Expr) -> bool {
 /// The values of which IF, CASE and the like return one.
 fn chosen(expr: &Expr) -> Vec<&Expr> {
     match &expr.kind {
-        ExprKind::Call { function: Function::If, args } => args[1..].iter().collect(),
-        ExprKind::Call { function: Function::IfNull | Function::Coalesce, args } => args.iter().collect(),
+        ExprKind::Call { function: Function::IF, args } => args[1..].iter().collect(),
+        ExprKind::Call { function: Function::IFNULL | Function::COALESCE, args } => args.iter().collect(),
         ExprKind::Case { whens, otherwise } => whens.iter().map(|(_, value)| value).chain(otherwise.as_deref()).collect(),
         _ => Vec::new(),
     }
@@ -38,8 +38,8 @@ fn chosen(expr: &Expr) -> Vec<&Expr> {
 
 fn chosen_mut(expr: &mut Expr) -> Vec<&mut Expr> {
     match &mut expr.kind {
-        ExprKind::Call { function: Function::If, args } => args[1..].iter_mut().collect(),
-        ExprKind::Call { function: Function::IfNull | Function::Coalesce, args } => args.iter_mut().collect(),
+        ExprKind::Call { function: Function::IF, args } => args[1..].iter_mut().collect(),
+        ExprKind::Call { function: Function::IFNULL | Function::COALESCE, args } => args.iter_mut().collect(),
         ExprKind::Case { whens, otherwise } => whens.iter_mut().map(|(_, value)| value).chain(otherwise.as_deref_mut()).collect(),
         _ => Vec::new(),
     }

@@ -3,11 +3,11 @@
 use super::adopt::adopt_number;
 use super::compare::{self, Coercibility, Derivation};
 use super::operand::{cast_to, numeric_operand};
-use super::typing::{self, Class, class};
 use super::{Binder, LevelKind};
 use crate::ast;
 use crate::error::{Clause, Error, Result};
 use crate::param::ParamKind;
+use expr::typing::{self, Class, class};
 use expr::{Aggregate, AggregateFunction as A, Expr, ExprKind};
 use std::sync::Arc;
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value};

@@ -6,8 +6,8 @@
 
 use super::Binder;
 use super::compare::Derivation;
-use super::typing;
 use crate::error::Result;
+use expr::typing;
 use expr::{CompareOp, Expr, ExprKind, Function};
 
 impl Binder<'_> {
@@ -19,14 +19,14 @@ impl Binder<'_> {
         let [condition] = &**conditions else { return Ok(()) };
         let arg = match &condition.kind {
             ExprKind::IsNull { arg, negated: false } => &**arg,
-            ExprKind::Call { function: Function::IsNull, args } => &args[0],
+            ExprKind::Call { function: Function::ISNULL, args } => &args[0],
             _ => return Ok(()),
         };
         let ExprKind::Column { source, column } = arg.kind else { return Ok(()) };
         if arg.nullable || !self.sources[source].table.columns[column].auto_increment {
             return Ok(());
         }
-        let call = ExprKind::Call { function: Function::LastInsertId, args: Vec::new() };
+        let call = ExprKind::Call { function: Function::LAST_INSERT_ID, args: Vec::new() };
         let inserted = Expr { kind: call, ty: typing::bigint(true), nullable: false };
         let found = self.comparison(CompareOp::Equal, arg.clone(), inserted, Derivation::NUMERIC)?;
         *conditions = vec![found];

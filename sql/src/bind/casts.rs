@@ -4,10 +4,10 @@ use super::Binder;
 use super::adopt::{adopt_for_now, adopt_number};
 use super::compare::{Coercibility, Derivation};
 use super::operand::{cast_to, choice_as_number, enum_as_number, is_dated, moved_date_as_number, padded};
-use super::typing::{self, Class, class};
 use crate::ast;
 use crate::error::{Error, Result};
 use crate::param::ParamKind;
+use expr::typing::{self, Class, class};
 use expr::{Expr, ExprKind, Function};
 use types::{CollationId, ColumnType, TypeKind};
 
@@ -17,7 +17,7 @@ impl Binder<'_> {
         if *target == ast::CastTarget::Year {
             enum_as_number(&mut arg);
             self.derivation = Derivation::NUMERIC;
-            let kind = ExprKind::Call { function: Function::ToYear, args: vec![arg] };
+            let kind = ExprKind::Call { function: Function::TO_YEAR, args: vec![arg] };
             return Ok(Expr { kind, ty: ColumnType::unsigned(TypeKind::Year), nullable: true });
         }
         if matches!(target, ast::CastTarget::Char { .. } | ast::CastTarget::Binary { .. }) {
@@ -26,7 +26,7 @@ impl Binder<'_> {
         let ty = self.cast_type(target, &arg)?;
         if class(&ty) == Class::Integer {
             adopt_number(self.context, &mut arg, ParamKind::Int);
-            if matches!(&arg.kind, ExprKind::Call { function: Function::Greatest | Function::Least, args } if args.iter().any(is_dated))
+            if matches!(&arg.kind, ExprKind::Call { function: Function::GREATEST | Function::LEAST, args } if args.iter().any(is_dated))
             {
                 moved_date_as_number(&mut arg);
             }
@@ -65,7 +65,7 @@ impl Binder<'_> {
         if !is_literal && !matches!(arg.ty.kind, TypeKind::Timestamp { .. } | TypeKind::Null) {
             return Err(Error::NoTimestampWithTimeZone);
         }
-        let kind = ExprKind::Call { function: Function::ToUtc, args: vec![arg] };
+        let kind = ExprKind::Call { function: Function::TO_UTC, args: vec![arg] };
         let moved = Expr { kind, ty: ColumnType::new(TypeKind::DateTime { fsp: 6 }), nullable: true };
         Ok(Expr { kind: ExprKind::Cast(Box::new(moved)), ty, nullable: true })
     }

@@ -348,7 +348,7 @@ fn is_other_operation(body: &QueryBody<'_>) -> bool {
 fn unlimited(ty: &ColumnType) -> ColumnType {
     match ty.kind {
         TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Binary { .. } | TypeKind::VarBinary { .. } => {
-            super::typing::string(16_383, ty.collation)
+            expr::typing::string(16_383, ty.collation)
         }
         _ => ty.clone(),
     }
@@ -357,7 +357,7 @@ fn unlimited(ty: &ColumnType) -> ColumnType {
 /// The type of a column of a recursive table: the seed's type, nullable. Integers may have more digits than the seed's.
 fn working_type(ty: ColumnType) -> ColumnType {
     match ty.kind {
-        TypeKind::Null => super::typing::string(0, types::CollationId::BINARY),
+        TypeKind::Null => expr::typing::string(0, types::CollationId::BINARY),
         _ => ColumnType { display_width: None, ..ty },
     }
 }

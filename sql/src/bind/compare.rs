@@ -1,7 +1,7 @@
 //! How two expressions are compared, and the collation in which strings of several sources are compared.
 
-use super::typing::{self, Class, class};
 use crate::error::{Error, IllegalMix, Result};
+use expr::typing::{self, Class, class};
 use expr::{CompareAs, Expr, ExprKind};
 use types::convert::{Problem, StoreContext, Warnings};
 use types::{CollationId, ColumnType, TypeKind, Value};
@@ -238,7 +238,7 @@ pub(crate) fn convert_constants(left: &mut Expr, right: &mut Expr) {
 pub(crate) fn convert_constant(constant: &mut Expr, other: &Expr) {
     let ExprKind::Literal(Value::Bytes(bytes)) = &constant.kind else { return };
     let other_class = class(&other.ty);
-    if super::operand::is_bits_literal(constant) {
+    if expr::typing::is_bits_literal(constant) {
         if matches!(other_class, Class::Integer | Class::Decimal | Class::Double) {
             *constant = super::operand::numeric_operand(constant.clone());
         }
@@ -273,7 +273,7 @@ const MOMENT_MIN: i64 = 101_000_000;
 /// refuse stays.
 pub(crate) fn keep_as_column(constant: &mut Expr, other: &Expr) {
     let ExprKind::Literal(value) = &constant.kind else { return };
-    if !matches!(other.kind, ExprKind::Column { .. }) || super::operand::is_bits_literal(constant) {
+    if !matches!(other.kind, ExprKind::Column { .. }) || expr::typing::is_bits_literal(constant) {
         return;
     }
     let has_fraction = matches!(value, Value::Decimal(_) | Value::Double(_));
@@ -308,7 +308,7 @@ pub(crate) fn convert_year(constant: &mut Expr, other: &Expr) {
         return;
     }
     if is_computed_moment(constant) {
-        let kind = ExprKind::Call { function: expr::Function::Year, args: vec![constant.clone()] };
+        let kind = ExprKind::Call { function: expr::Function::YEAR, args: vec![constant.clone()] };
         *constant = Expr { kind, ty: typing::bigint(false), nullable: true };
         return;
     }

@@ -119,7 +119,7 @@ fn is_timestamp(expr: &Expr) -> bool {
 fn unquoted(expr: &Expr) -> Option<Expr> {
     let ExprKind::Cast(arg) = &expr.kind else { return None };
     let is_text = matches!(expr.ty.kind, TypeKind::VarChar { .. }) && expr.ty.collation == arg.ty.collation;
-    let is_unquoted = matches!(arg.kind, ExprKind::Call { function: expr::Function::JsonUnquote, .. });
+    let is_unquoted = matches!(arg.kind, ExprKind::Call { function: expr::Function::JSON_UNQUOTE, .. });
     (is_text && is_unquoted).then(|| (**arg).clone())
 }
 

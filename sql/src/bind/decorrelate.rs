@@ -27,11 +27,12 @@ use super::from::{Source, SourceKind};
 use super::order::limit_rows;
 use super::query::{Block, BoundSelect, plain_column};
 use super::subquery::replace_columns;
-use super::{Binder, Level, typing};
+use super::{Binder, Level};
 use crate::error::Result;
 use crate::plan::{JoinKind, LimitPlan, Node, SubqueryKeep};
 use crate::planner::{FromBlock, JOINED_TABLES_MAX, JoinTree, estimate, hashes_alike, tree_sources};
 use expr::is_volatile;
+use expr::typing;
 use expr::{Aggregate, AggregateFunction, ArithmeticOp, CompareAs, CompareOp, Expr, ExprKind};
 use types::{TypeKind, Value};
 

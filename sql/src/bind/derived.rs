@@ -7,12 +7,13 @@
 
 use super::from::{Source, SourceKind};
 use super::query::{Block, Bound, BoundSelect};
-use super::{Binder, Changed, Level, LevelKind, typing};
+use super::{Binder, Changed, Level, LevelKind};
 use crate::ast::Query;
 use crate::error::{DefinitionError, Error, Result};
 use crate::plan::{Access, Derived, Node, OutputColumn};
 use crate::planner::{JOINED_TABLES_MAX, JoinTree, node_rows, tree_sources};
 use expr::is_volatile;
+use expr::typing;
 use expr::{Expr, ExprKind};
 use std::sync::Arc;
 use types::schema::{ColumnDef, TableDef, TableId};

@@ -7,7 +7,7 @@ use expr::{Expr, ExprKind, Function};
 /// Is every column of the expression inside ANY_VALUE()?
 pub(super) fn is_vouched_for(expr: &Expr) -> bool {
     match expr.kind {
-        ExprKind::Call { function: Function::AnyValue, .. } => true,
+        ExprKind::Call { function: Function::ANY_VALUE, .. } => true,
         ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. } | ExprKind::Slot(_) => false,
         _ => expr.parts().into_iter().all(is_vouched_for),
     }
@@ -27,7 +27,7 @@ impl Binder<'_> {
             return None;
         }
         let (kind, slot) = match (&expr.kind, grouping) {
-            (ExprKind::Call { function: Function::AnyValue, .. }, _) => return None,
+            (ExprKind::Call { function: Function::ANY_VALUE, .. }, _) => return None,
             (ExprKind::Slot(slot), Some(grouping)) => {
                 if grouping.is_any_value(*slot) {
                     return None;

@@ -7,13 +7,13 @@ use super::operand::{
     bits_as_number, cast_to, choice_as_number, document_as_number, documents_as_texts, documents_as_values, enum_as_number,
     moved_date_as_number, negated_literal, number_argument, numeric_operand, truth_as_document,
 };
-use super::typing::{self, Class, class};
 use super::{Binder, from::dotted};
 use crate::ast;
 use crate::error::{DefinitionError, Error, Result, RowExprProblem};
 use crate::param::{ParamKind, ParamUse};
 use crate::plan::BindContext;
 use crate::row_expr::RowExprUse;
+use expr::typing::{self, Class, class};
 use expr::{ArithmeticOp, CompareAs, CompareOp, Expr, ExprKind, Function, UnaryOp};
 use std::borrow::Cow;
 use types::{CollationId, ColumnType, TypeKind, Value};
@@ -320,7 +320,7 @@ impl Binder<'_> {
     pub(super) fn derivation_of(&self, expr: &Expr) -> Derivation {
         match (&expr.kind, class(&expr.ty)) {
             (_, Class::Null) => Derivation::IGNORABLE,
-            (ExprKind::Call { function, .. }, Class::String) if !super::function_types::takes_part_in_collation(*function, 0) => {
+            (ExprKind::Call { function, .. }, Class::String) if !function.row().collated.holds(0) => {
                 Derivation { collation: expr.ty.collation, level: Coercibility::Coercible }
             }
             (ExprKind::Literal(_) | ExprKind::Param(_), Class::String) => {
@@ -562,7 +562,7 @@ impl Binder<'_> {
         if let Some(escape) = computed {
             let (ty, nullable) = (pattern.ty.clone(), pattern.nullable);
             pattern =
-                Expr { kind: ExprKind::Call { function: Function::LikePattern, args: vec![pattern, escape] }, ty, nullable };
+                Expr { kind: ExprKind::Call { function: Function::LIKE_PATTERN, args: vec![pattern, escape] }, ty, nullable };
         }
         let collation = match derivation.level {
             // Numbers converted to strings.
@@ -607,7 +607,7 @@ impl Binder<'_> {
         arg_derivation.combine(self.derivation, "regexp_like")?;
         let nullable = arg.nullable || pattern.nullable;
         super::function::refuse_bytes_beside_text(&arg, &pattern, "regexp_like")?;
-        let matches = self.boolean(ExprKind::Call { function: Function::RegexpLike, args: vec![arg, pattern] }, nullable);
+        let matches = self.boolean(ExprKind::Call { function: Function::REGEXP_LIKE, args: vec![arg, pattern] }, nullable);
         Ok(if negated { self.boolean(ExprKind::Not(Box::new(matches)), nullable) } else { matches })
     }
 
@@ -760,14 +760,14 @@ impl Binder<'_> {
     fn json_arrow(&mut self, column: &ast::ColumnName<'_>, path: &[u8], unquote: bool) -> Result<Expr> {
         let column = self.name(column)?;
         let path = self.literal(&ast::Literal::String(ast::StringLiteral { bytes: path, charset: None }))?;
-        let kind = ExprKind::Call { function: Function::JsonExtract, args: vec![column, path] };
+        let kind = ExprKind::Call { function: Function::JSON_EXTRACT, args: vec![column, path] };
         let extract = Expr { kind, ty: ColumnType::new(TypeKind::Json), nullable: true };
         self.derivation = Derivation { collation: CollationId::UTF8MB4_BIN, level: Coercibility::Implicit };
         if !unquote {
             return Ok(extract);
         }
         let ty = ColumnType { collation: CollationId::UTF8MB4_BIN, ..ColumnType::new(TypeKind::Text(types::LobSize::Long)) };
-        Ok(Expr { kind: ExprKind::Call { function: Function::JsonUnquote, args: vec![extract] }, ty, nullable: true })
+        Ok(Expr { kind: ExprKind::Call { function: Function::JSON_UNQUOTE, args: vec![extract] }, ty, nullable: true })
     }
 
     /// `DEFAULT(col)`

@@ -1,10 +1,11 @@
 //! MIN and MAX read from an index: if the column leads the index, the first entry in index order that is not NULL is
 //! the answer.
 
+use super::Binder;
 use super::group::Grouping;
-use super::{Binder, typing};
 use crate::plan::{JoinKind, LimitPlan, Node};
 use crate::planner::{FromBlock, JoinTree, OrderNeed, Planned};
+use expr::typing;
 use expr::{Aggregate, AggregateFunction, Expr, ExprKind};
 use types::{TypeKind, Value};
 

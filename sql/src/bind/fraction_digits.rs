@@ -15,10 +15,11 @@
 //! V1: an aggregate has the type with all its digits; an expression that reads it has the type that MySQL reports, with
 //!     fewer digits.
 
+use super::Binder;
 use super::aggregate::AGGREGATE_SLOT;
 use super::query::{Bound, BoundSelect};
 use super::window::WINDOW_SLOT;
-use super::{Binder, typing};
+use expr::typing;
 use expr::{Aggregate, AggregateFunction, ArithmeticOp, Expr, ExprKind, Function, SubqueryTest};
 use types::decimal::{SCALE_MAX, quotient_scale};
 use types::{ColumnType, Decimal, TypeKind, Value};
@@ -35,7 +36,7 @@ pub(super) fn keep_digits(aggregate: &mut Aggregate, increment: u8) {
 
 /// Gives the result of IF or CASE the scale of its type.
 pub(super) fn filled(expr: &mut Expr) {
-    if matches!(expr.kind, ExprKind::Call { function: Function::If, .. } | ExprKind::Case { .. }) {
+    if matches!(expr.kind, ExprKind::Call { function: Function::IF, .. } | ExprKind::Case { .. }) {
         fill(expr);
     }
 }
@@ -138,7 +139,7 @@ impl Binder<'_> {
                 SubqueryTest::Value { column } => self.subqueries.get(subquery.id)?.columns.get(column)?.clone(),
                 _ => return None,
             },
-            ExprKind::Call { function: Function::If, args } => args[1..].iter().find_map(of)?,
+            ExprKind::Call { function: Function::IF, args } => args[1..].iter().find_map(of)?,
             ExprKind::Case { whens, otherwise } => {
                 whens.iter().map(|(_, value)| value).chain(otherwise.as_deref()).find_map(of)?
             }

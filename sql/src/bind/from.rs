@@ -1,12 +1,13 @@
 //! FROM: tables become sources, joins become a tree, names are resolved to columns.
 
 use super::compare::{Coercibility, Derivation};
-use super::{AliasRule, Binder, LevelKind, Scope, class};
+use super::{AliasRule, Binder, LevelKind, Scope};
 use crate::ast::{ColumnName, Join, JoinCondition, JoinKind, ObjectName, TableName, TableRef};
 use crate::error::{Clause, Error, Result};
 use crate::partition::{lies_in, named_partitions};
 use crate::plan::{Action, Derived, Part, Rights};
 use crate::planner::JoinTree;
+use expr::typing::{Class, class};
 use expr::{CompareOp, Expr, ExprKind};
 use std::sync::Arc;
 use types::schema::{IndexKind, TableDef};
@@ -467,8 +468,8 @@ impl Binder<'_> {
         }
         let ty = &from.table.columns[column].ty;
         match class(ty) {
-            super::Class::String => Derivation { collation: ty.collation, level: Coercibility::Implicit },
-            super::Class::Json => Derivation { collation: types::CollationId::UTF8MB4_BIN, level: Coercibility::Implicit },
+            Class::String => Derivation { collation: ty.collation, level: Coercibility::Implicit },
+            Class::Json => Derivation { collation: types::CollationId::UTF8MB4_BIN, level: Coercibility::Implicit },
             _ => Derivation::of_no_text(ty),
         }
     }
@@ -676,7 +677,7 @@ impl Binder<'_> {
         };
         let index = from.table.indexes.iter().find(has_no_null)?;
         let [part] = index.columns.as_slice() else { return None };
-        let is_whole = class(&from.table.columns[part.column].ty) == super::Class::Integer;
+        let is_whole = class(&from.table.columns[part.column].ty) == Class::Integer;
         is_whole.then_some((source, part.column))
     }
 

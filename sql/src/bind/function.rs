@@ -3,24 +3,48 @@
 use super::Binder;
 use super::adopt::{adopt_for_now, adopt_moment, adopt_number};
 use super::compare::{self, Coercibility, Derivation};
-use super::function_names::{FUNCTIONS, NOT_SUPPORTED};
-use super::function_types::{becomes_text, date_add_type, is_integer, is_numeric, is_of_days, takes_part_in_collation};
-use super::operand::{
-    bits_as_number, choice_as_number, enum_as_number, is_bits_literal, moved_date_as_number, number_argument, numeric_operand,
-};
-use super::typing::{self, Class, class};
+use super::operand::{bits_as_number, choice_as_number, enum_as_number, moved_date_as_number, number_argument, numeric_operand};
 use crate::ast;
-use crate::error::{Error, Result};
+use crate::error::{DefinitionError, Error, Result};
 use crate::param::ParamKind;
+use expr::function::is_of_days;
+use expr::function::row::Parameters;
+use expr::function::rules::{Problem, Typing};
+use expr::typing::{self, Class, class, is_bits_literal};
 use expr::{ArithmeticOp, CompareOp, Expr, ExprKind, Function as F};
 use smallvec::SmallVec;
 use types::convert::{Severity, StoreContext, Warnings};
+use types::temporal::IntervalUnit;
 use types::{CollationId, ColumnType, TypeKind, Value};
 
 /// Is there a built-in function of this name?
 pub(crate) fn is_function(name: &str) -> bool {
-    let upper = name.to_ascii_uppercase();
-    FUNCTIONS.binary_search_by(|entry| entry.0.cmp(upper.as_str())).is_ok()
+    F::by_name(name).is_some()
+}
+
+impl Typing for Binder<'_> {
+    fn is_strict(&self) -> bool {
+        self.mode.strict
+    }
+
+    fn literal_collation(&self) -> CollationId {
+        self.literal_collation()
+    }
+
+    fn constant_text(&self, expr: &Expr) -> Option<Vec<u8>> {
+        self.context.constant_text(expr)
+    }
+}
+
+impl From<Problem> for Error {
+    fn from(problem: Problem) -> Self {
+        match problem {
+            Problem::TooBigPrecision { function, precision, max } => {
+                DefinitionError::TooBigPrecision { column: function.to_owned(), precision, max }.into()
+            }
+            Problem::WrongArguments { function } => Error::WrongArguments(function.to_owned()),
+        }
+    }
 }
 
 impl Binder<'_> {
@@ -36,8 +60,7 @@ impl Binder<'_> {
             let Some(database) = self.context.database() else { return Err(Error::NoDatabase) };
             return Err(Error::FunctionApart(format!("{database}.{name}")));
         }
-        let upper = name.to_ascii_uppercase();
-        let Ok(found) = FUNCTIONS.binary_search_by(|entry| entry.0.cmp(upper.as_str())) else {
+        let Some((function, fewest, most)) = F::by_name(name) else {
             return match self
                 .context
                 .database()
@@ -45,68 +68,63 @@ impl Binder<'_> {
                 .transpose()?
             {
                 Some(Some(function)) => self.stored_call(function, call.args),
-                _ => Err(self.unknown_function(name, &upper)),
+                _ => Err(self.unknown_function(name)),
             };
         };
-        let (_, function, fewest, most) = FUNCTIONS[found];
         if call.args.len() < fewest || call.args.len() > most {
             return Err(Error::WrongParamCount(name.to_owned()));
         }
+        let row = function.row();
         let mut args = Vec::with_capacity(call.args.len());
         let mut derivations: SmallVec<[Derivation; 4]> = SmallVec::new();
         let mut first = Derivation::IGNORABLE;
         for (n, arg) in call.args.iter().enumerate() {
             let in_any_value = self.in_any_value;
-            self.in_any_value |= function == F::AnyValue;
+            self.in_any_value |= function == F::ANY_VALUE;
             let bound = self.value(arg);
             self.in_any_value = in_any_value;
             args.push(bound?);
             if n == 0 {
                 first = self.derivation;
             }
-            if takes_part_in_collation(function, n) {
+            if row.collated.holds(n) {
                 derivations.push(self.derivation);
             }
         }
-        let compares = matches!(
-            function,
-            F::NullIf | F::StrCmp | F::FindInSet | F::RegexpLike | F::RegexpInstr | F::RegexpSubstr | F::RegexpReplace
-        );
-        let derivation = match compares {
+        let derivation = match row.compares {
             true => compare::compared(&derivations, &name.to_lowercase())?,
             false => compare::joined(&derivations, &name.to_lowercase())?,
         };
         let derivation = match function {
             // The format determines the coercibility; the collation is the connection's.
-            F::DateFormat | F::TimeFormat | F::FromUnixTime if args.len() == 2 => {
+            F::DATE_FORMAT | F::TIME_FORMAT | F::FROM_UNIXTIME if args.len() == 2 => {
                 Derivation { collation: self.literal_collation(), ..self.derivation }
             }
             _ => derivation,
         };
         // The result of a choosing function has the collation of the chosen arguments alone.
-        let chooses = matches!(function, F::If | F::IfNull | F::Coalesce | F::Elt | F::MakeSet);
-        let is_made = |arg: &Expr| !chooses || matches!(arg.kind, ExprKind::Literal(_));
-        let of_text = args.iter_mut().enumerate().filter(|(n, arg)| becomes_text(function, *n) && is_made(arg));
-        if function != F::FindInSet {
+        let is_made = |arg: &Expr| !row.chooses || matches!(arg.kind, ExprKind::Literal(_));
+        let of_text = args.iter_mut().enumerate().filter(|(n, arg)| row.texts.holds(*n) && is_made(arg));
+        if function != F::FIND_IN_SET {
             self.bytes_as_text(of_text.map(|(_, arg)| arg), derivation)?;
         }
-        if matches!(function, F::RegexpLike | F::RegexpInstr | F::RegexpSubstr | F::RegexpReplace) {
+        if matches!(function, F::REGEXP_LIKE | F::REGEXP_INSTR | F::REGEXP_SUBSTR | F::REGEXP_REPLACE) {
             refuse_bytes_beside_text(&args[0], &args[1], &name.to_lowercase())?;
         }
-        if function == F::RegexpReplace {
+        if function == F::REGEXP_REPLACE {
             refuse_replacement(&args, [derivations[0].level, derivations[1].level])?;
         }
-        if function == F::StrCmp {
+        if function == F::STRCMP {
             self.refuse_no_dates(&args[0], &args[1])?;
         }
-        if compares {
+        if row.compares {
             share_collation(function, &mut args, derivation);
         }
-        if upper == "MOD" {
+        if function == F::MOD {
             let right = numeric_operand(args.remove(1));
             return Ok(self.arithmetic(ArithmeticOp::Modulo, numeric_operand(args.remove(0)), right));
         }
-        if let (F::Char, Some(charset)) = (function, call.using) {
+        if let (F::CHAR, Some(charset)) = (function, call.using) {
             let bytes = self.finish_call(function, args, derivation, first)?;
             let text = self.in_charset(bytes, charset)?;
             self.derivation.level = Coercibility::Coercible;
@@ -116,9 +134,10 @@ impl Binder<'_> {
     }
 
     #[cold]
-    fn unknown_function(&self, name: &str, upper: &str) -> Error {
-        if NOT_SUPPORTED.contains(&upper) || upper.starts_with("ST_") || upper.starts_with("MBR") {
-            return Error::NotSupported(upper.to_owned());
+    fn unknown_function(&self, name: &str) -> Error {
+        let upper = name.to_ascii_uppercase();
+        if expr::function::is_not_supported(&upper) {
+            return Error::NotSupported(upper);
         }
         match self.context.database() {
             Some(database) => Error::UnknownFunction(format!("{database}.{name}")),
@@ -128,12 +147,13 @@ impl Binder<'_> {
 
     /// Finds the type of a call whose arguments are bound.
     fn finish_call(&mut self, function: F, mut args: Vec<Expr>, derivation: Derivation, first: Derivation) -> Result<Expr> {
+        let row = function.row();
         match function {
-            F::IsNull => {
+            F::ISNULL => {
                 let arg = args.remove(0);
                 return Ok(self.boolean(ExprKind::IsNull { arg: Box::new(arg), negated: false }, false));
             }
-            F::NullIf => {
+            F::NULLIF => {
                 let mut nulled = self.null_if(args, derivation)?;
                 if class(&nulled.ty) == Class::String {
                     nulled.ty.collation = first.collation;
@@ -141,7 +161,7 @@ impl Binder<'_> {
                 self.derivation = first;
                 return Ok(nulled);
             }
-            F::Coercibility => {
+            F::COERCIBILITY => {
                 let level = match first.level {
                     Coercibility::Explicit => 0,
                     Coercibility::Implicit => 2,
@@ -156,21 +176,21 @@ impl Binder<'_> {
                 return Ok(Expr { ty: ColumnType { display_width: Some(10), ..number.ty.clone() }, ..number });
             }
             // The value may come from any row of the group; `group` removes the call.
-            F::AnyValue if self.scope.aggregates.is_some() && !self.scope.in_aggregate => {
+            F::ANY_VALUE if self.scope.aggregates.is_some() && !self.scope.in_aggregate => {
                 self.derivation = first;
                 return Ok(super::group::any_value_of(args.remove(0)));
             }
-            F::AnyValue => {
+            F::ANY_VALUE => {
                 self.derivation = first;
                 return Ok(args.remove(0));
             }
-            F::NameConst if !args.iter().all(super::compare::is_constant) || args[0].nullable => {
+            F::NAME_CONST if !args.iter().all(super::compare::is_constant) || args[0].nullable => {
                 return Err(Error::WrongArguments("NAME_CONST".to_owned()));
             }
-            F::NameConst => return Ok(args.remove(1)),
-            F::If => super::operand::document_as_number(&mut args[0]),
+            F::NAME_CONST => return Ok(args.remove(1)),
+            F::IF => super::operand::document_as_number(&mut args[0]),
             // Strings and numbers are compared as numbers.
-            F::Field if args.iter().any(|arg| matches!(class(&arg.ty), Class::Integer | Class::Decimal | Class::Double)) => {
+            F::FIELD if args.iter().any(|arg| matches!(class(&arg.ty), Class::Integer | Class::Decimal | Class::Double)) => {
                 args = args
                     .into_iter()
                     .map(|arg| if class(&arg.ty) == Class::String { numeric_operand(arg) } else { arg })
@@ -179,42 +199,33 @@ impl Binder<'_> {
             _ => {}
         }
         self.adopt_args(function, &mut args);
-        if is_numeric(function) {
-            let convert = if function == F::BitCount { numeric_operand } else { number_argument };
+        if row.is_numeric {
+            let convert = if function == F::BIT_COUNT { numeric_operand } else { number_argument };
             args = args.into_iter().map(convert).collect();
         }
         // Functions that convert numbers to times: hexadecimal literals and ENUM values count as numbers.
-        let numbers = match function {
-            F::FromUnixTime => 1,
-            F::SecToTime | F::MakeTime | F::MakeDate | F::FromDays | F::Interval => args.len(),
-            _ => 0,
-        };
-        for arg in &mut args[..numbers] {
+        for (_, arg) in args.iter_mut().enumerate().filter(|(n, _)| row.numbers.holds(*n)) {
             if is_bits_literal(arg) {
                 *arg = numeric_operand(arg.clone());
             }
         }
         // If all arguments are NULL, the result has no character set.
-        let no_text =
-            derivation.level == Coercibility::Ignorable && (0..args.len()).any(|n| takes_part_in_collation(function, n));
+        let no_text = derivation.level == Coercibility::Ignorable && (0..args.len()).any(|n| row.collated.holds(n));
         let collation = if no_text { CollationId::BINARY } else { self.string_collation(derivation) };
-        let ty = self.call_type(function, &args, collation)?;
-        if is_numeric(function) && class(&ty) == Class::Double {
+        let ty = row.type_of(self, &args, collation)?;
+        if row.is_numeric && class(&ty) == Class::Double {
             args.iter_mut().for_each(|arg| self.average_as_double(arg));
         }
-        let is_number = |n: &usize| *n < numbers || is_integer(function, *n);
-        for (_, arg) in args.iter_mut().enumerate().filter(|(n, _)| is_number(n)) {
+        for (_, arg) in args.iter_mut().enumerate().filter(|(n, _)| row.numbers.holds(*n) || row.integers.holds(*n)) {
             as_number_of_text(arg);
         }
-        let nullable = self.call_nullable(function, &args);
+        let nullable = row.is_nullable(&args, self.mode.strict);
         self.derivation = match class(&ty) {
             Class::Json => Derivation { collation: CollationId::UTF8MB4_BIN, level: Coercibility::Implicit },
             Class::String => {
                 let level = match function {
-                    F::User | F::CurrentUser | F::SessionUser | F::SystemUser | F::Database | F::Version => {
-                        Coercibility::SystemConstant
-                    }
-                    F::DateFormat | F::TimeFormat => derivation.level,
+                    _ if row.is_system_constant => Coercibility::SystemConstant,
+                    F::DATE_FORMAT | F::TIME_FORMAT => derivation.level,
                     _ if matches!(derivation.level, Coercibility::Explicit | Coercibility::None) => derivation.level,
                     _ if no_text && ty.collation == CollationId::BINARY => Coercibility::Ignorable,
                     _ if derivation.level == Coercibility::SystemConstant => Coercibility::SystemConstant,
@@ -226,7 +237,7 @@ impl Binder<'_> {
             Class::Null => Derivation::IGNORABLE,
             _ => Derivation::NUMERIC,
         };
-        let definer = if function == F::CurrentUser { self.context.definer(self.rights) } else { None };
+        let definer = if function == F::CURRENT_USER { self.context.definer(self.rights) } else { None };
         let kind = match definer {
             Some(account) => ExprKind::Literal(Value::Bytes(account.into_bytes().into())),
             None => ExprKind::Call { function, args },
@@ -239,7 +250,7 @@ impl Binder<'_> {
         let mut side = |arg| -> Result<(Expr, Derivation)> {
             let arg = self.value(arg)?;
             let derivation = self.derivation;
-            Ok((self.finish_call(F::Soundex, vec![arg], derivation, derivation)?, self.derivation))
+            Ok((self.finish_call(F::SOUNDEX, vec![arg], derivation, derivation)?, self.derivation))
         };
         let ((left, a), (right, b)) = (side(left)?, side(right)?);
         let derivation = a.combine(b, "sounds like")?;
@@ -249,9 +260,9 @@ impl Binder<'_> {
     /// `value MEMBER OF(array)`
     pub(super) fn member_of(&mut self, value: &ast::Expr<'_>, array: &ast::Expr<'_>) -> Result<Expr> {
         let mut args = vec![self.value(value)?, self.value(array)?];
-        self.adopt_args(F::JsonMemberOf, &mut args);
+        self.adopt_args(F::JSON_MEMBER_OF, &mut args);
         let nullable = args.iter().any(|a| a.nullable);
-        Ok(self.boolean(ExprKind::Call { function: F::JsonMemberOf, args }, nullable))
+        Ok(self.boolean(ExprKind::Call { function: F::JSON_MEMBER_OF, args }, nullable))
     }
 
     /// JSON_VALUE. Arguments: document, path, then for ON EMPTY and for ON ERROR the action (0 NULL, 1 an error, 2 the
@@ -285,28 +296,23 @@ impl Binder<'_> {
             Class::Json => Derivation { collation: ty.collation, level: Coercibility::Implicit },
             _ => Derivation::NUMERIC,
         };
-        Ok(Expr { kind: ExprKind::Call { function: F::JsonValue, args }, ty, nullable: true })
+        Ok(Expr { kind: ExprKind::Call { function: F::JSON_VALUE, args }, ty, nullable: true })
     }
 
     /// Gives parameters among the arguments types: numbers for numeric functions; for choosing functions the type of
     /// the others; else strings.
     fn adopt_args(&self, function: F, args: &mut [Expr]) {
         let text = self.text();
-        match function {
-            F::If => self.adopt_choice(args[1..].iter_mut(), &text),
-            F::IfNull | F::Coalesce | F::Greatest | F::Least | F::Field | F::Interval => {
-                self.adopt_choice(args.iter_mut(), &text)
-            }
-            F::Time | F::AddTime | F::SubTime => args.iter_mut().for_each(|arg| self.adopt_time(arg)),
-            F::Ceiling | F::Floor | F::Round | F::Truncate => {
+        match function.row().parameters {
+            Parameters::Choice(first) => self.adopt_choice(args[first..].iter_mut(), &text),
+            Parameters::Time => args.iter_mut().for_each(|arg| self.adopt_time(arg)),
+            Parameters::Rounded => {
                 for (arg, wanted) in args.iter_mut().zip([ParamKind::Decimal, ParamKind::Int]) {
                     adopt_number(self.context, arg, wanted);
                 }
             }
-            _ if is_numeric(function) || function == F::Sleep => {
-                args.iter_mut().for_each(|arg| adopt_number(self.context, arg, ParamKind::Double))
-            }
-            _ => args.iter_mut().for_each(|arg| adopt_for_now(self.context, arg, &text)),
+            Parameters::Double => args.iter_mut().for_each(|arg| adopt_number(self.context, arg, ParamKind::Double)),
+            Parameters::Text => args.iter_mut().for_each(|arg| adopt_for_now(self.context, arg, &text)),
         }
     }
 
@@ -332,27 +338,27 @@ impl Binder<'_> {
         let mut right = self.value(right)?;
         let derivation = compare::joined(&[derivation, self.derivation], "concat")?;
         self.bytes_as_text([&mut left, &mut right].into_iter(), derivation)?;
-        self.finish_call(F::Concat, vec![left, right], derivation, derivation)
+        self.finish_call(F::CONCAT, vec![left, right], derivation, derivation)
     }
 
     pub(super) fn date_arithmetic(&mut self, date: &ast::DateArithmetic<'_>) -> Result<Expr> {
         let mut value = self.value(&date.date)?;
         let mut amount = self.value(&date.amount)?;
-        adopt_moment(self.context, &mut value, is_of_days(date.unit));
+        adopt_moment(self.context, &mut value, is_of_days(unit_of(date.unit)));
         if date.unit.name().contains('_') {
             adopt_for_now(self.context, &mut amount, &self.text());
         } else {
             adopt_number(self.context, &mut amount, ParamKind::Int);
         }
         let amount = interval_amount(amount, date.unit);
-        let ty = date_add_type(&value, &amount, date.unit, self.literal_collation());
-        let unit = self.unit(date.unit);
-        let function = if date.subtract { F::DateSub } else { F::DateAdd };
+        let args = vec![value, amount, self.unit(date.unit)];
+        let function = if date.subtract { F::DATE_SUB } else { F::DATE_ADD };
+        let ty = function.row().type_of(self, &args, self.literal_collation())?;
         self.derivation = match class(&ty) {
             Class::String => Derivation { collation: ty.collation, level: Coercibility::Coercible },
             _ => Derivation::NUMERIC,
         };
-        Ok(Expr { kind: ExprKind::Call { function, args: vec![value, amount, unit] }, ty, nullable: true })
+        Ok(Expr { kind: ExprKind::Call { function, args }, ty, nullable: true })
     }
 
     fn unit(&self, unit: ast::IntervalUnit) -> Expr {
@@ -366,7 +372,7 @@ impl Binder<'_> {
         adopt_for_now(self.context, &mut arg, &ColumnType::new(TypeKind::DateTime { fsp: 6 }));
         self.derivation = Derivation::NUMERIC;
         let args = vec![self.unit(unit), arg];
-        Ok(Expr { kind: ExprKind::Call { function: F::Extract, args }, ty: typing::bigint(false), nullable: true })
+        Ok(Expr { kind: ExprKind::Call { function: F::EXTRACT, args }, ty: typing::bigint(false), nullable: true })
     }
 
     pub(super) fn unit_call(
@@ -378,22 +384,20 @@ impl Binder<'_> {
         let mut first = self.value(&args[0])?;
         let mut second = self.value(&args[1])?;
         if function == ast::UnitFunction::TimestampAdd {
-            adopt_moment(self.context, &mut second, is_of_days(unit));
+            adopt_moment(self.context, &mut second, is_of_days(unit_of(unit)));
             adopt_number(self.context, &mut first, ParamKind::Int);
             first = interval_amount(first, unit);
         }
-        let (function, ty) = match function {
-            ast::UnitFunction::TimestampAdd => {
-                let collation = self.literal_collation();
-                (F::TimestampAdd, date_add_type(&second, &first, unit, collation))
-            }
-            ast::UnitFunction::TimestampDiff => (F::TimestampDiff, typing::bigint(false)),
+        let function = match function {
+            ast::UnitFunction::TimestampAdd => F::TIMESTAMPADD,
+            ast::UnitFunction::TimestampDiff => F::TIMESTAMPDIFF,
         };
+        let args = vec![self.unit(unit), first, second];
+        let ty = function.row().type_of(self, &args, self.literal_collation())?;
         self.derivation = match class(&ty) {
             Class::String => Derivation { collation: ty.collation, level: Coercibility::Coercible },
             _ => Derivation::NUMERIC,
         };
-        let args = vec![self.unit(unit), first, second];
         Ok(Expr { kind: ExprKind::Call { function, args }, ty, nullable: true })
     }
 
@@ -406,12 +410,17 @@ impl Binder<'_> {
         }
         self.bytes_as_text(args.iter_mut(), derivation)?;
         let function = match side {
-            ast::TrimSide::Both => F::Trim,
-            ast::TrimSide::Leading => F::LTrim,
-            ast::TrimSide::Trailing => F::RTrim,
+            ast::TrimSide::Both => F::TRIM,
+            ast::TrimSide::Leading => F::LTRIM,
+            ast::TrimSide::Trailing => F::RTRIM,
         };
         self.finish_call(function, args, derivation, derivation)
     }
+}
+
+/// The unit as evaluation knows it.
+fn unit_of(unit: ast::IntervalUnit) -> IntervalUnit {
+    IntervalUnit::parse(unit.name()).expect("both enums have the same units")
 }
 
 /// NULLIF with a TIME or YEAR column converts a literal to the column's type, if it is a value of that type.
@@ -437,7 +446,7 @@ fn convert_to_column(literal: &mut Expr, column: &Expr) {
 
 /// NULLIF with a BIGINT column: converts a string to the integer that it begins with, a date to its number.
 fn convert_to_integer(literal: &mut Expr, unsigned: bool) {
-    if super::operand::is_bits_literal(literal) {
+    if expr::typing::is_bits_literal(literal) {
         *literal = super::operand::numeric_operand(literal.clone());
         return;
     }
@@ -489,7 +498,7 @@ fn share_collation(function: F, args: &mut [Expr], together: Derivation) {
     }
     for (n, arg) in args.iter_mut().enumerate() {
         let is_text = class(&arg.ty) == Class::String && arg.ty.collation != CollationId::BINARY;
-        if is_text && takes_part_in_collation(function, n) {
+        if is_text && function.row().collated.holds(n) {
             arg.ty.collation = together.collation;
         }
     }

@@ -8,8 +8,9 @@
 use super::aggregate::AGGREGATE_SLOT;
 use super::depend::{Facts, Known};
 use super::window::WINDOW_SLOT;
-use super::{Binder, qualified, typing};
+use super::{Binder, qualified};
 use crate::error::{Clause, Error, Result};
+use expr::typing;
 use expr::{Aggregate, AggregateFunction, CompareOp, Expr, ExprKind, Function};
 use types::Value;
 
@@ -19,7 +20,7 @@ pub(super) const LEVEL_SLOT: usize = (1 << 32) - 1;
 /// `ANY_VALUE(value)`, until it is known whether the block is grouped.
 pub(super) fn any_value_of(value: Expr) -> Expr {
     let (ty, nullable) = (typing::stored(&value.ty), value.nullable);
-    Expr { kind: ExprKind::Call { function: Function::AnyValue, args: vec![value] }, ty, nullable }
+    Expr { kind: ExprKind::Call { function: Function::ANY_VALUE, args: vec![value] }, ty, nullable }
 }
 
 /// GROUPING() returns one bit per argument.
@@ -73,7 +74,7 @@ impl Binder<'_> {
                 _ => Error::InvalidGroupUse,
             });
         }
-        let bigint = super::typing::bigint(false);
+        let bigint = expr::typing::bigint(false);
         let mut sum: Option<Expr> = None;
         for (n, arg) in given.into_iter().enumerate() {
             let level = Expr { kind: ExprKind::Slot(LEVEL_SLOT), ty: bigint.clone(), nullable: false };
@@ -130,7 +131,7 @@ impl Grouping {
                 Ok(out)
             }
             ExprKind::Compare { left, right, .. } if left.kind == ExprKind::Slot(LEVEL_SLOT) => self.is_rolled_up(expr, right),
-            ExprKind::Call { function: Function::AnyValue, args } => {
+            ExprKind::Call { function: Function::ANY_VALUE, args } => {
                 let strict = std::mem::replace(&mut self.strict, false);
                 let value = self.rewrite(binder, &args[0], position, clause);
                 self.strict = strict;
@@ -270,7 +271,7 @@ fn is_never_null(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::IsNull { .. } | ExprKind::IsTruth { .. } => true,
         ExprKind::Compare { op, .. } => *op == CompareOp::NullSafeEqual,
-        ExprKind::Call { function: Function::IfNull | Function::Coalesce, args } => {
+        ExprKind::Call { function: Function::IFNULL | Function::COALESCE, args } => {
             !expr.nullable && args.last().is_some_and(|arg| !arg.nullable)
         }
         _ => false,

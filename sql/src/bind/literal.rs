@@ -2,10 +2,10 @@
 
 use super::Binder;
 use super::compare::{Coercibility, Derivation};
-use super::typing;
 use crate::ast::{Literal, StringLiteral};
 use crate::error::{Error, Result};
 use expr::Expr;
+use expr::typing;
 use std::borrow::Cow;
 use types::charset::Charset;
 use types::temporal::{self, DateRules};

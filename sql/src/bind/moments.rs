@@ -5,11 +5,11 @@
 //! raise 3854 if they are not valid text.
 
 use super::compare::{Coercibility, Derivation};
-use super::typing::{self, Class, class};
 use super::{Binder, compare};
 use crate::ast;
 use crate::error::{Error, Result};
 use expr::is_fixed;
+use expr::typing::{self, Class, class};
 use expr::{CompareAs, CompareOp, Expr, ExprKind};
 use types::charset::Charset;
 use types::{CollationId, ColumnType, TypeKind, Value};

@@ -1,6 +1,6 @@
 //! Operands: converts an expression where a number, a string or a JSON document is required.
 
-use super::typing::{self, Class, class};
+use expr::typing::{self, Class, class, is_bits_literal};
 use expr::{Expr, ExprKind, Function, SubqueryTest};
 use types::{CollationId, ColumnType, Decimal, TypeKind, Value};
 
@@ -21,7 +21,7 @@ pub(super) fn padded(cast: Expr, length: u32) -> Expr {
     let zero = Expr::literal(Value::text(b"\0"), typing::string(1, CollationId::BINARY));
     let ty = cast.ty.clone();
     let args = vec![cast, super::literal::integer(length.into()), zero];
-    Expr { kind: ExprKind::Call { function: Function::RPad, args }, ty, nullable: true }
+    Expr { kind: ExprKind::Call { function: Function::RPAD, args }, ty, nullable: true }
 }
 
 /// A truth value beside a JSON value is JSON's true or false.
@@ -52,18 +52,13 @@ pub(super) fn enum_as_number(expr: &mut Expr) {
     }
     let kind = match &expr.kind {
         ExprKind::Column { source, column } => ExprKind::ColumnOrdinal { source: *source, column: *column },
-        ExprKind::Param(_) => ExprKind::Call { function: Function::MemberNumber, args: vec![expr.clone()] },
+        ExprKind::Param(_) => ExprKind::Call { function: Function::MEMBER_NUMBER, args: vec![expr.clone()] },
         ExprKind::Subquery(subquery) if matches!(subquery.test, SubqueryTest::Call { .. }) => {
-            ExprKind::Call { function: Function::MemberNumber, args: vec![expr.clone()] }
+            ExprKind::Call { function: Function::MEMBER_NUMBER, args: vec![expr.clone()] }
         }
         _ => return,
     };
     *expr = Expr { kind, ty: typing::bigint(true), nullable: expr.nullable };
-}
-
-/// Is it a result of [`enum_as_number`]?
-pub(super) fn is_member_number(expr: &Expr) -> bool {
-    matches!(expr.kind, ExprKind::ColumnOrdinal { .. } | ExprKind::Call { function: Function::MemberNumber, .. })
 }
 
 /// An operand of arithmetic: ENUM columns and hexadecimal literals become numbers.
@@ -110,18 +105,18 @@ pub(super) fn moved_date_as_number(expr: &mut Expr) {
     use Function as F;
     let is_text = class(&expr.ty) == Class::String;
     let ExprKind::Call { function, args } = &mut expr.kind else { return };
-    if matches!(function, F::Greatest | F::Least) && args.iter().any(is_only_text) {
+    if matches!(*function, F::GREATEST | F::LEAST) && args.iter().any(is_only_text) {
         return;
     }
-    if is_text && matches!(function, F::Greatest | F::Least) && args.iter().any(is_clock) && !args.iter().any(is_dated) {
+    if is_text && matches!(*function, F::GREATEST | F::LEAST) && args.iter().any(is_clock) && !args.iter().any(is_dated) {
         // Beside times and years all are numbers.
         args.iter_mut().for_each(to_number);
         expr.ty = typing::double();
         return;
     }
-    let is_date = match function {
-        F::DateAdd | F::DateSub | F::TimestampAdd | F::AddTime | F::SubTime => true,
-        F::Greatest | F::Least => args.iter().any(is_dated),
+    let is_date = match *function {
+        F::DATE_ADD | F::DATE_SUB | F::TIMESTAMPADD | F::ADDTIME | F::SUBTIME => true,
+        F::GREATEST | F::LEAST => args.iter().any(is_dated),
         _ => false,
     };
     if is_date && is_text {
@@ -149,7 +144,7 @@ pub(super) fn choice_as_number(expr: &mut Expr) {
         return;
     }
     match &mut expr.kind {
-        ExprKind::Call { function: Function::If, args } => args[1..].iter_mut().for_each(to_number),
+        ExprKind::Call { function: Function::IF, args } => args[1..].iter_mut().for_each(to_number),
         ExprKind::Case { whens, otherwise } => {
             whens.iter_mut().map(|(_, value)| value).chain(otherwise.as_deref_mut()).for_each(to_number);
         }
@@ -166,11 +161,6 @@ pub(super) fn to_number(expr: &mut Expr) {
 /// Like [`numeric_operand`], for functions of one number, for which hexadecimal literals are doubles.
 pub(super) fn number_argument(expr: Expr) -> Expr {
     if is_bits_literal(&expr) { cast_to(expr, typing::double()) } else { numeric_operand(expr) }
-}
-
-/// A literal `0x..`, `b'..'`: bytes that are a number in numeric context.
-pub(super) fn is_bits_literal(expr: &Expr) -> bool {
-    expr.ty.unsigned && matches!(expr.kind, ExprKind::Literal(Value::Bytes(_)))
 }
 
 /// Converts a hexadecimal literal to its number; other expressions stay.

@@ -16,11 +16,11 @@
 use super::from::{Source, SourceKind};
 use super::query::{Bound, BoundSelect, convert_to};
 use super::subquery::replace_columns;
-use super::typing::{Class, class};
 use super::{Binder, derived::stored};
 use crate::error::Result;
 use crate::planner::JoinTree;
 use expr::is_volatile;
+use expr::typing::{Class, class};
 use expr::{CompareAs, Expr, ExprKind};
 
 /// The query of a derived table before it was planned.

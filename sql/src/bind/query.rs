@@ -11,13 +11,13 @@ use super::compare::{self, Derivation};
 use super::depend::Facts;
 use super::extreme::{extreme_need, first_row, not_null, plan_extremes};
 use super::group::{Grouping, constant, holds_grouping};
-use super::typing::{self, Class, class};
 use super::window::WINDOW_SLOT;
 use super::{AliasRule, Binder, BoundWindow, LevelKind, Scope, SelectColumn};
 use crate::ast::{self, Expr as AstExpr, Literal, OrderItem, Query, QueryBody, Select, SelectItem};
 use crate::error::{Clause, Error, NameKind, Result};
 use crate::plan::{BindContext, LimitPlan, LockWait, Locking, Made, Node, OutputColumn, QueryPlan, SortKey};
 use crate::planner::{FromBlock, JoinTree};
+use expr::typing::{self, Class, class};
 use expr::{Aggregate, Expr, ExprKind};
 use types::{ColumnType, TypeKind, Value};
 

@@ -4,11 +4,12 @@
 //! MySQL tracks the length of each expression apart from its type, and chooses the type of a column by the length: an
 //! integer becomes an INT or a BIGINT, a string of more than 512 characters a TEXT.
 
+use super::Binder;
 use super::aggregate::AGGREGATE_SLOT;
-use super::typing::{self, Class, class};
 use super::window::WINDOW_SLOT;
-use super::{Binder, digits};
 use crate::plan::{Made, OutputColumn};
+use expr::digits;
+use expr::typing::{self, Class, class};
 use expr::{AggregateFunction as A, Expr, ExprKind, Function as F, WindowFunction};
 use types::{CollationId, ColumnType, LobSize, TypeKind};
 
@@ -37,8 +38,8 @@ impl Binder<'_> {
             ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. } => Made::Column,
             // MAX of a column is stored as the column is.
             ExprKind::Slot(slot) if *slot < WINDOW_SLOT && self.taken(expr).is_some_and(is_column) => Made::Column,
-            ExprKind::Call { function: F::IfNull, .. } => Made::IfNull { fixed: is_fixed(choices(expr).unwrap_or_default()) },
-            ExprKind::Call { function: F::AddTime | F::SubTime | F::DateAdd | F::DateSub | F::TimestampAdd, .. } => {
+            ExprKind::Call { function: F::IFNULL, .. } => Made::IfNull { fixed: is_fixed(choices(expr).unwrap_or_default()) },
+            ExprKind::Call { function: F::ADDTIME | F::SUBTIME | F::DATE_ADD | F::DATE_SUB | F::TIMESTAMPADD, .. } => {
                 Made::MovedTime
             }
             _ if choices(expr).is_some() => Made::Choice { fixed: is_fixed(choices(expr).unwrap_or_default()) },
@@ -145,7 +146,7 @@ fn is_column(expr: &Expr) -> bool {
 /// Is it a number computed from a single value, whose digits MySQL does not count?
 fn is_of_one(expr: &Expr) -> bool {
     match &expr.kind {
-        ExprKind::Unary { .. } | ExprKind::Call { function: F::Abs, .. } => true,
+        ExprKind::Unary { .. } | ExprKind::Call { function: F::ABS, .. } => true,
         ExprKind::Call { args, .. } => args.first().is_some_and(|arg| typing::is_temporal(&arg.ty)),
         _ => false,
     }
@@ -155,9 +156,9 @@ fn is_of_one(expr: &Expr) -> bool {
 fn choices(expr: &Expr) -> Option<Vec<&Expr>> {
     match &expr.kind {
         ExprKind::Case { whens, otherwise } => Some(whens.iter().map(|(_, value)| value).chain(otherwise.as_deref()).collect()),
-        ExprKind::Call { function: F::If, args } => Some(args[1..].iter().collect()),
-        ExprKind::Call { function: F::IfNull | F::Coalesce | F::Greatest | F::Least, args } => Some(args.iter().collect()),
-        ExprKind::Call { function: F::NullIf, args } => Some(args[..1].iter().collect()),
+        ExprKind::Call { function: F::IF, args } => Some(args[1..].iter().collect()),
+        ExprKind::Call { function: F::IFNULL | F::COALESCE | F::GREATEST | F::LEAST, args } => Some(args.iter().collect()),
+        ExprKind::Call { function: F::NULLIF, args } => Some(args[..1].iter().collect()),
         _ => None,
     }
 }

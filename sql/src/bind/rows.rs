@@ -1,12 +1,13 @@
 //! Row values: `(a, b)` in comparisons and in IN lists.
 
+use super::Binder;
 use super::compare::Derivation;
 use super::moments::compare_leniently;
 use super::operand::cast_to;
-use super::typing::{Class, class};
-use super::{Binder, typing};
 use crate::ast;
 use crate::error::{Error, Result};
+use expr::typing;
+use expr::typing::{Class, class};
 use expr::{CompareAs, CompareOp, Expr, ExprKind};
 use types::Value;
 

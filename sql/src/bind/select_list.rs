@@ -2,10 +2,11 @@
 
 use super::compare::Derivation;
 use super::query::{column_name, plain_column};
-use super::{Binder, SelectColumn, SourceKind, typing};
+use super::{Binder, SelectColumn, SourceKind};
 use crate::ast::{self, Expr as AstExpr, SelectItem};
 use crate::error::{Error, Result};
 use crate::plan::{Action, Made, OutputColumn, Part};
+use expr::typing;
 use expr::{Expr, ExprKind};
 use types::schema::{ColumnDefault, IndexKind};
 

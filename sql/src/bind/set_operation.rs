@@ -3,11 +3,12 @@
 use super::compare::{self, Derivation};
 use super::push::all_take;
 use super::query::{Block, converted, plain_column, slot};
-use super::{Binder, LevelKind, typing};
+use super::{Binder, LevelKind};
 use crate::ast::{QueryBody, SetOp, SetOperand};
 use crate::error::{Error, Result};
 use crate::plan::{Made, Node, OutputColumn};
 use expr::Expr;
+use expr::typing;
 use types::{ColumnType, TypeKind};
 
 /// The maximum of consecutive INTERSECT and EXCEPT operations: each nests in the one before.

@@ -16,7 +16,6 @@ use super::derived::{column_def, derived_def, outside_reads, stored, table_def};
 use super::expr::prepare_operands;
 use super::from::{Source, SourceKind};
 use super::query::{Block, Bound, BoundSelect, slot};
-use super::typing::{self, Class, class};
 use super::{Binder, Level, LevelKind, Scope};
 use crate::ast::{self, Query};
 use crate::error::{Clause, Error, Result};
@@ -24,6 +23,7 @@ use crate::plan::{FunctionCall, JoinKind, Node, StoredFunction, SubqueryKeep, Su
 use crate::planner::{JOINED_TABLES_MAX, JoinTree, node_rows, tree_sources};
 use crate::routine::RoutineError;
 use expr::is_volatile;
+use expr::typing::{self, Class, class};
 use expr::{CompareAs, CompareOp, Expr, ExprKind, Subquery, SubqueryTest};
 use std::sync::Arc;
 use types::{ColumnType, Value};

@@ -108,6 +108,6 @@ fn bound_otherwise() -> Error {
 fn all_of(mut conditions: Vec<Expr>) -> Expr {
     match conditions.len() {
         1 => conditions.remove(0),
-        _ => Expr { kind: ExprKind::And(conditions), ty: super::typing::boolean(), nullable: true },
+        _ => Expr { kind: ExprKind::And(conditions), ty: expr::typing::boolean(), nullable: true },
     }
 }

@@ -8,11 +8,11 @@ use super::adopt::{self, Count};
 use super::compare::{self, Coercibility, Derivation};
 use super::from::SourceKind;
 use super::query::read_from_slots;
-use super::typing::{self, Class, class};
 use super::{Binder, BoundWindow, NamedWindow};
 use crate::ast::{self, IntervalUnit};
 use crate::error::{Clause, Error, Result, WindowError};
 use crate::plan::{Node, SortKey};
+use expr::typing::{self, Class, class};
 use expr::{
     AggregateFunction, ArithmeticOp, Expr, ExprKind, Frame, FrameBound, FrameOffsets, Function, WindowCall, WindowFunction,
 };
@@ -397,7 +397,7 @@ impl Binder<'_> {
         let subtract = before != *descending;
         match (class(&key.ty), unit) {
             (Class::Date | Class::DateTime | Class::Time, Some(unit)) => {
-                let function = if subtract { Function::DateSub } else { Function::DateAdd };
+                let function = if subtract { Function::DATE_SUB } else { Function::DATE_ADD };
                 let name = unit.name();
                 let text = Value::Bytes(std::borrow::Cow::Borrowed(name.as_bytes()));
                 let unit = Expr::literal(text, typing::string(name.len() as u64, types::CollationId::UTF8MB4_BIN));

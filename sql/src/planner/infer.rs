@@ -13,8 +13,8 @@
 use super::join::Conjunct;
 use super::selectivity::column_of;
 use super::{FromBlock, SourceSet, all_of, is_subset, sources_of};
-use crate::bind::{Class, class};
 use expr::is_volatile;
+use expr::typing::{Class, class};
 use expr::{CompareAs, CompareOp, Expr, ExprKind};
 use types::ColumnType;
 

@@ -6,8 +6,8 @@ use super::{
     FromBlock, JoinTree, OrderNeed, Planned, Right, SourceSet, all_of, estimate, filtered, fold_conjuncts, infer, is_subset,
     sources_of,
 };
-use crate::bind::{Class, class};
 use crate::plan::{JoinKind, Node, Scan};
+use expr::typing::{Class, class};
 use expr::{CompareAs, CompareOp, Expr, ExprKind};
 use types::ColumnType;
 

@@ -9,8 +9,9 @@
 //! R2: a conjunct in `exact` is true for every row in the ranges, so no filter has to repeat it.
 
 use super::FromBlock;
-use crate::bind::{Class, class, constant};
+use crate::bind::constant;
 use crate::plan::{Bound, KeyRange};
+use expr::typing::{Class, class};
 use expr::{CompareAs, CompareOp, Expr, ExprKind};
 use std::cell::Cell;
 use std::sync::Arc;

@@ -209,7 +209,7 @@ pub(super) fn is_estimable(expr: &Expr) -> bool {
         ExprKind::Literal(_) | ExprKind::Param(_) => true,
         ExprKind::Unary { .. } | ExprKind::Arithmetic { .. } | ExprKind::Cast(_) => true,
         ExprKind::Call { function, .. } => {
-            matches!(function, Function::DateAdd | Function::DateSub | Function::Date)
+            matches!(*function, Function::DATE_ADD | Function::DATE_SUB | Function::DATE)
         }
         _ => false,
     };

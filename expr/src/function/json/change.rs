@@ -3,7 +3,6 @@
 use super::{answer, document, json_value, single_path};
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Step};
-use crate::func::Function;
 use crate::tree::Expr;
 use conditions::Condition;
 use types::json::{Json, Leg, Path, Place};
@@ -12,27 +11,15 @@ use types::{Value, work};
 /// Work of one change, in bytes of a plain copy (`types::work`).
 const CHANGE_UNITS: usize = 1 << 12;
 
-pub(super) fn call<'a>(env: &Env<'a>, function: Function, args: &'a [Expr]) -> Evaluated<'a> {
-    match function {
-        Function::JsonSet => each_pair(env, args, "json_set", |d, path, value| put(d, path, value, true, true)),
-        Function::JsonInsert => each_pair(env, args, "json_insert", |d, path, value| put(d, path, value, false, true)),
-        Function::JsonReplace => each_pair(env, args, "json_replace", |d, path, value| put(d, path, value, true, false)),
-        Function::JsonArrayAppend => each_pair(env, args, "json_array_append", append),
-        Function::JsonArrayInsert => each_pair(env, args, "json_array_insert", insert_item),
-        Function::JsonRemove => remove(env, args),
-        Function::JsonMergePatch => merge_patch(env, args),
-        Function::JsonMergePreserve => merge_preserve(env, args, "json_merge_preserve"),
-        Function::JsonMerge => {
-            let instead = "JSON_MERGE_PRESERVE/JSON_MERGE_PATCH";
-            env.session().warn(Condition::WarnDeprecatedSyntax { what: "JSON_MERGE".into(), instead: instead.into() }.into());
-            merge_preserve(env, args, "json_merge")
-        }
-        _ => unreachable!("{function:?} is not a JSON function"),
-    }
+/// JSON_MERGE, the old name of JSON_MERGE_PRESERVE.
+pub(super) fn merge<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
+    let instead = "JSON_MERGE_PRESERVE/JSON_MERGE_PATCH";
+    env.session().warn(Condition::WarnDeprecatedSyntax { what: "JSON_MERGE".into(), instead: instead.into() }.into());
+    merge_preserve(env, args, "json_merge")
 }
 
 /// A document, then paths with values, one change after the other.
-fn each_pair<'a>(
+pub(super) fn each_pair<'a>(
     env: &Env<'a>,
     args: &'a [Expr],
     function: &'static str,
@@ -62,7 +49,7 @@ fn each_pair<'a>(
 }
 
 /// Sets what the path means (`replace`), or makes it where only its parent exists (`add`).
-fn put(target: &mut Json, path: &Path, value: Json, replace: bool, add: bool) -> Result<(), Error> {
+pub(super) fn put(target: &mut Json, path: &Path, value: Json, replace: bool, add: bool) -> Result<(), Error> {
     if let Some(there) = path.find_mut(target) {
         if replace {
             *there = value;
@@ -86,7 +73,7 @@ fn put(target: &mut Json, path: &Path, value: Json, replace: bool, add: bool) ->
     Ok(())
 }
 
-fn append(target: &mut Json, path: &Path, value: Json) -> Result<(), Error> {
+pub(super) fn append(target: &mut Json, path: &Path, value: Json) -> Result<(), Error> {
     match path.find_mut(target) {
         Some(Json::Array(items)) => items.push(value),
         Some(there) => *there = Json::Array(vec![std::mem::replace(there, Json::Null), value]),
@@ -95,7 +82,7 @@ fn append(target: &mut Json, path: &Path, value: Json) -> Result<(), Error> {
     Ok(())
 }
 
-fn insert_item(target: &mut Json, path: &Path, value: Json) -> Result<(), Error> {
+pub(super) fn insert_item(target: &mut Json, path: &Path, value: Json) -> Result<(), Error> {
     let Some((parent, Leg::Item(place))) = path.split_last() else {
         return Err(Error::from(Condition::InvalidJsonPathArrayCell));
     };
@@ -106,7 +93,7 @@ fn insert_item(target: &mut Json, path: &Path, value: Json) -> Result<(), Error>
     Ok(())
 }
 
-fn remove<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
+pub(super) fn remove<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     let target = document(env, args, 0, "json_remove")?;
     let mut paths = Vec::with_capacity(args.len() - 1);
     for arg in &args[1..] {
@@ -154,7 +141,7 @@ fn documents<'a>(env: &Env<'a>, args: &'a [Expr], function: &'static str) -> Ste
     (0..args.len()).map(|n| document(env, args, n, function)).collect()
 }
 
-fn merge_preserve<'a>(env: &Env<'a>, args: &'a [Expr], function: &'static str) -> Evaluated<'a> {
+pub(super) fn merge_preserve<'a>(env: &Env<'a>, args: &'a [Expr], function: &'static str) -> Evaluated<'a> {
     let mut merged: Option<Json> = None;
     for n in 0..args.len() {
         // After a NULL nothing is read.
@@ -168,7 +155,7 @@ fn merge_preserve<'a>(env: &Env<'a>, args: &'a [Expr], function: &'static str) -
 }
 
 /// NULL makes the result NULL, until a document that is no object makes all before it forgotten.
-fn merge_patch<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
+pub(super) fn merge_patch<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     let merged = documents(env, args, "json_merge_patch")?.into_iter().reduce(|target, patch| match (target, patch) {
         (_, None) => None,
         (_, Some(patch)) if !matches!(patch, Json::Object(_)) => Some(patch),

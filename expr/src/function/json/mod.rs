@@ -10,8 +10,10 @@ mod search;
 use crate::coerce;
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Step};
-use crate::func::Function;
+use crate::function::row::{ANY, Null, Places, functions, named, of_grammar};
+use crate::function::rules::{self, LONG, Typed, Typing};
 use crate::tree::{Expr, ExprKind};
+use crate::typing;
 use conditions::Condition;
 pub use search::scalar_of;
 use std::borrow::Cow;
@@ -21,46 +23,96 @@ use types::{CollationId, ColumnType, LobSize, TypeKind, Value, work};
 /// Work of looking at a value, in bytes of a plain copy (`types::work`).
 const VALUE_UNITS: usize = 64;
 
-/// Computes one of the JSON functions.
-pub(super) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: &'a [Expr]) -> Evaluated<'a> {
-    use Function as F;
-    match function {
-        F::JsonExtract => extract(env, args),
-        F::JsonUnquote => unquote(env, &args[0]),
-        F::JsonValid => valid(env, &args[0]),
-        F::JsonObject => object(env, args),
-        F::JsonArray => {
-            let items = args.iter().map(|arg| json_value(env, arg)).collect::<Step<Vec<Json>>>()?;
-            answer(env, Json::Array(items))
-        }
-        F::JsonLength => length(env, args),
-        F::JsonType => {
-            Ok(document(env, args, 0, "json_type")?
-                .map_or(Value::Null, |j| Value::Bytes(Cow::Borrowed(j.type_name().as_bytes()))))
-        }
-        F::JsonDepth => Ok(document(env, args, 0, "json_depth")?.map_or(Value::Null, |j| Value::Int(j.depth() as i64))),
-        F::JsonContains => contains(env, args),
-        F::JsonContainsPath => search::contains_path(env, args),
-        F::JsonKeys => keys(env, args),
-        F::JsonMemberOf => member_of(env, args),
-        F::JsonOverlaps => overlaps(env, args),
-        F::JsonPretty => {
-            let Some(document) = document(env, args, 0, "json_pretty")? else { return Ok(Value::Null) };
-            let mut out = Vec::new();
-            document.write_pretty(0, &mut out);
-            Ok(Value::Bytes(Cow::Owned(out)))
-        }
-        F::JsonQuote => quote(env, &args[0]),
-        F::JsonStorageFree => Ok(document(env, args, 0, "json_storage_free")?.map_or(Value::Null, |_| Value::Int(0))),
-        F::JsonStorageSize => {
-            let document = document(env, args, 0, "json_storage_size")?;
-            Ok(document.map_or(Value::Null, |j| Value::Int(j.to_binary().len() as i64)))
-        }
-        F::JsonSearch => search::search(env, args),
-        F::JsonValue => search::value(env, node, args),
-        F::JsonSchemaValid | F::JsonSchemaReport => search::schema(env, args, function == F::JsonSchemaReport),
-        _ => change::call(env, function, args),
-    }
+functions! {
+    Json through super::finished;
+
+    JSON_EXTRACT = named(&[("JSON_EXTRACT", 2, ANY)]).typed(rules::json).texts(Places::NONE) => |env, _, args| extract(env, args);
+    JSON_UNQUOTE = named(&[("JSON_UNQUOTE", 1, 1)])
+        .typed(|_, args, _| Ok(typing::string(typing::text_length(&args[0]), CollationId::UTF8MB4_BIN))).texts(Places::NONE)
+        .length(|args| typing::text_length(&args[0]))
+        => |env, _, args| unquote(env, &args[0]);
+    JSON_VALID = named(&[("JSON_VALID", 1, 1)]).typed(rules::bigint) => |env, _, args| valid(env, &args[0]);
+    JSON_OBJECT = named(&[("JSON_OBJECT", 0, ANY)]).typed(rules::json).texts(Places::NONE) => |env, _, args| object(env, args);
+    JSON_ARRAY = named(&[("JSON_ARRAY", 0, ANY)]).typed(rules::json).texts(Places::NONE) => |env, _, args| array(env, args);
+    JSON_LENGTH = named(&[("JSON_LENGTH", 1, 2)]).typed(rules::bigint).texts(Places::NONE) => |env, _, args| length(env, args);
+    JSON_TYPE = named(&[("JSON_TYPE", 1, 1)]).typed(type_name_type).texts(Places::NONE) => |env, _, args| type_name(env, args);
+    JSON_CONTAINS = named(&[("JSON_CONTAINS", 2, 3)]).typed(rules::bigint).texts(Places::NONE) => |env, _, args| contains(env, args);
+    JSON_KEYS = named(&[("JSON_KEYS", 1, 2)]).typed(rules::json).texts(Places::NONE) => |env, _, args| keys(env, args);
+    JSON_ARRAY_APPEND = named(&[("JSON_ARRAY_APPEND", 3, ANY)]).typed(rules::json).texts(Places::NONE)
+        => |env, _, args| change::each_pair(env, args, "json_array_append", change::append);
+    JSON_ARRAY_INSERT = named(&[("JSON_ARRAY_INSERT", 3, ANY)]).typed(rules::json).texts(Places::NONE)
+        => |env, _, args| change::each_pair(env, args, "json_array_insert", change::insert_item);
+    JSON_CONTAINS_PATH = named(&[("JSON_CONTAINS_PATH", 3, ANY)]).typed(rules::bigint).texts(Places::NONE)
+        => |env, _, args| search::contains_path(env, args);
+    JSON_DEPTH = named(&[("JSON_DEPTH", 1, 1)]).typed(rules::bigint)
+        => |env, _, args| Ok(document(env, args, 0, "json_depth")?.map_or(Value::Null, |j| Value::Int(j.depth() as i64)));
+    JSON_INSERT = named(&[("JSON_INSERT", 3, ANY)]).typed(rules::json).texts(Places::NONE)
+        => |env, _, args| change::each_pair(env, args, "json_insert", |d, path, value| change::put(d, path, value, false, true));
+    JSON_MERGE = named(&[("JSON_MERGE", 2, ANY)]).typed(rules::json).texts(Places::NONE) => |env, _, args| change::merge(env, args);
+    JSON_MERGE_PATCH = named(&[("JSON_MERGE_PATCH", 2, ANY)]).typed(rules::json).texts(Places::NONE)
+        => |env, _, args| change::merge_patch(env, args);
+    JSON_MERGE_PRESERVE = named(&[("JSON_MERGE_PRESERVE", 2, ANY)]).typed(rules::json).texts(Places::NONE)
+        => |env, _, args| change::merge_preserve(env, args, "json_merge_preserve");
+    /// `value MEMBER OF(array)`
+    JSON_MEMBER_OF = of_grammar("JSON_MEMBER_OF").typed(rules::boolean) => |env, _, args| member_of(env, args);
+    JSON_OVERLAPS = named(&[("JSON_OVERLAPS", 2, 2)]).typed(rules::boolean).null(Null::AnyArgument).texts(Places::NONE)
+        => |env, _, args| overlaps(env, args);
+    JSON_PRETTY = named(&[("JSON_PRETTY", 1, 1)])
+        .typed(|_, _, _| Ok(ColumnType { collation: CollationId::UTF8MB4_BIN, ..ColumnType::new(TypeKind::Text(LobSize::Long)) }))
+        .texts(Places::NONE).length(|_| LONG)
+        => |env, _, args| pretty(env, args);
+    JSON_QUOTE = named(&[("JSON_QUOTE", 1, 1)]).typed(quoted_type).texts(Places::NONE)
+        .length(|args| typing::text_length(&args[0]).saturating_mul(6).saturating_add(2))
+        => |env, _, args| quote(env, &args[0]);
+    JSON_REMOVE = named(&[("JSON_REMOVE", 2, ANY)]).typed(rules::json).texts(Places::NONE) => |env, _, args| change::remove(env, args);
+    JSON_REPLACE = named(&[("JSON_REPLACE", 3, ANY)]).typed(rules::json).texts(Places::NONE)
+        => |env, _, args| change::each_pair(env, args, "json_replace", |d, path, value| change::put(d, path, value, true, false));
+    JSON_SCHEMA_VALIDATION_REPORT = named(&[("JSON_SCHEMA_VALIDATION_REPORT", 2, 2)]).typed(rules::json)
+        => |env, _, args| search::schema(env, args, true);
+    JSON_SCHEMA_VALID = named(&[("JSON_SCHEMA_VALID", 2, 2)]).typed(rules::boolean).null(Null::AnyArgument)
+        => |env, _, args| search::schema(env, args, false);
+    JSON_SEARCH = named(&[("JSON_SEARCH", 3, ANY)]).typed(rules::json).texts(Places::NONE) => |env, _, args| search::search(env, args);
+    JSON_SET = named(&[("JSON_SET", 3, ANY)]).typed(rules::json).texts(Places::NONE)
+        => |env, _, args| change::each_pair(env, args, "json_set", |d, path, value| change::put(d, path, value, true, true));
+    JSON_STORAGE_FREE = named(&[("JSON_STORAGE_FREE", 1, 1)]).typed(rules::bigint).note("always 0")
+        => |env, _, args| Ok(document(env, args, 0, "json_storage_free")?.map_or(Value::Null, |_| Value::Int(0)));
+    JSON_STORAGE_SIZE = named(&[("JSON_STORAGE_SIZE", 1, 1)]).typed(rules::bigint).note("of Heddle's format")
+        => |env, _, args| storage_size(env, args);
+    /// `JSON_VALUE(document, path RETURNING type ON EMPTY ON ERROR)`: document, path, and two words or values; the type is the node's.
+    JSON_VALUE = of_grammar("JSON_VALUE").typed(rules::bigint) => search::value;
+}
+
+fn array<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
+    let items = args.iter().map(|arg| json_value(env, arg)).collect::<Step<Vec<Json>>>()?;
+    answer(env, Json::Array(items))
+}
+
+fn type_name<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
+    let document = document(env, args, 0, "json_type")?;
+    Ok(document.map_or(Value::Null, |j| Value::Bytes(Cow::Borrowed(j.type_name().as_bytes()))))
+}
+
+fn pretty<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
+    let Some(document) = document(env, args, 0, "json_pretty")? else { return Ok(Value::Null) };
+    let mut out = Vec::new();
+    document.write_pretty(0, &mut out);
+    Ok(Value::Bytes(Cow::Owned(out)))
+}
+
+fn storage_size<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
+    let document = document(env, args, 0, "json_storage_size")?;
+    Ok(document.map_or(Value::Null, |j| Value::Int(j.to_binary().len() as i64)))
+}
+
+/// The type of JSON_TYPE.
+fn type_name_type(typing: &dyn Typing, _: &[Expr], _: CollationId) -> Typed {
+    Ok(ColumnType { collation: CollationId::UTF8MB4_BIN, ..typing::string(17, typing.literal_collation()) })
+}
+
+/// The type of JSON_QUOTE.
+fn quoted_type(_: &dyn Typing, args: &[Expr], _: CollationId) -> Typed {
+    let length = typing::text_length(&args[0]) * 6 + 2;
+    Ok(ColumnType { collation: CollationId::UTF8MB4_BIN, ..typing::string(length, CollationId::UTF8MB4_BIN) })
 }
 
 /// A document as a value of a JSON type.

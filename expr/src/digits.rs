@@ -1,8 +1,9 @@
 //! How many digits an integer expression contributes to a decimal result. `FLOOR(DATEDIFF(a, b) / 365)` is a BIGINT
 //! because the quotient has few digits; FLOOR of a quotient of BIGINT columns is a DECIMAL.
 
-use super::typing::{self, Class, class, decimal_shape};
-use expr::{ArithmeticOp, Expr, ExprKind, Function as F, UnaryOp};
+use crate::func::Function as F;
+use crate::tree::{ArithmeticOp, Expr, ExprKind, UnaryOp};
+use crate::typing::{self, Class, class, decimal_shape};
 use types::{TypeKind, Value};
 
 /// The digits of the longest decimal of MySQL.
@@ -11,7 +12,7 @@ const DIGITS_MAX: u32 = 65;
 const WIDTH_MAX: u32 = 21;
 
 /// The digits of an expression that is neither column nor literal, if they are known.
-pub(crate) fn known_digits(expr: &Expr) -> Option<u32> {
+pub fn known_digits(expr: &Expr) -> Option<u32> {
     let digits = match &expr.kind {
         ExprKind::Arithmetic { op, left, right } => of_arithmetic(*op, left, right)?,
         ExprKind::Unary { op: UnaryOp::Negate, arg } => of_integer(arg)?,
@@ -24,7 +25,7 @@ pub(crate) fn known_digits(expr: &Expr) -> Option<u32> {
 }
 
 /// The characters of an integer: its digits and a sign.
-pub(crate) fn integer_width(expr: &Expr) -> u32 {
+pub fn integer_width(expr: &Expr) -> u32 {
     match (&expr.kind, &expr.ty.kind) {
         _ if let Some(width) = chosen_width(expr) => width,
         // MySQL counts a sign before it knows that there is none.
@@ -63,9 +64,9 @@ fn chosen_width(expr: &Expr) -> Option<u32> {
             let of_whens = whens.iter().try_fold(0, |most, (_, e)| Some(most.max(width_of_choice(e)?)))?;
             Some(of_whens.max(otherwise.as_deref().map_or(Some(0), width_of_choice)?))
         }
-        ExprKind::Call { function: F::If, args } => widest(args[1..].iter()),
-        ExprKind::Call { function: F::IfNull | F::Coalesce | F::Greatest | F::Least, args } => widest(args.iter()),
-        ExprKind::Call { function: F::NullIf, args } => width_of_choice(&args[0]),
+        ExprKind::Call { function: F::IF, args } => widest(args[1..].iter()),
+        ExprKind::Call { function: F::IFNULL | F::COALESCE | F::GREATEST | F::LEAST, args } => widest(args.iter()),
+        ExprKind::Call { function: F::NULLIF, args } => width_of_choice(&args[0]),
         _ => None,
     }
 }
@@ -118,18 +119,9 @@ fn characters(expr: &Expr) -> u32 {
 
 fn of_call(function: F, args: &[Expr]) -> Option<u32> {
     match function {
-        F::Abs => of_integer(&args[0]),
-        F::DayOfWeek | F::Weekday | F::Quarter | F::StrCmp | F::Interval => Some(1),
-        F::Month | F::Day | F::Week | F::WeekOfYear | F::Minute | F::Second => Some(2),
-        F::DayOfYear | F::Hour | F::Ascii => Some(3),
-        F::YearWeek => Some(6),
-        F::ToDays => Some(7),
-        F::DateDiff => Some(8),
-        F::TimeToSec | F::PasswordStrength => Some(9),
-        F::Length | F::CharLength | F::BitLength | F::Locate | F::Instr | F::FindInSet | F::Field => Some(10),
-        F::Crc32 | F::UncompressedLength => Some(10),
-        F::Extract => of_unit(args),
-        _ => None,
+        F::ABS => of_integer(&args[0]),
+        F::EXTRACT => of_unit(args),
+        _ => function.row().digits,
     }
 }
 

@@ -1,18 +1,18 @@
 //! Static types of expressions, as MySQL infers them.
 
-use expr::{ArithmeticOp, Expr, ExprKind};
+use crate::tree::{ArithmeticOp, Expr, ExprKind};
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 
 const PRECISION_MAX: u8 = 65;
 const SCALE_MAX: u8 = 30;
 /// The type of a user variable that was never set. No assigned value has this type.
-pub(crate) const UNSET: TypeKind = TypeKind::Text(LobSize::Medium);
+pub const UNSET: TypeKind = TypeKind::Text(LobSize::Medium);
 /// The longest VARCHAR of an expression, in bytes; a longer string is a TEXT.
 const VARCHAR_BYTES_MAX: u64 = 65_535;
 
 /// The families of types that conversions and comparisons distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
+pub enum Class {
     Null,
     Integer,
     Decimal,
@@ -24,7 +24,7 @@ pub(crate) enum Class {
     DateTime,
 }
 
-pub(crate) fn class(ty: &ColumnType) -> Class {
+pub fn class(ty: &ColumnType) -> Class {
     match ty.kind {
         TypeKind::Null => Class::Null,
         TypeKind::TinyInt
@@ -45,24 +45,24 @@ pub(crate) fn class(ty: &ColumnType) -> Class {
 }
 
 /// Are the type's integers unsigned? BIT is, without the flag.
-pub(crate) fn is_unsigned(ty: &ColumnType) -> bool {
+pub fn is_unsigned(ty: &ColumnType) -> bool {
     ty.unsigned || matches!(ty.kind, TypeKind::Bit { .. })
 }
 
-pub(crate) fn is_temporal(ty: &ColumnType) -> bool {
+pub fn is_temporal(ty: &ColumnType) -> bool {
     matches!(class(ty), Class::Date | Class::Time | Class::DateTime)
 }
 
-pub(crate) fn bigint(unsigned: bool) -> ColumnType {
+pub fn bigint(unsigned: bool) -> ColumnType {
     ColumnType { unsigned, ..ColumnType::new(TypeKind::BigInt) }
 }
 
 /// The type of comparisons and logic: BIGINT(1).
-pub(crate) fn boolean() -> ColumnType {
+pub fn boolean() -> ColumnType {
     ColumnType { display_width: Some(1), ..ColumnType::new(TypeKind::BigInt) }
 }
 
-pub(crate) fn double() -> ColumnType {
+pub fn double() -> ColumnType {
     ColumnType::new(TypeKind::Double)
 }
 
@@ -79,7 +79,7 @@ fn fixed_shape(expr: &Expr) -> Option<(u32, u32)> {
     let decimals = match class(&expr.ty) {
         Class::Double => expr.ty.float_decimals?.into(),
         Class::String | Class::Json => return None,
-        _ if super::operand::is_member_number(expr) => return None,
+        _ if is_member_number(expr) => return None,
         _ => decimal_shape(expr).1,
     };
     let length = match (&expr.ty.kind, expr.ty.display_width) {
@@ -105,18 +105,18 @@ fn common_shape<'e>(exprs: impl IntoIterator<Item = &'e Expr>) -> Option<(u32, u
 }
 
 /// PI(): six digits are shown.
-pub(crate) fn pi() -> ColumnType {
+pub fn pi() -> ColumnType {
     fixed_double(Some((2, 6)))
 }
 
-pub(crate) fn decimal(precision: u32, scale: u32) -> ColumnType {
+pub fn decimal(precision: u32, scale: u32) -> ColumnType {
     let scale = scale.min(SCALE_MAX.into()) as u8;
     let precision = (precision.min(PRECISION_MAX.into()) as u8).max(scale).max(1);
     ColumnType::new(TypeKind::Decimal { precision, scale })
 }
 
 /// A string of this many characters: a VARCHAR, or a TEXT if that is too long; binary for the binary collation.
-pub(crate) fn string(length: u64, collation: CollationId) -> ColumnType {
+pub fn string(length: u64, collation: CollationId) -> ColumnType {
     let binary = collation == CollationId::BINARY;
     let bytes = length.saturating_mul(bytes_per_char(collation));
     let kind = match (bytes <= VARCHAR_BYTES_MAX, binary) {
@@ -129,7 +129,7 @@ pub(crate) fn string(length: u64, collation: CollationId) -> ColumnType {
 }
 
 /// Limits a length in characters to the bytes of MySQL's longest computed string.
-pub(crate) fn capped(length: u64, collation: CollationId) -> u64 {
+pub fn capped(length: u64, collation: CollationId) -> u64 {
     const BYTES_MAX: u64 = 16_777_216;
     length.min(BYTES_MAX / bytes_per_char(collation))
 }
@@ -138,12 +138,12 @@ fn lob_size(bytes: u64) -> LobSize {
     if bytes <= 16_777_215 { LobSize::Medium } else { LobSize::Long }
 }
 
-pub(crate) fn bytes_per_char(collation: CollationId) -> u64 {
+pub fn bytes_per_char(collation: CollationId) -> u64 {
     collation.info().map_or(4, |info| u64::from(info.char_bytes_max))
 }
 
 /// The maximum length in characters of the type's values as strings.
-pub(crate) fn string_length(ty: &ColumnType) -> u64 {
+pub fn string_length(ty: &ColumnType) -> u64 {
     let fraction = |fsp: u8| if fsp == 0 { 0 } else { u64::from(fsp) + 1 };
     match &ty.kind {
         TypeKind::Null => 0,
@@ -181,18 +181,20 @@ pub(crate) fn string_length(ty: &ColumnType) -> u64 {
 
 /// The maximum length in characters of an expression's value as a string. A TIME moved by an interval shows all six
 /// fraction digits.
-pub(crate) fn text_length(expr: &Expr) -> u64 {
-    use expr::Function as F;
-    let is_moved =
-        matches!(expr.kind, ExprKind::Call { function: F::DateAdd | F::DateSub | F::TimestampAdd | F::AddTime | F::SubTime, .. });
+pub fn text_length(expr: &Expr) -> u64 {
+    use crate::func::Function as F;
+    let is_moved = matches!(
+        expr.kind,
+        ExprKind::Call { function: F::DATE_ADD | F::DATE_SUB | F::TIMESTAMPADD | F::ADDTIME | F::SUBTIME, .. }
+    );
     match (&expr.ty.kind, &expr.kind) {
         (TypeKind::Time { .. }, _) if is_moved => string_length(&ColumnType::new(TypeKind::Time { fsp: 6 })),
         // A computed integer: its digits and a sign.
-        (TypeKind::BigInt, kind) if !matches!(kind, ExprKind::Column { .. }) => super::digits::integer_width(expr).into(),
+        (TypeKind::BigInt, kind) if !matches!(kind, ExprKind::Column { .. }) => crate::digits::integer_width(expr).into(),
         // The types of these calls have the sizes of columns.
         (TypeKind::Text(_) | TypeKind::Blob(_), ExprKind::Call { function, args }) => {
-            let length = super::function_types::length_of_call(*function, args, expr.ty.collation);
-            length.or_else(|| super::function_types::own_length(*function, args)).unwrap_or_else(|| string_length(&expr.ty))
+            let length = crate::function::rules::length_of_call(*function, args, expr.ty.collation);
+            length.or_else(|| crate::function::rules::own_length(*function, args)).unwrap_or_else(|| string_length(&expr.ty))
         }
         (TypeKind::Text(_) | TypeKind::Blob(_), ExprKind::Cast(arg)) => text_length(arg).min(string_length(&expr.ty)),
         _ => string_length(&expr.ty),
@@ -209,7 +211,7 @@ fn lob_bytes(size: LobSize) -> u64 {
 }
 
 /// The fraction digits of a temporal type.
-pub(crate) fn fsp(ty: &ColumnType) -> u8 {
+pub fn fsp(ty: &ColumnType) -> u8 {
     match ty.kind {
         TypeKind::Time { fsp } | TypeKind::DateTime { fsp } | TypeKind::Timestamp { fsp } => fsp,
         // A string may have any fraction.
@@ -222,7 +224,7 @@ pub(crate) fn fsp(ty: &ColumnType) -> u8 {
 }
 
 /// The fraction digits of an expression read as a time; a string constant has its written digits.
-pub(crate) fn fsp_of(expr: &Expr) -> u8 {
+pub fn fsp_of(expr: &Expr) -> u8 {
     match &expr.kind {
         ExprKind::Literal(Value::Bytes(text)) => {
             let Some(point) = text.iter().position(|&b| b == b'.') else { return 0 };
@@ -233,9 +235,9 @@ pub(crate) fn fsp_of(expr: &Expr) -> u8 {
 }
 
 /// The fraction digits of an expression read as a datetime; a string that is none counts as six digits.
-pub(crate) fn datetime_fsp_of(expr: &Expr) -> u8 {
+pub fn datetime_fsp_of(expr: &Expr) -> u8 {
     match &expr.kind {
-        ExprKind::Literal(Value::Bytes(_)) if super::operand::is_bits_literal(expr) => 0,
+        ExprKind::Literal(Value::Bytes(_)) if is_bits_literal(expr) => 0,
         ExprKind::Literal(Value::Bytes(text)) if types::temporal::parse_datetime(text).is_none() => 6,
         ExprKind::Literal(Value::Bytes(text)) => datetime_digits(text),
         _ => fsp_of(expr),
@@ -243,9 +245,9 @@ pub(crate) fn datetime_fsp_of(expr: &Expr) -> u8 {
 }
 
 /// The fraction digits of an expression read as a time.
-pub(crate) fn time_fsp_of(expr: &Expr) -> u8 {
+pub fn time_fsp_of(expr: &Expr) -> u8 {
     match &expr.kind {
-        ExprKind::Literal(Value::Bytes(_)) if super::operand::is_bits_literal(expr) => 0,
+        ExprKind::Literal(Value::Bytes(_)) if is_bits_literal(expr) => 0,
         ExprKind::Literal(Value::Bytes(text)) if !is_like_time(text) => 6,
         _ => fsp_of(expr),
     }
@@ -276,7 +278,7 @@ fn is_like_time(text: &[u8]) -> bool {
 
 /// The class of an operand of arithmetic. ENUM and SET are numbers there, but count as strings here.
 fn operand_class(expr: &Expr) -> Class {
-    if super::operand::is_member_number(expr) { Class::Double } else { numeric_class(&expr.ty) }
+    if is_member_number(expr) { Class::Double } else { numeric_class(&expr.ty) }
 }
 
 /// The class of a value in arithmetic: temporal values are numbers such as 20240131101500.
@@ -297,7 +299,7 @@ fn numeric_class(ty: &ColumnType) -> Class {
 }
 
 /// Precision and scale of a value read as a decimal.
-pub(crate) fn decimal_shape(expr: &Expr) -> (u32, u32) {
+pub fn decimal_shape(expr: &Expr) -> (u32, u32) {
     match (&expr.kind, &expr.ty.kind) {
         (_, TypeKind::Decimal { precision, scale }) => (u32::from(*precision), u32::from(*scale)),
         (ExprKind::Literal(Value::Int(n)), _) => (n.unsigned_abs().checked_ilog10().unwrap_or(0) + 1, 0),
@@ -308,7 +310,7 @@ pub(crate) fn decimal_shape(expr: &Expr) -> (u32, u32) {
         (_, TypeKind::MediumInt) => (8, 0),
         (_, TypeKind::Int) => (10, 0),
         (_, TypeKind::BigInt) if expr.ty.display_width == Some(1) => (1, 0),
-        (_, TypeKind::BigInt) if let Some(digits) = super::digits::known_digits(expr) => (digits, 0),
+        (_, TypeKind::BigInt) if let Some(digits) = crate::digits::known_digits(expr) => (digits, 0),
         (_, TypeKind::BigInt) if let Some(width @ 2..20) = expr.ty.display_width => (u32::from(width) - 1, 0),
         (ExprKind::Column { .. } | ExprKind::Slot(_), TypeKind::BigInt) => (if expr.ty.unsigned { 20 } else { 19 }, 0),
         (_, TypeKind::BigInt) => (if expr.ty.unsigned { 21 } else { 20 }, 0),
@@ -322,7 +324,7 @@ pub(crate) fn decimal_shape(expr: &Expr) -> (u32, u32) {
 }
 
 /// The type of a stored value: the bytes of a hexadecimal literal are no longer a number (`is_bits_literal`).
-pub(crate) fn stored(ty: &ColumnType) -> ColumnType {
+pub fn stored(ty: &ColumnType) -> ColumnType {
     ColumnType { unsigned: ty.unsigned && !ty.is_binary_string() && ty.kind != TypeKind::Year, ..ty.clone() }
 }
 
@@ -347,13 +349,13 @@ pub fn kept_type(ty: &ColumnType) -> ColumnType {
 }
 
 /// Is it a binary string that bit operations treat as bits? Hexadecimal literals are numbers.
-pub(crate) fn is_bit_string(expr: &Expr) -> bool {
-    expr.ty.is_binary_string() && !super::operand::is_bits_literal(expr)
+pub fn is_bit_string(expr: &Expr) -> bool {
+    expr.ty.is_binary_string() && !is_bits_literal(expr)
 }
 
 /// Is this a bit operation on binary strings? `&`, `|` and `^` need two, one of which may be a literal; shifts need
 /// one.
-pub(crate) fn is_bit_operation(op: ArithmeticOp, left: &Expr, right: &Expr) -> bool {
+pub fn is_bit_operation(op: ArithmeticOp, left: &Expr, right: &Expr) -> bool {
     use ArithmeticOp as A;
     match op {
         A::BitAnd | A::BitOr | A::BitXor => {
@@ -366,12 +368,12 @@ pub(crate) fn is_bit_operation(op: ArithmeticOp, left: &Expr, right: &Expr) -> b
 }
 
 /// The type of bit operations on binary strings.
-pub(crate) fn bit_string(arg: &Expr) -> ColumnType {
+pub fn bit_string(arg: &Expr) -> ColumnType {
     string(string_length(&arg.ty), CollationId::BINARY)
 }
 
 /// The type of an arithmetic operation; `increment` is `div_precision_increment`.
-pub(crate) fn arithmetic(op: ArithmeticOp, left: &Expr, right: &Expr, signed_subtract: bool, increment: u8) -> ColumnType {
+pub fn arithmetic(op: ArithmeticOp, left: &Expr, right: &Expr, signed_subtract: bool, increment: u8) -> ColumnType {
     use ArithmeticOp as A;
     let (a, b) = (operand_class(left), operand_class(right));
     let is_unsigned = |ty: &ColumnType| is_unsigned(ty) || ty.kind == TypeKind::Year;
@@ -407,7 +409,7 @@ pub(crate) fn arithmetic(op: ArithmeticOp, left: &Expr, right: &Expr, signed_sub
 }
 
 /// The type of `-x`.
-pub(crate) fn negate(arg: &Expr) -> ColumnType {
+pub fn negate(arg: &Expr) -> ColumnType {
     match operand_class(arg) {
         _ if is_temporal(&arg.ty) => temporal_double(arg),
         Class::Integer => bigint(false),
@@ -420,7 +422,7 @@ pub(crate) fn negate(arg: &Expr) -> ColumnType {
 }
 
 /// The type of a number computed from this one that keeps its kind: ABS, ROUND and the like.
-pub(crate) fn numeric(arg: &Expr) -> ColumnType {
+pub fn numeric(arg: &Expr) -> ColumnType {
     if is_temporal(&arg.ty) {
         return temporal_double(arg);
     }
@@ -435,12 +437,12 @@ pub(crate) fn numeric(arg: &Expr) -> ColumnType {
 }
 
 /// Is it a user variable that was never set? It is a string, but an integer beside numbers.
-pub(crate) fn is_unset(expr: &Expr) -> bool {
+pub fn is_unset(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::UserVariable(_)) && expr.ty.kind == UNSET
 }
 
 /// The common type of several results: CASE, IF, COALESCE, UNION. `collation` is the common collation of its strings.
-pub(crate) fn unify<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation: CollationId) -> ColumnType {
+pub fn unify<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation: CollationId) -> ColumnType {
     let mut others = exprs.clone().filter(|e| !is_unset(e) && e.ty.kind != TypeKind::Null).map(|e| class(&e.ty)).peekable();
     let numbers = [Class::Integer, Class::Decimal, Class::Double];
     let is_number = exprs.clone().any(is_unset) && others.peek().is_some() && others.all(|other| numbers.contains(&other));
@@ -531,7 +533,7 @@ fn unify_known<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation: Col
 }
 
 /// The length in bytes of a binary column for an expression: the bytes of a string's characters, the digits of a BIT.
-pub(crate) fn kept_bytes(expr: &Expr) -> u64 {
+pub fn kept_bytes(expr: &Expr) -> u64 {
     match expr.ty.kind {
         TypeKind::Bit { length } => length.into(),
         _ if class(&expr.ty) == Class::String => string_length(&expr.ty) * bytes_per_char(expr.ty.collation),
@@ -541,7 +543,7 @@ pub(crate) fn kept_bytes(expr: &Expr) -> u64 {
 
 /// The type of a column that stores values of all: like [`unify`], but a CHAR or BINARY remains one unless a VARCHAR,
 /// VARBINARY or JSON is among them.
-pub(crate) fn stored_together(exprs: &[Expr], collation: CollationId) -> ColumnType {
+pub fn stored_together(exprs: &[Expr], collation: CollationId) -> ColumnType {
     use TypeKind as K;
     let ty = stored(&unify(exprs.iter(), collation));
     let ty = match ty.kind {
@@ -561,7 +563,7 @@ pub(crate) fn stored_together(exprs: &[Expr], collation: CollationId) -> ColumnT
 
 /// The type of a column that also takes the values of a materialized column of NULLs, which counts as a signed number
 /// with the maximum of digits.
-pub(crate) fn beside_kept_nulls(ty: ColumnType) -> ColumnType {
+pub fn beside_kept_nulls(ty: ColumnType) -> ColumnType {
     match ty.kind {
         TypeKind::Decimal { .. } => decimal(PRECISION_MAX.into(), SCALE_MAX.into()),
         TypeKind::BigInt if ty.unsigned => decimal(PRECISION_MAX.into(), SCALE_MAX.into()),
@@ -617,7 +619,7 @@ fn integer_kind(rank: u8) -> TypeKind {
 }
 
 /// The type of SUM.
-pub(crate) fn sum(arg: &Expr) -> ColumnType {
+pub fn sum(arg: &Expr) -> ColumnType {
     match operand_class(arg) {
         Class::Integer | Class::Decimal => {
             let (precision, scale) = decimal_shape(arg);
@@ -628,7 +630,7 @@ pub(crate) fn sum(arg: &Expr) -> ColumnType {
 }
 
 /// The type of AVG.
-pub(crate) fn average(arg: &Expr, increment: u8) -> ColumnType {
+pub fn average(arg: &Expr, increment: u8) -> ColumnType {
     match operand_class(arg) {
         Class::Integer | Class::Decimal => {
             let (precision, scale) = decimal_shape(arg);
@@ -636,4 +638,14 @@ pub(crate) fn average(arg: &Expr, increment: u8) -> ColumnType {
         }
         _ => fixed_double(fixed_shape(arg).map(|(whole, decimals)| (whole, decimals + u32::from(increment)))),
     }
+}
+
+/// Is it the number of an ENUM's member or the bits of a SET?
+pub fn is_member_number(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::ColumnOrdinal { .. } | ExprKind::Call { function: crate::func::Function::MEMBER_NUMBER, .. })
+}
+
+/// A literal `0x..`, `b'..'`: bytes that are a number in numeric context.
+pub fn is_bits_literal(expr: &Expr) -> bool {
+    expr.ty.unsigned && matches!(expr.kind, ExprKind::Literal(Value::Bytes(_)))
 }
