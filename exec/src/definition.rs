@@ -51,7 +51,7 @@ impl table::ddl::Expressions for DefinitionExpressions {
 
 impl DefinitionExpressions {
     fn session(&self) -> SessionVars {
-        let mut session = SessionVars::new(0, String::new(), String::new());
+        let mut session = SessionVars::new(0, "", "");
         (session.sql_mode, session.time_zone) = (self.sql_mode, self.time_zone.clone());
         session.statement_start_us = self.statement_start_us;
         session

@@ -36,7 +36,7 @@ impl BindContext for Context<'_> {
 }
 
 fn session() -> SessionVars {
-    let mut session = SessionVars::new(1, "root@localhost".into(), "root@localhost".into());
+    let mut session = SessionVars::new(1, "root@localhost", "root@localhost");
     session.statement_start_us = 1_700_000_000_000_000;
     session
 }

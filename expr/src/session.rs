@@ -3,6 +3,9 @@
 //! `server` owns one [`SessionVars`] for each connection and copies the system variables that matter here into it when they change.
 //! Expressions only have a shared reference, so what evaluation may change (warnings, random state, LAST_INSERT_ID(n)) is in cells.
 //! A session lives on one thread; only the kill flag is shared.
+//!
+//! U1: `user_variables` does not change while a statement runs. Assignments go to `assigned_variables` and join the others when the
+//!     outermost statement ends. A program that the statement calls shares both maps.
 
 use crate::error::{Error, Level, Result};
 use crate::function::TimeNames;
@@ -36,13 +39,13 @@ fn no_digest_text(_statement: &[u8], _mode: &SqlMode) -> Result<String> {
     Err(Error::NotSupported("digests of statements here".into()))
 }
 
-/// The execution state of one session.
-#[derive(Clone, Debug)]
+/// What one execution reads and sets: a session's statements, or a program that one of them calls.
+#[derive(Debug)]
 pub struct SessionVars {
-    /// `@name`, by lower-case name.
-    pub user_variables: UserVariables,
-    /// What `@name := value` has set in the statement that runs; see [`Self::settle_variables`].
-    pub assigned_variables: RefCell<UserVariables>,
+    /// `@name`, by lower-case name. U1
+    pub(crate) user_variables: Rc<UserVariables>,
+    /// The variables that the running statement has assigned; see [`Self::settle_variables`]. U1
+    pub(crate) assigned_variables: Rc<RefCell<UserVariables>>,
     /// LAST_INSERT_ID() as of the previous statement.
     pub last_insert_id: Cell<u64>,
     /// Set by LAST_INSERT_ID(n) while a statement runs: the statement's result reports it to the client.
@@ -63,13 +66,13 @@ pub struct SessionVars {
     pub digest_text: DigestText,
     pub connection_id: u32,
     /// `name@host` as the client gave it: USER().
-    pub user: String,
+    pub user: Rc<str>,
     /// `name@host` of the account: CURRENT_USER().
-    pub current_user: String,
+    pub current_user: Rc<str>,
     /// CURRENT_ROLE()
-    pub current_role: String,
+    pub current_role: Rc<str>,
     /// The current database: DATABASE().
-    pub database: Option<String>,
+    pub database: Option<Rc<str>>,
     /// VERSION()
     pub version: &'static str,
     /// When the statement began, microseconds since the epoch, UTC; NOW() and CURRENT_TIMESTAMP.
@@ -228,10 +231,10 @@ fn without_zeros(value: Value<'static>) -> Value<'static> {
 
 impl SessionVars {
     /// MySQL 8.4's defaults for a session of `user`.
-    pub fn new(connection_id: u32, user: String, current_user: String) -> Self {
+    pub fn new(connection_id: u32, user: &str, current_user: &str) -> Self {
         Self {
-            user_variables: UserVariables::default(),
-            assigned_variables: RefCell::default(),
+            user_variables: Rc::default(),
+            assigned_variables: Rc::default(),
             last_insert_id: Cell::new(0),
             last_insert_id_set: Cell::new(None),
             found_rows: 0,
@@ -243,9 +246,9 @@ impl SessionVars {
             sql_mode: SqlMode::DEFAULT,
             digest_text: no_digest_text,
             connection_id,
-            user,
-            current_user,
-            current_role: "NONE".to_owned(),
+            user: user.into(),
+            current_user: current_user.into(),
+            current_role: "NONE".into(),
             database: None,
             version: "8.4.0-heddle-0.1.0",
             statement_start_us: 0,
@@ -274,6 +277,71 @@ impl SessionVars {
         }
     }
 
+    /// For a program that the running statement calls. It begins with the statement's values of LAST_INSERT_ID(), FOUND_ROWS() and
+    /// ROW_COUNT() and without warnings. It shares the user variables, so nothing is copied that grows with the session.
+    pub fn for_program(&self) -> Self {
+        let mut warnings = Warnings::default();
+        warnings.kept_max = self.warnings.borrow().kept_max;
+        Self {
+            user_variables: Rc::clone(&self.user_variables),
+            assigned_variables: Rc::clone(&self.assigned_variables),
+            last_insert_id: self.last_insert_id.clone(),
+            last_insert_id_set: Cell::new(None),
+            found_rows: self.found_rows,
+            rows_examined: Cell::new(0),
+            work: Rc::clone(&self.work),
+            row_count: self.row_count,
+            warnings: RefCell::new(warnings),
+            time_zone: self.time_zone.clone(),
+            sql_mode: self.sql_mode,
+            digest_text: self.digest_text,
+            connection_id: self.connection_id,
+            user: Rc::clone(&self.user),
+            current_user: Rc::clone(&self.current_user),
+            current_role: Rc::clone(&self.current_role),
+            database: self.database.clone(),
+            version: self.version,
+            statement_start_us: self.statement_start_us,
+            rand: self.rand.clone(),
+            killed: Arc::clone(&self.killed),
+            deadline: Rc::clone(&self.deadline),
+            collation: self.collation,
+            sort_memory_bytes_max: self.sort_memory_bytes_max,
+            group_concat_bytes_max: self.group_concat_bytes_max,
+            packet_bytes_max: self.packet_bytes_max,
+            div_precision_increment: self.div_precision_increment,
+            auto_increment_increment: self.auto_increment_increment,
+            auto_increment_offset: self.auto_increment_offset,
+            insert_id: None,
+            select_limit: self.select_limit,
+            execution_time_max: self.execution_time_max,
+            time_names: self.time_names,
+            week_format: self.week_format,
+            block_encryption: self.block_encryption,
+            foreign_key_checks: self.foreign_key_checks,
+            client_found_rows: self.client_found_rows,
+            in_transaction: self.in_transaction,
+            recursion_depth_max: self.recursion_depth_max,
+            row_dirty: Cell::new(false),
+            row_warnings: Cell::new(0),
+        }
+    }
+
+    /// Ends such a program: its warnings and the state of RAND() belong to the statement.
+    pub fn take_from_program(&self, program: Self) {
+        self.rand.set(program.rand.get());
+        let mut warnings = self.warnings.borrow_mut();
+        for warning in program.warnings.into_inner().list {
+            warnings.push(warning.level, warning.error);
+        }
+    }
+
+    /// Reads a user variable by its lower-case name.
+    pub fn user_variable<T>(&self, name: &str, read: impl FnOnce(&UserVariable) -> T) -> Option<T> {
+        let assigned = self.assigned_variables.borrow();
+        assigned.get(name).or_else(|| self.user_variables.get(name)).map(read)
+    }
+
     /// What ends the session's statements.
     pub fn limits(&self) -> Limits {
         Limits { killed: Arc::clone(&self.killed), deadline: Rc::clone(&self.deadline) }
@@ -296,10 +364,19 @@ impl SessionVars {
             true => name.into(),
             false => name.to_lowercase().into(),
         };
-        let replaced = self.user_variables.get(&lower).map_or(0, |kept| user_variables::bytes_of(&lower, kept));
         let more = user_variables::bytes_of(&lower, &variable);
-        user_variables::check(self.user_variables.bytes() - replaced + more, self.packet_bytes_max)?;
-        self.user_variables.insert(&lower, variable);
+        let mut assigned = self.assigned_variables.borrow_mut();
+        let bytes = self.user_variables.bytes() + assigned.bytes() + more;
+        // U1: within a statement, it is an assignment of the statement.
+        let Some(settled) = Rc::get_mut(&mut self.user_variables) else {
+            let replaced = assigned.get(&lower).map_or(0, |kept| user_variables::bytes_of(&lower, kept));
+            user_variables::check(bytes - replaced, self.packet_bytes_max)?;
+            assigned.insert(&lower, variable);
+            return Ok(());
+        };
+        let replaced = settled.get(&lower).map_or(0, |kept| user_variables::bytes_of(&lower, kept));
+        user_variables::check(bytes - replaced, self.packet_bytes_max)?;
+        settled.insert(&lower, variable);
         Ok(())
     }
 
@@ -314,13 +391,16 @@ impl SessionVars {
         Ok(assigned.insert(name, variable))
     }
 
-    /// Between statements: what expressions have assigned joins the other variables.
+    /// Ends what expressions have left to the row. Between statements (U1), the variables that they have assigned join the others.
     pub fn settle_variables(&mut self) {
         self.row_dirty.set(false);
         self.row_warnings.set(0);
-        let assigned = self.assigned_variables.get_mut();
-        if !assigned.is_empty() {
-            self.user_variables.take(assigned);
+        let mut assigned = self.assigned_variables.borrow_mut();
+        if assigned.is_empty() {
+            return;
+        }
+        if let Some(settled) = Rc::get_mut(&mut self.user_variables) {
+            settled.take(&mut assigned);
         }
     }
 

@@ -247,8 +247,8 @@ pub struct PlanCache {
 
 impl PlanCache {
     /// The plan of this digest, if it is valid for the session.
-    pub fn get(&self, digest: u128, state: &State) -> Option<Rc<PlanEntry>> {
-        self.plans.get(&(digest, state.settings.bind_key))?.present(state)
+    pub fn get(&self, digest: u128, state: &State<'_>) -> Option<Rc<PlanEntry>> {
+        self.plans.get(&(digest, state.session.settings.bind_key))?.present(state)
     }
 
     pub fn put(&mut self, digest: u128, bind_key: u64, plan: KeptPlan) {

@@ -99,7 +99,7 @@ impl Fixture {
         Client {
             database: self.database.clone(),
             worker: self.engine.worker(worker),
-            session: SessionVars::new(worker as u32 + 1, "root@localhost".into(), "root@localhost".into()),
+            session: SessionVars::new(worker as u32 + 1, "root@localhost", "root@localhost"),
             txn: None,
             isolation: Isolation::RepeatableRead,
         }

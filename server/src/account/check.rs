@@ -19,10 +19,10 @@ use sql::ast::{
 use sql::plan::Action;
 use types::schema::TableDef;
 
-impl State {
+impl State<'_> {
     /// Refuses a statement for which the account lacks a privilege.
     pub fn check_statement(&self, statement: &Statement<'_>) -> Result<()> {
-        let access = &*self.access;
+        let access = &*self.session.access;
         if access.expired && !may_follow_expiry(statement) {
             return access.refuse_expired().map_err(Error::from);
         }
@@ -31,7 +31,7 @@ impl State {
         match statement {
             Statement::CreateDatabase(create) => database(create.name, Privileges::CREATE),
             Statement::AlterDatabase { name, .. } => {
-                let name = name.or(self.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
+                let name = name.or(self.execution.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
                 database(name, Privileges::ALTER)
             }
             Statement::DropDatabase { name, .. } => database(name, Privileges::DROP),
@@ -157,7 +157,7 @@ impl State {
     }
 
     fn database_of<'n>(&'n self, name: &ObjectName<'n>) -> Result<&'n str> {
-        name.database.or(self.vars.database.as_deref()).ok_or(Error::NoDatabase)
+        name.database.or(self.execution.vars.database.as_deref()).ok_or(Error::NoDatabase)
     }
 
     /// 1142 if a privilege is missing.
@@ -166,10 +166,10 @@ impl State {
         if is_free(database, name.name, Action::Insert) {
             return Ok(());
         }
-        let (whole, _) = self.access.table(database, name.name);
+        let (whole, _) = self.session.access.table(database, name.name);
         match whole.has(wanted) {
             true => Ok(()),
-            false => Err(self.access.table_denied(wanted.without(whole), name.name).into()),
+            false => Err(self.session.access.table_denied(wanted.without(whole), name.name).into()),
         }
     }
 
@@ -189,9 +189,9 @@ impl State {
     /// 1370, whether or not the routine exists.
     pub fn check_routine(&self, database: &str, name: &str, function: bool, wanted: Privileges) -> Result<()> {
         let command = if wanted == Privileges::EXECUTE { "execute" } else { "alter routine" };
-        match self.access.routine(database, name, function).has(wanted) {
+        match self.session.access.routine(database, name, function).has(wanted) {
             true => Ok(()),
-            false => Err(self.access.routine_denied(command, database, name).into()),
+            false => Err(self.session.access.routine_denied(command, database, name).into()),
         }
     }
 
@@ -201,10 +201,10 @@ impl State {
         if is_free(database, name.name, Action::Select) || self.temporary_table(database, name.name).is_some() {
             return Ok(());
         }
-        let (_, some) = self.access.table(database, name.name);
+        let (_, some) = self.session.access.table(database, name.name);
         match some.has(wanted) {
             true => Ok(()),
-            false => Err(self.access.table_denied(wanted, name.name).into()),
+            false => Err(self.session.access.table_denied(wanted, name.name).into()),
         }
     }
 
@@ -212,22 +212,24 @@ impl State {
     /// that a table is missing.
     pub fn sees_table(&self, name: &ObjectName<'_>) -> Result<()> {
         let database = self.database_of(name)?;
-        let is_missing = || self.access.enters_database(database) && self.schema().table(database, name.name).is_none();
+        let is_missing = || self.session.access.enters_database(database) && self.schema().table(database, name.name).is_none();
         let is_own = || self.temporary_table(database, name.name).is_some();
-        match self.access.shows_columns(database, name.name) || is_own() || is_missing() {
+        match self.session.access.shows_columns(database, name.name) || is_own() || is_missing() {
             true => Ok(()),
-            false => Err(self.access.table_denied(Privileges::SELECT, name.name).into()),
+            false => Err(self.session.access.table_denied(Privileges::SELECT, name.name).into()),
         }
     }
 
     /// Another definer than oneself.
     fn check_definer(&self, definer: Option<Name>) -> Result<()> {
-        let Some(definer) = definer.filter(|name| *name != self.access.name) else { return Ok(()) };
-        self.access.needs_admin("SET_ANY_DEFINER", "SUPER or SET_ANY_DEFINER")?;
+        let Some(definer) = definer.filter(|name| *name != self.session.access.name) else { return Ok(()) };
+        self.session.access.needs_admin("SET_ANY_DEFINER", "SUPER or SET_ANY_DEFINER")?;
         match self.worker.definer(&definer) {
-            None => {
-                self.access.needs_admin("ALLOW_NONEXISTENT_DEFINER", "SUPER or ALLOW_NONEXISTENT_DEFINER").map_err(Error::from)
-            }
+            None => self
+                .session
+                .access
+                .needs_admin("ALLOW_NONEXISTENT_DEFINER", "SUPER or ALLOW_NONEXISTENT_DEFINER")
+                .map_err(Error::from),
             Some(_) => self.guard_definer(&definer),
         }
     }
@@ -235,7 +237,7 @@ impl State {
     /// An object whose definer has SYSTEM_USER can only be changed by an account that has it too.
     fn guard_definer(&self, definer: &Name) -> Result<()> {
         let is_guarded = || self.worker.definer(definer).is_some_and(|definer| definer.has_dynamic("SYSTEM_USER"));
-        match !self.access.has_dynamic("SYSTEM_USER") && is_guarded() {
+        match !self.session.access.has_dynamic("SYSTEM_USER") && is_guarded() {
             true => Err(special("SYSTEM_USER").into()),
             false => Ok(()),
         }
@@ -261,21 +263,21 @@ impl State {
     }
 
     pub fn check_shutdown(&self) -> Result<()> {
-        if self.access.has(Privileges::SHUTDOWN) { Ok(()) } else { Err(special("SHUTDOWN").into()) }
+        if self.session.access.has(Privileges::SHUTDOWN) { Ok(()) } else { Err(special("SHUTDOWN").into()) }
     }
 
     pub fn check_reload(&self) -> Result<()> {
-        check_flush(&self.access, "")
+        check_flush(&self.session.access, "")
     }
 
     /// 1044, whether or not the database exists.
     pub fn check_use(&self, name: &str) -> Result<()> {
-        if self.access.enters_database(name) { Ok(()) } else { Err(self.access.database_denied(name).into()) }
+        if self.session.access.enters_database(name) { Ok(()) } else { Err(self.session.access.database_denied(name).into()) }
     }
 
     fn check_create_table(&self, create: &CreateTable<'_>) -> Result<()> {
         if create.temporary {
-            of_database(&self.access, self.database_of(&create.name)?, Privileges::CREATE_TEMPORARY)?;
+            of_database(&self.session.access, self.database_of(&create.name)?, Privileges::CREATE_TEMPORARY)?;
         } else {
             let rows = if create.query.is_some() { Privileges::INSERT } else { Privileges::NONE };
             self.of_table(&create.name, Privileges::CREATE.with(rows))?;
@@ -291,13 +293,13 @@ impl State {
         let parent = key.references.table;
         let parent = ObjectName { database: Some(parent.database.map_or_else(|| self.database_of(child), Ok)?), ..parent };
         let database = self.database_of(&parent)?;
-        let column = |column: &&str| self.access.column(database, parent.name, column).has(Privileges::REFERENCES);
+        let column = |column: &&str| self.session.access.column(database, parent.name, column).has(Privileges::REFERENCES);
         let whole = self.of_table(&parent, Privileges::REFERENCES);
         if whole.is_err() && !key.references.columns.is_empty() && key.references.columns.iter().all(column) {
             return Ok(());
         }
         whole
-            .map_err(|_| self.access.table_denied(Privileges::REFERENCES, &format!("{database}.{}", parent.name)))
+            .map_err(|_| self.session.access.table_denied(Privileges::REFERENCES, &format!("{database}.{}", parent.name)))
             .map_err(Error::from)
     }
 
@@ -339,15 +341,15 @@ impl State {
     }
 
     fn check_show(&self, what: &Show<'_>) -> Result<()> {
-        let access = &*self.access;
+        let access = &*self.session.access;
         match what {
             Show::Tables { database, .. } | Show::TableStatus { database, .. } | Show::Triggers { database, .. } => {
-                match database.or(self.vars.database.as_deref()) {
+                match database.or(self.execution.vars.database.as_deref()) {
                     Some(database) => self.check_use(database),
                     None => Ok(()),
                 }
             }
-            Show::Events { database, .. } => match database.or(self.vars.database.as_deref()) {
+            Show::Events { database, .. } => match database.or(self.execution.vars.database.as_deref()) {
                 Some(database) => of_database(access, database, Privileges::EVENT),
                 None => Ok(()),
             },

@@ -41,7 +41,7 @@ impl Set {
 }
 
 /// Runs a statement that grants or revokes privileges or roles; returns its warnings.
-pub async fn run(state: &mut State, statement: &AccountStatement<'_>, access: &Access) -> Result<Notes> {
+pub async fn run(state: &mut State<'_>, statement: &AccountStatement<'_>, access: &Access) -> Result<Notes> {
     let list = |names: &[AccountName<'_>]| names.iter().map(|name| named(access, name)).collect::<Vec<Name>>();
     match *statement {
         AccountStatement::Grant { privileges, level, to, grant_option, grantor } => {
@@ -70,7 +70,7 @@ pub async fn run(state: &mut State, statement: &AccountStatement<'_>, access: &A
             may_grant(access, &level, &set)?;
             complete(state, &level, &mut set, false)?;
             let from = Revokees::new(state, access, from)?;
-            let original = state.variables.get(crate::variables::known("original_server_version")).as_u64();
+            let original = state.session.variables.get(crate::variables::known("original_server_version")).as_u64();
             let lacking = Lacking { if_exists: from.if_exists, is_older: original < ALL_MUST_BE_GRANTED };
             let take = move |accounts: &mut Accounts| {
                 from.each(accounts, |accounts, name| revoke(accounts, name, &level, &set, lacking))
@@ -157,7 +157,7 @@ struct Revokees {
 }
 
 impl Revokees {
-    fn new(state: &State, access: &Access, from: RevokeFrom<'_>) -> Result<Self> {
+    fn new(state: &State<'_>, access: &Access, from: RevokeFrom<'_>) -> Result<Self> {
         let names: Vec<Name> = from.names.iter().map(|name| named(access, name)).collect();
         guard(state, access, &names)?;
         Ok(Self { names, if_exists: from.if_exists, ignore_unknown: from.ignore_unknown })
@@ -233,7 +233,7 @@ fn registered<'a>(privileges: &[PrivilegeSpec<'a>], level: &Level) -> (Vec<Privi
 }
 
 /// GRANT ... AS: 3835, 3836. The named account and roles only matter for partial revokes, which do not exist here.
-fn check_grantor(state: &State, grantor: &Name, roles: &Choice, level: &Level) -> Result<()> {
+fn check_grantor(state: &State<'_>, grantor: &Name, roles: &Choice, level: &Level) -> Result<()> {
     if !matches!(level, Level::Global) {
         return Err(Error::from(Condition::UnsupportedUseOfGrantAs));
     }
@@ -250,7 +250,7 @@ fn check_grantor(state: &State, grantor: &Name, roles: &Choice, level: &Level) -
 }
 
 /// 3523 if the account does not exist.
-fn known(state: &State, name: &Name) -> Result<()> {
+fn known(state: &State<'_>, name: &Name) -> Result<()> {
     match state.worker.shared.accounts.snapshot().get(name) {
         Some(_) => Ok(()),
         None => Err(unknown_id(name)),
@@ -262,11 +262,11 @@ pub fn unknown_id(name: &Name) -> Error {
     Error::from(Condition::UnknownAuthId { account: name.ticked().into() })
 }
 
-fn current(state: &State, database: Option<&str>) -> Result<String> {
-    database.map(str::to_owned).or_else(|| state.vars.database.clone()).ok_or(Error::NoDatabase)
+fn current(state: &State<'_>, database: Option<&str>) -> Result<String> {
+    database.or(state.execution.vars.database.as_deref()).map(str::to_owned).ok_or(Error::NoDatabase)
 }
 
-fn level_of(state: &State, level: &GrantLevel<'_>) -> Result<Level> {
+fn level_of(state: &State<'_>, level: &GrantLevel<'_>) -> Result<Level> {
     Ok(match *level {
         GrantLevel::Global => Level::Global,
         GrantLevel::Database(database) => Level::Database(current(state, database)?),
@@ -394,7 +394,7 @@ fn pattern_privileges(access: &Access, pattern: &str) -> Privileges {
 }
 
 /// Checks that the table and its columns exist, and expands ALL to the privileges of the level. 1146, 1054, 1305
-fn complete(state: &State, level: &Level, set: &mut Set, granting: bool) -> Result<()> {
+fn complete(state: &State<'_>, level: &Level, set: &mut Set, granting: bool) -> Result<()> {
     match level {
         Level::Table { database, table } => {
             let schema = state.schema();
@@ -471,12 +471,12 @@ fn grant(accounts: &mut Accounts, name: &Name, level: &Level, set: &Set) -> Resu
 }
 
 /// The creator of a routine may run, change and drop it (`automatic_sp_privileges`).
-pub async fn grant_to_maker(state: &mut State, database: &str, name: &str, function: bool) -> Result<()> {
+pub async fn grant_to_maker(state: &mut State<'_>, database: &str, name: &str, function: bool) -> Result<()> {
     let given = Privileges::EXECUTE.with(Privileges::ALTER_ROUTINE);
-    if !is_automatic(state) || state.access.routine(database, name, function).has(given) {
+    if !is_automatic(state) || state.session.access.routine(database, name, function).has(given) {
         return Ok(());
     }
-    let (maker, database, name) = (state.access.name.clone(), database.to_owned(), name.to_owned());
+    let (maker, database, name) = (state.session.access.name.clone(), database.to_owned(), name.to_owned());
     change(state, move |accounts| {
         if let Some(account) = accounts.get(&maker) {
             let mut account = Account::clone(account);
@@ -489,7 +489,7 @@ pub async fn grant_to_maker(state: &mut State, database: &str, name: &str, funct
 }
 
 /// Removes the grants on a dropped routine (`automatic_sp_privileges`).
-pub async fn forget_routine(state: &mut State, database: &str, name: &str, function: bool) -> Result<()> {
+pub async fn forget_routine(state: &mut State<'_>, database: &str, name: &str, function: bool) -> Result<()> {
     let (database, name) = (database.to_owned(), name.to_owned());
     let is = move |grant: &RoutineGrant| grant.database == database && grant.is_of(&name, function);
     let snapshot = state.worker.shared.accounts.snapshot();
@@ -505,7 +505,7 @@ pub async fn forget_routine(state: &mut State, database: &str, name: &str, funct
     .await
 }
 
-fn is_automatic(state: &State) -> bool {
+fn is_automatic(state: &State<'_>) -> bool {
     state.worker.shared.globals().get(crate::variables::known("automatic_sp_privileges")).as_bool()
 }
 
@@ -605,7 +605,7 @@ fn revoke_all(accounts: &mut Accounts, name: &Name) -> Result<()> {
 }
 
 /// 1698: granting or revoking PROXY on an account needs to be that account, or to have PROXY on it with GRANT OPTION.
-fn may_grant_proxy(state: &State, access: &Access, proxied: &Name) -> Result<()> {
+fn may_grant_proxy(state: &State<'_>, access: &Access, proxied: &Name) -> Result<()> {
     let accounts = state.worker.shared.accounts.snapshot();
     let is_of = |grant: &ProxyGrant| grant.grant_option && (grant.proxied == Name::default() || grant.proxied == *proxied);
     let may = *proxied == access.name || accounts.get(&access.name).is_some_and(|own| own.proxies.iter().any(is_of));
@@ -640,7 +640,7 @@ fn revoke_proxy(accounts: &mut Accounts, name: &Name, proxied: &Name) -> Result<
 }
 
 /// ROLE_ADMIN, or every role WITH ADMIN OPTION. Whether a role has SYSTEM_USER is checked separately.
-pub fn may_grant_roles(state: &State, access: &Access, roles: &[Name]) -> Result<()> {
+pub fn may_grant_roles(state: &State<'_>, access: &Access, roles: &[Name]) -> Result<()> {
     if access.has_dynamic("ROLE_ADMIN") || access.has(Privileges::SUPER) {
         return Ok(());
     }
@@ -654,7 +654,7 @@ pub fn may_grant_roles(state: &State, access: &Access, roles: &[Name]) -> Result
 }
 
 /// 3897: a mandatory role must not have SYSTEM_USER.
-fn refuse_mandatory(state: &State, to: &[Name]) -> Result<()> {
+fn refuse_mandatory(state: &State<'_>, to: &[Name]) -> Result<()> {
     let mandatory = state.worker.mandatory_roles();
     let Some(name) = to.iter().find(|name| mandatory.contains(name)) else { return Ok(()) };
     Err(Error::from(Condition::CannotGrantSystemPrivToMandatoryRole { account: name.ticked().into() }))

@@ -11,8 +11,8 @@ use conditions::Condition;
 use sql::ast::AccountName;
 
 /// SHOW GRANTS [FOR user [USING roles]]
-pub fn grants(state: &State, user: Option<&AccountName<'_>>, using: &[AccountName<'_>]) -> Result<ResultSet> {
-    let access = &*state.access;
+pub fn grants(state: &State<'_>, user: Option<&AccountName<'_>>, using: &[AccountName<'_>]) -> Result<ResultSet> {
+    let access = &*state.session.access;
     let accounts = state.worker.shared.accounts.snapshot();
     let name = user.map_or_else(|| access.name.clone(), |user| named(access, user));
     if name != access.name && !access.database("mysql").has(Privileges::SELECT) && !access.roles.contains(&name) {
@@ -172,8 +172,8 @@ fn lines(account: &Account) -> Vec<String> {
 }
 
 /// SHOW CREATE USER
-pub fn create_user(state: &State, user: &AccountName<'_>) -> Result<ResultSet> {
-    let access = &*state.access;
+pub fn create_user(state: &State<'_>, user: &AccountName<'_>) -> Result<ResultSet> {
+    let access = &*state.session.access;
     let name = named(access, user);
     let sees_secrets = access.database("mysql").has(Privileges::SELECT);
     if name != access.name && !sees_secrets {
@@ -186,7 +186,7 @@ pub fn create_user(state: &State, user: &AccountName<'_>) -> Result<ResultSet> {
             users: name.quoted().into(),
         }));
     };
-    let as_hex = state.variables.get(crate::variables::known("print_identified_with_as_hex")).as_bool();
+    let as_hex = state.session.variables.get(crate::variables::known("print_identified_with_as_hex")).as_bool();
     let mut made = result(Columns::default().text(&format!("CREATE USER for {}", name.plain()), 1024));
     made.rows.push(vec![text(definition(account, sees_secrets, as_hex))]);
     Ok(made)

@@ -20,8 +20,8 @@ use std::sync::Arc;
 use types::schema::{DatabaseDef, Schema, TableDef};
 
 /// Runs a statement about accounts. The caller answers OK, or the generated passwords.
-pub async fn run(state: &mut State, statement: &AccountStatement<'_>) -> Result<Option<ResultSet>> {
-    let access = std::rc::Rc::clone(&state.access);
+pub async fn run(state: &mut State<'_>, statement: &AccountStatement<'_>) -> Result<Option<ResultSet>> {
+    let access = std::rc::Rc::clone(&state.session.access);
     let own = |name: &AccountName<'_>| named(&access, name);
     let list = |names: &[AccountName<'_>]| names.iter().map(own).collect::<Vec<Name>>();
     match *statement {
@@ -159,7 +159,7 @@ pub async fn run(state: &mut State, statement: &AccountStatement<'_>) -> Result<
 type Made = (Name, String);
 
 /// Notes the warnings, and returns the generated passwords as a result set.
-fn told(state: &State, notes: Notes, mut made: Vec<Made>) -> Option<ResultSet> {
+fn told(state: &State<'_>, notes: Notes, mut made: Vec<Made>) -> Option<ResultSet> {
     made.retain(|(name, _)| !notes.iter().any(|note| *note == exists(name) || *note == missing(name)));
     note(state, notes);
     if made.is_empty() {
@@ -195,7 +195,7 @@ pub fn manage(access: &Access, by_hand: Privileges) -> Result<()> {
 }
 
 /// 1227 if one of the accounts has SYSTEM_USER and this account may not change it.
-pub fn guard<'n>(state: &State, access: &Access, names: impl IntoIterator<Item = &'n Name>) -> Result<()> {
+pub fn guard<'n>(state: &State<'_>, access: &Access, names: impl IntoIterator<Item = &'n Name>) -> Result<()> {
     access.guard(&state.worker.shared.accounts.snapshot(), names).map_err(Error::from)
 }
 
@@ -205,7 +205,7 @@ fn require(access: &Access, privileges: Privileges, named: &str) -> Result<()> {
 
 /// Changes accounts on a thread for definitions.
 pub async fn change<T: Send + 'static>(
-    state: &State,
+    state: &State<'_>,
     change: impl FnOnce(&mut Accounts) -> Result<T> + Send + 'static,
 ) -> Result<T> {
     let store = Arc::clone(&state.worker.shared.accounts);
@@ -217,7 +217,7 @@ pub async fn change<T: Send + 'static>(
     }
 }
 
-fn note(state: &State, notes: Notes) {
+fn note(state: &State<'_>, notes: Notes) {
     for condition in notes {
         state.warn(Level::Note, condition);
     }
@@ -258,14 +258,14 @@ struct Spec {
 }
 
 /// The accounts of the statement, and the passwords generated for them.
-fn specs(state: &State, users: &[UserSpec<'_>]) -> Result<(Vec<Spec>, Vec<Made>)> {
+fn specs(state: &State<'_>, users: &[UserSpec<'_>]) -> Result<(Vec<Spec>, Vec<Made>)> {
     let mut made = Vec::new();
     let find = |plugin: &str| {
         let unknown = || Error::from(Condition::PluginIsNotLoaded { plugin: plugin.into() });
         Plugin::named(plugin).ok_or_else(unknown)
     };
     let make = |user: &UserSpec<'_>| {
-        let name = named(&state.access, &user.name);
+        let name = named(&state.session.access, &user.name);
         let secret = match user.authentication {
             Authentication::Kept => None,
             Authentication::Plugin(plugin) => Some(Secret::Plugin(find(plugin)?)),
@@ -281,7 +281,7 @@ fn specs(state: &State, users: &[UserSpec<'_>]) -> Result<(Vec<Spec>, Vec<Made>)
                 Some(Secret::Stored { plugin, stored: stored.to_owned() })
             }
             Authentication::Random { plugin } => {
-                let length = state.variables.get(crate::variables::known("generated_random_password_length")).as_u64();
+                let length = state.session.variables.get(crate::variables::known("generated_random_password_length")).as_u64();
                 let password = accounts::random_password(length as usize);
                 made.push((name.clone(), password.clone()));
                 Some(Secret::Password { plugin: plugin.map(find).transpose()?, password: password.into_bytes() })
@@ -402,12 +402,12 @@ struct Policy {
 }
 
 impl Policy {
-    fn new(state: &State, administers: bool) -> Self {
+    fn new(state: &State<'_>, administers: bool) -> Self {
         let globals = state.worker.shared.globals();
         let global = |name| globals.get(crate::variables::known(name));
         Self {
             administers,
-            own: state.access.name.clone(),
+            own: state.session.access.name.clone(),
             require_current: global("password_require_current").as_bool(),
             history: global("password_history").as_u64(),
             reuse_days: global("password_reuse_interval").as_u64(),
@@ -577,7 +577,7 @@ fn alter(accounts: &mut Accounts, specs: Vec<Spec>, if_exists: bool, options: &O
 }
 
 /// 3628 for a mandatory role, which is neither dropped nor taken from anybody.
-pub fn keep_mandatory<'n>(state: &State, names: impl IntoIterator<Item = &'n Name>) -> Result<()> {
+pub fn keep_mandatory<'n>(state: &State<'_>, names: impl IntoIterator<Item = &'n Name>) -> Result<()> {
     let mandatory = state.worker.mandatory_roles();
     let Some(name) = names.into_iter().find(|name| mandatory.contains(name)) else { return Ok(()) };
     Err(Error::from(Condition::MandatoryRole { role: name.ticked().into() }))
@@ -585,7 +585,12 @@ pub fn keep_mandatory<'n>(state: &State, names: impl IntoIterator<Item = &'n Nam
 
 /// 4006: a definer of views or programs can neither be dropped nor be created again, because that would change the
 /// owner of these. With ALLOW_NONEXISTENT_DEFINER it is only a warning (4005).
-fn keep_definers<'n>(state: &State, access: &Access, operation: &str, names: impl IntoIterator<Item = &'n Name>) -> Result<()> {
+fn keep_definers<'n>(
+    state: &State<'_>,
+    access: &Access,
+    operation: &str,
+    names: impl IntoIterator<Item = &'n Name>,
+) -> Result<()> {
     let schema = state.schema();
     for name in names {
         for what in made_by(&schema, &name.plain()) {
@@ -630,8 +635,8 @@ fn keep_accounts(access: &Access, accounts: &Accounts, names: &[Name]) -> Result
     if names.iter().any(is_open) { require(access, Privileges::CREATE_USER, "CREATE USER") } else { Ok(()) }
 }
 
-async fn remove(state: &mut State, names: Vec<Name>, if_exists: bool, operation: &'static str) -> Result<()> {
-    let access = std::rc::Rc::clone(&state.access);
+async fn remove(state: &mut State<'_>, names: Vec<Name>, if_exists: bool, operation: &'static str) -> Result<()> {
+    let access = std::rc::Rc::clone(&state.session.access);
     keep_mandatory(state, &names)?;
     keep_definers(state, &access, operation, &names)?;
     guard(state, &access, &names)?;
@@ -732,9 +737,9 @@ fn set_default_roles(accounts: &mut Accounts, users: &[Name], choice: &Choice, m
 }
 
 /// The roles that SET ROLE activates.
-fn active_roles(state: &State, choice: &Choice) -> Result<Vec<Name>> {
+fn active_roles(state: &State<'_>, choice: &Choice) -> Result<Vec<Name>> {
     let accounts = state.worker.shared.accounts.snapshot();
-    let name = &state.access.name;
+    let name = &state.session.access.name;
     let Some(account) = accounts.get(name) else { return Ok(Vec::new()) };
     let mandatory = state.worker.mandatory_roles();
     let granted = accounts.granted_roles(account, &mandatory);

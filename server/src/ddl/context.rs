@@ -10,13 +10,13 @@ use types::convert::{Severity, StoreContext};
 use types::temporal::{DateRules, TimeZone};
 use types::{ColumnType, Value};
 
-impl DefineContext for State {
+impl DefineContext for State<'_> {
     fn is_strict(&self) -> bool {
-        self.settings.mode.strict
+        self.session.settings.mode.strict
     }
 
     fn literals(&self) -> StoreContext<'_> {
-        let mode = self.settings.mode;
+        let mode = self.session.settings.mode;
         StoreContext {
             strict: true,
             dates: DateRules {
@@ -27,7 +27,7 @@ impl DefineContext for State {
             truncate_fractional: mode.time_truncate_fractional,
             // The literal is kept as it is written, in the session's zone.
             zone: &TimeZone::Utc,
-            now_utc_micros: self.vars.statement_start_us,
+            now_utc_micros: self.execution.vars.statement_start_us,
         }
     }
 
@@ -39,7 +39,7 @@ impl DefineContext for State {
     fn constant(&self, expr: &Expr<'_>) -> sql::Result<Option<(Value<'static>, ColumnType)>> {
         let schema = self.schema();
         let bound = sql::bind_constant(expr, &Binder::new(self, &schema, &[]))?;
-        let value = program::evaluate(&bound, &self.vars, &[], true);
+        let value = program::evaluate(&bound, &self.execution.vars, &[], true);
         let value = value.map_err(|error| crate::error::Error::Exec(error).condition())?;
         Ok(value.map(|value| (value, bound.ty)))
     }

@@ -46,7 +46,7 @@ pub struct Done {
 }
 
 /// Runs a definition. `given`: the values of the parameters of CREATE TABLE ... SELECT; no other definition has any.
-pub async fn run(state: &mut State, statement: &Statement<'_>, given: &[Value<'_>]) -> Result<Done> {
+pub async fn run(state: &mut State<'_>, statement: &Statement<'_>, given: &[Value<'_>]) -> Result<Done> {
     match statement {
         Statement::CreateDatabase(create) => create_database(state, create).await,
         Statement::AlterDatabase { name, options } => alter_database(state, *name, options).await,
@@ -74,7 +74,7 @@ pub async fn run(state: &mut State, statement: &Statement<'_>, given: &[Value<'_
             let (database, name) = qualify(state, &create.table)?;
             let index = Definer::new(state).index(&create.key)?;
             let name_of = || format!("{database}.{name}.{}", index.name);
-            first_plane::check_comment(state.settings.connection_collation, "index", name_of, &index.comment)?;
+            first_plane::check_comment(state.session.settings.connection_collation, "index", name_of, &index.comment)?;
             let how = define::how(create.how)?;
             if let Some(def) = state.temporary_table(&database, &name) {
                 let actions = vec![AlterAction::AddIndex { index }];
@@ -115,7 +115,7 @@ pub async fn run(state: &mut State, statement: &Statement<'_>, given: &[Value<'_
             }
             let how = define::how(alter.how)?;
             let actions = Definer::new(state).alter(alter, &def)?;
-            first_plane::check_changes(state.settings.connection_collation, &format!("{database}.{name}"), &actions)?;
+            first_plane::check_changes(state.session.settings.connection_collation, &format!("{database}.{name}"), &actions)?;
             if actions.is_empty() {
                 return Ok(no_rows());
             }
@@ -158,7 +158,7 @@ fn no_rows() -> Done {
 }
 
 /// The result of ALTER TABLE, with the warnings about values that did not fit their new columns exactly.
-fn told(state: &mut State, altered: Altered) -> Done {
+fn told(state: &mut State<'_>, altered: Altered) -> Done {
     let Altered { rows, warnings, warning_count } = altered;
     for ConversionWarning { severity, problem, column, row } in warnings {
         let level = if severity == Severity::Note { Level::Note } else { Level::Warning };
@@ -179,7 +179,7 @@ impl Drop for Ends {
 /// Runs `work` on a thread for definitions and awaits it. KILL sets the flag that the work looks at, and so does a client
 /// that has gone.
 pub(crate) async fn job<T: Send + 'static>(
-    state: &mut State,
+    state: &mut State<'_>,
     work: impl FnOnce(&table::Database, &txn::Worker, &DdlOptions) -> table::Result<T> + Send + 'static,
 ) -> Result<T> {
     alter_job(state, Default::default(), work).await
@@ -187,7 +187,7 @@ pub(crate) async fn job<T: Send + 'static>(
 
 /// As `job`, with ALGORITHM = and LOCK =.
 async fn alter_job<T: Send + 'static>(
-    state: &mut State,
+    state: &mut State<'_>,
     (algorithm, lock): (Algorithm, Lock),
     work: impl FnOnce(&table::Database, &txn::Worker, &DdlOptions) -> table::Result<T> + Send + 'static,
 ) -> Result<T> {
@@ -196,10 +196,10 @@ async fn alter_job<T: Send + 'static>(
     let progress = Arc::new(Progress::noticed(threads.notice()));
     let options = DdlOptions {
         session: state.info.id,
-        lock_wait_timeout: state.settings.metadata_lock_wait,
+        lock_wait_timeout: state.session.settings.metadata_lock_wait,
         cancelled: Some(Arc::clone(&cancelled)),
         conversion: conversion(state),
-        foreign_key_checks: state.vars.foreign_key_checks,
+        foreign_key_checks: state.execution.vars.foreign_key_checks,
         expressions: Some(Arc::new(expressions(state))),
         algorithm,
         lock,
@@ -216,7 +216,7 @@ async fn alter_job<T: Send + 'static>(
         work(database, worker, &options)
     };
     // All other threads may be waiting for locks of this session.
-    let mut wait = if state.transaction.locks().named.is_some() { threads.run_short(work) } else { threads.run(work) };
+    let mut wait = if state.execution.transaction.locks().named.is_some() { threads.run_short(work) } else { threads.run(work) };
     let info = &state.info;
     *info.definition.borrow_mut() = Some(progress);
     let outcome = std::future::poll_fn(|cx| {
@@ -252,23 +252,23 @@ pub enum Analysis {
 }
 
 /// Takes statistics of a table, or changes its histograms: for each column whether it has one now, or had one.
-pub async fn analyze(state: &mut State, id: TableId, what: Analysis) -> Result<Vec<bool>> {
+pub async fn analyze(state: &mut State<'_>, id: TableId, what: Analysis) -> Result<Vec<bool>> {
     look(state, id, move |database, worker, table| analyzed(database, worker, table, &what)).await
 }
 
 /// CHECK TABLE: the problems of a table, as sentences.
-pub async fn check(state: &mut State, id: TableId) -> Result<Vec<String>> {
+pub async fn check(state: &mut State<'_>, id: TableId) -> Result<Vec<String>> {
     look(state, id, |_, worker, table| table.problems(worker)).await
 }
 
 /// CHECKSUM TABLE: a number that is equal for tables with the same rows.
-pub async fn checksum(state: &mut State, id: TableId) -> Result<u64> {
+pub async fn checksum(state: &mut State<'_>, id: TableId) -> Result<u64> {
     look(state, id, |_, worker, table| table.checksum(worker)).await
 }
 
 /// Runs `work` on a thread for definitions, with a share of the table's metadata lock. A table that is gone meanwhile has nothing to tell.
 async fn look<T: Default + Send + 'static>(
-    state: &mut State,
+    state: &mut State<'_>,
     id: TableId,
     work: impl FnOnce(&table::Database, &txn::Worker, &table::Table) -> table::Result<T> + Send + 'static,
 ) -> Result<T> {
@@ -301,8 +301,8 @@ fn analyzed(database: &table::Database, worker: &txn::Worker, table: &table::Tab
 }
 
 /// How ALTER TABLE converts rows for this session.
-fn conversion(state: &State) -> table::ddl::Conversion {
-    let mode = state.settings.mode;
+fn conversion(state: &State<'_>) -> table::ddl::Conversion {
+    let mode = state.session.settings.mode;
     table::ddl::Conversion {
         strict: mode.strict,
         dates: types::temporal::DateRules {
@@ -311,33 +311,33 @@ fn conversion(state: &State) -> table::ddl::Conversion {
             allow_invalid: mode.allow_invalid_dates,
         },
         truncate_fractional: mode.time_truncate_fractional,
-        zone: state.vars.time_zone.clone(),
-        now_utc_micros: state.vars.statement_start_us,
+        zone: state.execution.vars.time_zone.clone(),
+        now_utc_micros: state.execution.vars.statement_start_us,
     }
 }
 
-fn expressions(state: &State) -> exec::DefinitionExpressions {
+fn expressions(state: &State<'_>) -> exec::DefinitionExpressions {
     exec::DefinitionExpressions {
-        sql_mode: state.settings.mode,
-        time_zone: state.vars.time_zone.clone(),
-        statement_start_us: state.vars.statement_start_us,
+        sql_mode: state.session.settings.mode,
+        time_zone: state.execution.vars.time_zone.clone(),
+        statement_start_us: state.execution.vars.statement_start_us,
     }
 }
 
 /// Database and name of a table; the current database if none is written.
-pub(crate) fn qualify(state: &State, name: &ObjectName<'_>) -> Result<(String, String)> {
+pub(crate) fn qualify(state: &State<'_>, name: &ObjectName<'_>) -> Result<(String, String)> {
     let database = match name.database {
         Some(database) => database.to_owned(),
-        None => state.vars.database.clone().ok_or(Error::NoDatabase)?,
+        None => state.execution.vars.database.as_deref().ok_or(Error::NoDatabase)?.to_owned(),
     };
     Ok((database, name.name.to_owned()))
 }
 
 /// information_schema and the other databases of the server cannot be changed.
-pub(crate) fn refuse_virtual(state: &State, database: &str) -> Result<()> {
+pub(crate) fn refuse_virtual(state: &State<'_>, database: &str) -> Result<()> {
     if crate::show::is_virtual_database(database) {
         let user = state.info.user.borrow().clone();
-        let (host, database) = (state.peer.host.clone(), database.to_owned());
+        let (host, database) = (state.connection.peer.host.clone(), database.to_owned());
         return Err(Error::DatabaseAccessDenied { user, host, database });
     }
     Ok(())
@@ -356,10 +356,10 @@ fn check_encryption(options: &DatabaseOptions<'_>) -> Result<()> {
     }
 }
 
-async fn create_database(state: &mut State, create: &CreateDatabase<'_>) -> Result<Done> {
+async fn create_database(state: &mut State<'_>, create: &CreateDatabase<'_>) -> Result<Done> {
     refuse_virtual(state, create.name)?;
     check_encryption(&create.options)?;
-    let collation = collation_of(create.options.charset, create.options.collation, state.settings.server_collation)?;
+    let collation = collation_of(create.options.charset, create.options.collation, state.session.settings.server_collation)?;
     let name = create.name.to_owned();
     let made = job(state, move |tables, worker, _| tables.create_database(worker, &name, collation)).await;
     match made {
@@ -372,10 +372,10 @@ async fn create_database(state: &mut State, create: &CreateDatabase<'_>) -> Resu
     }
 }
 
-async fn alter_database(state: &mut State, name: Option<&str>, options: &DatabaseOptions<'_>) -> Result<Done> {
+async fn alter_database(state: &mut State<'_>, name: Option<&str>, options: &DatabaseOptions<'_>) -> Result<Done> {
     let name = match name {
         Some(name) => name.to_owned(),
-        None => state.vars.database.clone().ok_or(Error::NoDatabase)?,
+        None => state.execution.vars.database.as_deref().ok_or(Error::NoDatabase)?.to_owned(),
     };
     refuse_virtual(state, &name)?;
     check_encryption(options)?;
@@ -385,12 +385,12 @@ async fn alter_database(state: &mut State, name: Option<&str>, options: &Databas
     if options.charset.is_none() && options.collation.is_none() {
         return Ok(Done { affected: 1, ..Done::default() });
     }
-    let collation = collation_of(options.charset, options.collation, state.settings.server_collation)?;
+    let collation = collation_of(options.charset, options.collation, state.session.settings.server_collation)?;
     job(state, move |tables, worker, _| tables.alter_database(worker, &name, collation)).await?;
     Ok(Done { affected: 1, ..Done::default() })
 }
 
-async fn drop_database(state: &mut State, name: &str, if_exists: bool) -> Result<Done> {
+async fn drop_database(state: &mut State<'_>, name: &str, if_exists: bool) -> Result<Done> {
     refuse_virtual(state, name)?;
     let owned = name.to_owned();
     let dropped = job(state, move |tables, worker, options| tables.drop_database(worker, &owned, options)).await;
@@ -408,7 +408,7 @@ async fn drop_database(state: &mut State, name: &str, if_exists: bool) -> Result
     }
 }
 
-async fn create_table(state: &mut State, create: &CreateTable<'_>, given: &[Value<'_>]) -> Result<Done> {
+async fn create_table(state: &mut State<'_>, create: &CreateTable<'_>, given: &[Value<'_>]) -> Result<Done> {
     let (database, _) = qualify(state, &create.name)?;
     refuse_virtual(state, &database)?;
     let schema = state.schema();
@@ -434,7 +434,7 @@ async fn create_table(state: &mut State, create: &CreateTable<'_>, given: &[Valu
             if let Some(clause) = create.partitioning {
                 new.partitioning = Some(Box::new(define::partitioning(state, clause, &new.columns)?));
             }
-            first_plane::check_table(state.settings.connection_collation, &new)?;
+            first_plane::check_table(state.session.settings.connection_collation, &new)?;
             new
         }
     };
@@ -456,7 +456,7 @@ async fn create_table(state: &mut State, create: &CreateTable<'_>, given: &[Valu
 }
 
 /// 1831: a new index of the same kind over the same columns as an earlier one. `before` is the old table.
-fn tell_equal_indexes(state: &mut State, table: &ObjectName<'_>, before: Option<&TableDef>) {
+fn tell_equal_indexes(state: &mut State<'_>, table: &ObjectName<'_>, before: Option<&TableDef>) {
     // A table that was renamed or dropped is skipped.
     let Ok(def) = state.find_table(table) else { return };
     let is_new = |index: &IndexDef| before.is_none_or(|before| !before.indexes.iter().any(|old| old.name == index.name));
@@ -481,7 +481,7 @@ fn with_values<'s>(statement: Statement<'s>, given: &[Value<'_>]) -> Parsed<'s> 
 
 /// CREATE TABLE ... SELECT: first the defined columns that the query lacks, then the query's columns, as defined or
 /// with the query's types.
-fn add_query_columns(state: &State, query: &Query<'_>, given: &[Value<'_>], new: &mut NewTable) -> Result<()> {
+fn add_query_columns(state: &State<'_>, query: &Query<'_>, given: &[Value<'_>], new: &mut NewTable) -> Result<()> {
     let planned = state.plan_given(&with_values(Statement::Query(query), given), given)?;
     let schema = state.schema();
     let plan = planned.entry.prepared.plan();
@@ -489,7 +489,7 @@ fn add_query_columns(state: &State, query: &Query<'_>, given: &[Value<'_>], new:
     let is_direct = |database: &str, table: &str| {
         plan.named().flatten().any(|n| n.through.is_none() && n.table.database == database && n.table.name == table)
     };
-    let keeper = if state.settings.mode.strict { Keeper::StrictTable } else { Keeper::Table };
+    let keeper = if state.session.settings.mode.strict { Keeper::StrictTable } else { Keeper::Table };
     let mut defined = std::mem::take(&mut new.columns);
     let mut given = Vec::new();
     for column in planned.entry.prepared.columns() {
@@ -506,7 +506,12 @@ fn add_query_columns(state: &State, query: &Query<'_>, given: &[Value<'_>], new:
 }
 
 /// Inserts the rows of CREATE TABLE ... SELECT; on an error the table is dropped.
-async fn fill(state: &mut State, create: &CreateTable<'_>, query: (&Query<'_>, &[Value<'_>]), database: &str) -> Result<Done> {
+async fn fill(
+    state: &mut State<'_>,
+    create: &CreateTable<'_>,
+    query: (&Query<'_>, &[Value<'_>]),
+    database: &str,
+) -> Result<Done> {
     let filled = insert_rows(state, create, (database, create.name.name), query, false).await;
     if filled.is_err() {
         let table = vec![(database.to_owned(), create.name.name.to_owned())];
@@ -520,7 +525,7 @@ async fn fill(state: &mut State, create: &CreateTable<'_>, query: (&Query<'_>, &
 
 /// Inserts the rows of a query, with the values of its parameters, by the names of its columns.
 async fn insert_rows(
-    state: &mut State,
+    state: &mut State<'_>,
     create: &CreateTable<'_>,
     (database, table): (&str, &str),
     (query, given): (&Query<'_>, &[Value<'_>]),
@@ -548,7 +553,7 @@ async fn insert_rows(
 }
 
 /// DROP TABLE: all or none; with IF EXISTS the missing ones are notes.
-async fn drop_tables(state: &mut State, names: &[ObjectName<'_>], if_exists: bool, temporary: bool) -> Result<Done> {
+async fn drop_tables(state: &mut State<'_>, names: &[ObjectName<'_>], if_exists: bool, temporary: bool) -> Result<Done> {
     let mut present = Vec::with_capacity(names.len());
     let (mut missing, mut of_session) = (Vec::new(), Vec::new());
     let schema = state.worker.schema();
@@ -572,7 +577,7 @@ async fn drop_tables(state: &mut State, names: &[ObjectName<'_>], if_exists: boo
 }
 
 /// 1051, or notes if IF EXISTS was written.
-fn tell_missing(state: &mut State, missing: Vec<(String, String)>, if_exists: bool) -> Result<()> {
+fn tell_missing(state: &mut State<'_>, missing: Vec<(String, String)>, if_exists: bool) -> Result<()> {
     if !missing.is_empty() && !if_exists {
         // MySQL names all that are missing, in one message.
         let list: Vec<_> = missing.iter().map(|(database, table)| format!("{database}.{table}")).collect();
@@ -585,6 +590,6 @@ fn tell_missing(state: &mut State, missing: Vec<(String, String)>, if_exists: bo
 }
 
 /// Adds a note for an error that IF EXISTS or IF NOT EXISTS suppresses.
-fn note(state: &mut State, error: &Error) {
+fn note(state: &mut State<'_>, error: &Error) {
     state.note(Level::Note, error.to_warning());
 }

@@ -8,7 +8,7 @@ use sql::ast::ObjectName;
 use types::partition::PartitionError;
 
 /// ALTER TABLE ... EXCHANGE PARTITION. Rows are checked also WITHOUT VALIDATION: a partition has no place for others.
-pub async fn exchange(state: &mut State, table: &ObjectName<'_>, name: &str, other: &ObjectName<'_>) -> Result<()> {
+pub async fn exchange(state: &mut State<'_>, table: &ObjectName<'_>, name: &str, other: &ObjectName<'_>) -> Result<()> {
     let (whole_name, other_name) = (qualify(state, table)?, qualify(state, other)?);
     if whole_name == other_name {
         return Err(Error::from(Condition::NonUniqTable { table: other.name.into() }));

@@ -18,7 +18,7 @@ const FILLED: &str = "the temporary table that CREATE TEMPORARY TABLE ... SELECT
 
 /// CREATE TEMPORARY TABLE
 pub async fn create(
-    state: &mut State,
+    state: &mut State<'_>,
     create: &CreateTable<'_>,
     database: &str,
     collation: CollationId,
@@ -63,7 +63,7 @@ pub async fn create(
 }
 
 /// TRUNCATE: another table in its place.
-pub async fn truncate(state: &mut State, def: &Arc<TableDef>, database: &str, name: &str) -> Result<Done> {
+pub async fn truncate(state: &mut State<'_>, def: &Arc<TableDef>, database: &str, name: &str) -> Result<Done> {
     let mut new = NewTable::like(def, database, &def.name);
     for (check, before) in new.checks.iter_mut().zip(&def.checks) {
         check.name = Some(before.name.clone());
@@ -76,7 +76,7 @@ pub async fn truncate(state: &mut State, def: &Arc<TableDef>, database: &str, na
 /// ALTER TABLE, CREATE INDEX, DROP INDEX: replaces the table by a new one with its rows. The caller has committed the
 /// open transaction.
 pub async fn alter(
-    state: &mut State,
+    state: &mut State<'_>,
     def: &Arc<TableDef>,
     (database, name): (&str, &str),
     how: (Algorithm, Lock),

@@ -14,7 +14,7 @@ use sql::ast::{CreateView, ObjectName, ViewForm};
 use table::ddl::ViewChange;
 use types::schema::{TableDef, TableId, ViewDef};
 
-pub async fn create_view(state: &mut State, create: &CreateView<'_>) -> Result<Done> {
+pub async fn create_view(state: &mut State<'_>, create: &CreateView<'_>) -> Result<Done> {
     let (database, name) = qualify(state, &create.name)?;
     refuse_virtual(state, &database)?;
     let schema = state.schema();
@@ -39,7 +39,7 @@ pub async fn create_view(state: &mut State, create: &CreateView<'_>) -> Result<D
     }
     let new = sql::define_view(create, &database, &Binder::of_view(state, &schema))?;
     super::first_plane::check_definition(
-        state.settings.connection_collation,
+        state.session.settings.connection_collation,
         "view",
         || format!("{database}.{name}"),
         &new.text,
@@ -61,7 +61,7 @@ pub async fn create_view(state: &mut State, create: &CreateView<'_>) -> Result<D
         definer_host,
         updatable: new.updatable,
         client_charset: client_charset(state),
-        collation: state.settings.connection_collation,
+        collation: state.session.settings.connection_collation,
         tables: new.tables,
     };
     let columns = new.columns.iter().map(|column| column_of_query(column, &schema, true, Keeper::View)).collect();
@@ -76,14 +76,14 @@ pub async fn create_view(state: &mut State, create: &CreateView<'_>) -> Result<D
 }
 
 /// The account of the session, as user and host.
-fn current_user(state: &State) -> (String, String) {
-    match state.vars.current_user.rsplit_once('@') {
+fn current_user(state: &State<'_>) -> (String, String) {
+    match state.execution.vars.current_user.rsplit_once('@') {
         Some((user, host)) => (user.to_owned(), host.to_owned()),
-        None => (state.vars.current_user.clone(), "%".to_owned()),
+        None => (state.execution.vars.current_user.to_string(), "%".to_owned()),
     }
 }
 
-fn client_charset(state: &State) -> String {
+fn client_charset(state: &State<'_>) -> String {
     match variables::find("character_set_client").map(|id| state.session_value(id)) {
         Some(types::Value::Bytes(name)) => String::from_utf8_lossy(&name).into_owned(),
         _ => "utf8mb4".to_owned(),
@@ -91,7 +91,7 @@ fn client_charset(state: &State) -> String {
 }
 
 /// DROP VIEW: all or none; with IF EXISTS, a missing object or one that is no view is a note.
-pub async fn drop_views(state: &mut State, names: &[ObjectName<'_>], if_exists: bool) -> Result<Done> {
+pub async fn drop_views(state: &mut State<'_>, names: &[ObjectName<'_>], if_exists: bool) -> Result<Done> {
     let schema = state.schema();
     let mut present = Vec::with_capacity(names.len());
     let mut missing = Vec::new();

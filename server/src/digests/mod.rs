@@ -18,7 +18,7 @@
 mod statistics;
 mod summary;
 
-pub use statistics::{Execution, Statistics, Ways};
+pub use statistics::{Measured, Statistics, Ways};
 pub use summary::{Summary, clear, summaries};
 
 use sql::Repeated;
@@ -130,7 +130,7 @@ mod tests {
         let digests = Digests::new(3);
         let find = |text: &str| digests.find(Some("d"), text.as_bytes(), &SqlMode::DEFAULT, Repeated::default());
         let clock = os::TickClock::start();
-        let run = |text: &str| find(text).record(&Execution::default(), os::ticks(), text.as_bytes(), &clock);
+        let run = |text: &str| find(text).record(&Measured::default(), os::ticks(), text.as_bytes(), &clock);
         for text in ["SELECT 1", "SELECT 2", "SELECT a", "SELECT b", "SELECT c"] {
             run(text);
         }
@@ -141,7 +141,7 @@ mod tests {
         digests.clear();
         assert!(digests.summaries().is_empty());
         // A plan that was kept counts on, and there is room again.
-        kept.record(&Execution::default(), os::ticks(), b"SELECT 3", &clock);
+        kept.record(&Measured::default(), os::ticks(), b"SELECT 3", &clock);
         run("SELECT c");
         assert_eq!(digests.summaries().len(), 2);
     }
@@ -160,7 +160,7 @@ mod tests {
         (0..2 * RECENT_MAX).for_each(|n| drop(find("d", &format!("SHOW TABLES LIKE '{n}'"), &SqlMode::DEFAULT)));
         assert!(digests.recent.borrow().found.len() <= RECENT_MAX);
         let clock = os::TickClock::start();
-        first.record(&Execution::default(), os::ticks(), b"SET", &clock);
+        first.record(&Measured::default(), os::ticks(), b"SET", &clock);
         drop(first);
         digests.clear();
         assert!(digests.by_name.borrow().is_empty(), "what is only known by its text is forgotten");

@@ -27,7 +27,7 @@ const SAMPLE_AGE_NS: f64 = 60e9;
 
 /// One execution of a statement.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Execution {
+pub struct Measured {
     /// By `os::ticks`.
     pub began: u64,
     pub affected: u64,
@@ -164,7 +164,7 @@ impl Statistics {
 
     /// Counts an execution of `text` that ends at tick `now`. `clock` has the length of a tick.
     #[inline]
-    pub fn record(&self, execution: &Execution, now: u64, text: &[u8], clock: &os::TickClock) {
+    pub fn record(&self, execution: &Measured, now: u64, text: &[u8], clock: &os::TickClock) {
         let time = now.saturating_sub(execution.began);
         let sums = &self.sums;
         let count = sums.count.get();
@@ -281,7 +281,7 @@ mod tests {
         assert!(statistics.summary().is_none());
         for n in 0..3 {
             let ways = Ways { no_index: 1, ..Ways::default() };
-            let execution = Execution { began: os::ticks(), sent: 2, failed: n == 1, warnings: n, ways, ..Execution::default() };
+            let execution = Measured { began: os::ticks(), sent: 2, failed: n == 1, warnings: n, ways, ..Measured::default() };
             statistics.record(&execution, os::ticks(), b"SELECT 1", &clock);
         }
         let summary = statistics.summary().expect("executed");

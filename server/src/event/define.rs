@@ -15,12 +15,12 @@ use types::event::{EventDef, EventStatus, Schedule};
 use types::schema::RoutineDef;
 
 /// CREATE EVENT
-pub async fn create(state: &mut State, create: &CreateEvent<'_>) -> Result<Done> {
+pub async fn create(state: &mut State<'_>, create: &CreateEvent<'_>) -> Result<Done> {
     let (database, name) = name_of(state, &create.name)?;
     let mut program = routine::program(state, database, name, create.definer, create.body)?;
     describe(&mut program, &create.clauses);
     check_comment(
-        state.settings.connection_collation,
+        state.session.settings.connection_collation,
         "event",
         || format!("{}.{}", program.database, program.name),
         &program.comment,
@@ -51,7 +51,7 @@ pub async fn create(state: &mut State, create: &CreateEvent<'_>) -> Result<Done>
 }
 
 /// ALTER EVENT
-pub async fn alter(state: &mut State, alter: &AlterEvent<'_>) -> Result<Done> {
+pub async fn alter(state: &mut State<'_>, alter: &AlterEvent<'_>) -> Result<Done> {
     let (database, name) = ddl::qualify(state, &alter.name)?;
     ddl::refuse_virtual(state, &database)?;
     let renamed = alter.rename.map(|name| name_of(state, &name)).transpose()?;
@@ -80,7 +80,7 @@ pub async fn alter(state: &mut State, alter: &AlterEvent<'_>) -> Result<Done> {
     }
     describe(&mut program, &alter.clauses);
     check_comment(
-        state.settings.connection_collation,
+        state.session.settings.connection_collation,
         "event",
         || format!("{}.{}", program.database, program.name),
         &program.comment,
@@ -124,7 +124,7 @@ impl Change {
 }
 
 /// DROP EVENT
-pub async fn drop(state: &mut State, name: &ObjectName<'_>, if_exists: bool) -> Result<Done> {
+pub async fn drop(state: &mut State<'_>, name: &ObjectName<'_>, if_exists: bool) -> Result<Done> {
     let (database, name) = ddl::qualify(state, name)?;
     ddl::refuse_virtual(state, &database)?;
     match ddl::job(state, move |tables, worker, _| tables.drop_event(worker, &database, &name)).await {
@@ -140,7 +140,7 @@ pub async fn drop(state: &mut State, name: &ObjectName<'_>, if_exists: bool) -> 
 }
 
 /// Database and name of an event to be.
-fn name_of(state: &State, name: &ObjectName<'_>) -> Result<(String, String)> {
+fn name_of(state: &State<'_>, name: &ObjectName<'_>) -> Result<(String, String)> {
     let (database, name) = ddl::qualify(state, name)?;
     ddl::refuse_virtual(state, &database)?;
     match name.is_empty() || name.ends_with(' ') {
@@ -156,7 +156,7 @@ fn describe(program: &mut RoutineDef, clauses: &EventClauses<'_>) {
 }
 
 /// The status of an event with a new schedule: it is disabled if its last time has passed.
-fn status_of(state: &State, is_past: bool, written: Option<EventStatus>) -> Option<EventStatus> {
+fn status_of(state: &State<'_>, is_past: bool, written: Option<EventStatus>) -> Option<EventStatus> {
     if !is_past || written.is_some_and(|status| status != EventStatus::Enabled) {
         return written;
     }
@@ -164,6 +164,6 @@ fn status_of(state: &State, is_past: bool, written: Option<EventStatus>) -> Opti
     Some(EventStatus::Disabled)
 }
 
-fn time_zone(state: &State) -> String {
-    state.variables.get(IDS.time_zone).as_text().to_owned()
+fn time_zone(state: &State<'_>) -> String {
+    state.session.variables.get(IDS.time_zone).as_text().to_owned()
 }

@@ -3,11 +3,11 @@
 use super::scheduler::{Running, conclude};
 use crate::error::{Error, Result};
 use crate::routine;
-use crate::session::{Client, IDS, Listed, LoggedIn, SessionInfo, State};
+use crate::session::{Client, Connection, IDS, Listed, LoggedIn, Session, SessionInfo, State};
 use crate::variables::Setting;
 use crate::worker::Worker;
 use accounts::privilege::Privileges;
-use accounts::{Access, Identity, Name};
+use accounts::{Identity, Name};
 use conditions::Condition;
 use expr::Level;
 use protocol::Capabilities;
@@ -55,41 +55,43 @@ async fn run(worker: &Rc<Worker>, event: &EventDef) {
     info.begin("Connect", worker.core.now());
     info.set_statement(event.program.body.as_bytes());
     let _listed = Listed::new(worker, &info);
-    let mut state = session(worker, &info, &definer, &access, event);
+    let login = LoggedIn {
+        // Result sets of the body are discarded.
+        capabilities: Capabilities::MULTI_RESULTS,
+        identity: Identity::definer(&definer, access.roles.clone()),
+        database: None,
+        collation: 0,
+    };
+    let mut connection = Connection::new(Stream::Nowhere.peer(), login.capabilities);
+    let mut session = Session::new(worker, &login);
+    let mut state = State::new(worker, &info, &mut connection, &mut session);
+    set_variables(&mut state, event);
     let outcome = body(worker, &mut state, event).await;
     if let Err(error) = &outcome {
         log(event, error);
     }
     log_warnings(&state, event);
-    state.transaction.rollback(worker).await;
+    state.execution.transaction.rollback(worker).await;
 }
 
-/// A session with the event's own settings.
-fn session(worker: &Rc<Worker>, info: &Rc<SessionInfo>, definer: &Name, access: &Access, event: &EventDef) -> State {
-    let login = LoggedIn {
-        // Result sets of the body are discarded.
-        capabilities: Capabilities::MULTI_RESULTS,
-        identity: Identity::definer(definer, access.roles.clone()),
-        database: None,
-        collation: 0,
-    };
-    let mut state = State::new(worker, info, Stream::Nowhere.peer(), &login);
-    state.vars.user = "event_scheduler@localhost".to_owned();
+/// Gives the session the event's own settings.
+fn set_variables(state: &mut State<'_>, event: &EventDef) {
+    state.execution.vars.user = "event_scheduler@localhost".into();
     let program = &event.program;
     let text = |text: &str| Setting::Text(text.into());
-    state.variables.set(IDS.time_zone, text(&event.time_zone));
-    state.variables.set(IDS.sql_mode, Setting::UInt(program.sql_mode));
-    state.variables.set(IDS.character_set_client, text(&program.client_charset));
-    state.variables.set(IDS.character_set_connection, text(program.connection_collation.charset()));
-    state.variables.set(IDS.collation_connection, text(program.connection_collation.name()));
+    let variables = &mut state.session.variables;
+    variables.set(IDS.time_zone, text(&event.time_zone));
+    variables.set(IDS.sql_mode, Setting::UInt(program.sql_mode));
+    variables.set(IDS.character_set_client, text(&program.client_charset));
+    variables.set(IDS.character_set_connection, text(program.connection_collation.charset()));
+    variables.set(IDS.collation_connection, text(program.connection_collation.name()));
     state.refresh();
-    state
 }
 
-async fn body(worker: &Rc<Worker>, state: &mut State, event: &EventDef) -> Result<()> {
+async fn body(worker: &Rc<Worker>, state: &mut State<'_>, event: &EventDef) -> Result<()> {
     let database = &event.program.database;
-    if !state.access.database(database).has(Privileges::EVENT) {
-        return Err(state.access.database_denied(database).into());
+    if !state.session.access.database(database).has(Privileges::EVENT) {
+        return Err(state.session.access.database_denied(database).into());
     }
     state.use_database(database)?;
     state.begin_statement();
@@ -103,8 +105,8 @@ fn log(event: &EventDef, error: &Error) {
     tracing::error!(event = name, definer, number = description.number, "event scheduler: {}", description.message);
 }
 
-fn log_warnings(state: &State, event: &EventDef) {
-    let warnings = state.vars.warnings.borrow();
+fn log_warnings(state: &State<'_>, event: &EventDef) {
+    let warnings = state.execution.vars.warnings.borrow();
     for warning in warnings.list().iter().filter(|warning| warning.level == Level::Warning) {
         let description = Error::describe_exec(&warning.error);
         let (name, definer) = (event.full_name(), &event.program.definer);

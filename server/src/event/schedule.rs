@@ -10,8 +10,8 @@ use types::temporal::{Interval, IntervalUnit, MICROS_PER_SECOND, Moment};
 use types::{ColumnType, Value};
 
 /// The moment of the statement, in seconds.
-pub fn now(state: &State) -> i64 {
-    state.vars.statement_start_us.div_euclid(MICROS_PER_SECOND)
+pub fn now(state: &State<'_>) -> i64 {
+    state.execution.vars.statement_start_us.div_euclid(MICROS_PER_SECOND)
 }
 
 /// Has the last of its times passed?
@@ -23,7 +23,7 @@ pub fn is_past(schedule: &Schedule, now: i64) -> bool {
 }
 
 /// Computes the expressions of a schedule.
-pub fn evaluate(state: &mut State, written: &EventSchedule<'_>) -> Result<Schedule> {
+pub fn evaluate(state: &mut State<'_>, written: &EventSchedule<'_>) -> Result<Schedule> {
     match written {
         EventSchedule::At(at) => match moment(state, at)? {
             Some(at) => Ok(Schedule::At(at)),
@@ -49,17 +49,17 @@ pub fn evaluate(state: &mut State, written: &EventSchedule<'_>) -> Result<Schedu
 }
 
 /// A time, as the session's time zone has it. `None`: it is none, or not one of an event.
-fn moment(state: &mut State, expr: &Expr<'_>) -> Result<Option<i64>> {
+fn moment(state: &mut State<'_>, expr: &Expr<'_>) -> Result<Option<i64>> {
     let cast = Expr::Cast { arg: expr, target: &CastTarget::DateTime { fsp: 6 } };
     let Value::DateTime(civil) = value(state, &cast)?.0 else { return Ok(None) };
-    let seconds = match state.vars.time_zone.to_utc(civil) {
+    let seconds = match state.execution.vars.time_zone.to_utc(civil) {
         Moment::At(micros) | Moment::Gap(micros) => micros.div_euclid(MICROS_PER_SECOND),
         Moment::NoDate => return Ok(None),
     };
     Ok((1..=SECONDS_MAX).contains(&seconds).then_some(seconds))
 }
 
-fn interval(state: &mut State, amount: &Expr<'_>, unit: IntervalUnit) -> Result<Every> {
+fn interval(state: &mut State<'_>, amount: &Expr<'_>, unit: IntervalUnit) -> Result<Every> {
     if unit.has_micros() {
         return Err(Error::NotSupported("MICROSECOND".to_owned()));
     }
@@ -86,13 +86,13 @@ fn interval(state: &mut State, amount: &Expr<'_>, unit: IntervalUnit) -> Result<
 }
 
 /// 1235: MySQL computes no queries here either.
-fn value(state: &mut State, expr: &Expr<'_>) -> Result<(Value<'static>, ColumnType)> {
+fn value(state: &mut State<'_>, expr: &Expr<'_>) -> Result<(Value<'static>, ColumnType)> {
     const QUERIES: &str = "Event schedule expressions which contain subqueries or stored function calls";
     routine::computed(state, expr, &[], exec::Strictness::Arguments)?.ok_or_else(|| Error::NotSupported(QUERIES.to_owned()))
 }
 
 /// 1525
-fn wrong_value(state: &mut State, clause: &str, expr: &Expr<'_>) -> Error {
+fn wrong_value(state: &mut State<'_>, clause: &str, expr: &Expr<'_>) -> Error {
     let text = match value(state, expr) {
         Ok((Value::Null, _)) => "NULL".to_owned(),
         Ok((value, ty)) => text_of(&value, &ty),

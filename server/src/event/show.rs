@@ -65,8 +65,8 @@ fn statement(event: &EventDef) -> String {
 }
 
 /// SHOW CREATE EVENT
-pub fn show_create(state: &State, name: &ObjectName<'_>) -> Result<ResultSet> {
-    let database = name.database.or(state.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
+pub fn show_create(state: &State<'_>, name: &ObjectName<'_>) -> Result<ResultSet> {
+    let database = name.database.or(state.execution.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
     let schema = state.schema();
     let missing = || Error::Table(table::Error::EventMissing { name: name.name.to_owned() });
     let event = schema.event(database, name.name).ok_or_else(missing)?;
@@ -109,8 +109,8 @@ impl Parts {
 }
 
 /// SHOW EVENTS
-pub fn show_events(state: &State, database: Option<&str>) -> Result<ResultSet> {
-    let database = database.or(state.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
+pub fn show_events(state: &State<'_>, database: Option<&str>) -> Result<ResultSet> {
+    let database = database.or(state.execution.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
     let columns = Columns::default()
         .text("Db", 64)
         .text("Name", 64)
@@ -127,7 +127,7 @@ pub fn show_events(state: &State, database: Option<&str>) -> Result<ResultSet> {
         .charsets();
     let mut made = result(columns);
     let schema = state.schema();
-    for event in all(&schema, Some(&state.access)).filter(|event| event.program.database == database) {
+    for event in all(&schema, Some(&state.session.access)).filter(|event| event.program.database == database) {
         let program = &event.program;
         let Parts { kind, at, interval, bounds } = Parts::of(event);
         let mut row = vec![text(&program.database), text(&program.name), text(&program.definer), text(&event.time_zone)];

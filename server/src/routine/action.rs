@@ -17,7 +17,7 @@ use types::Value;
 
 /// Runs an action of the program of the frame that the session holds (F1).
 pub async fn act(
-    state: &mut State,
+    state: &mut State<'_>,
     client: &mut Client,
     routine: &Rc<Routine>,
     action: &Action<'_>,
@@ -57,13 +57,13 @@ pub async fn act(
             }
         }
     }
-    state.vars.row_count = 0;
+    state.execution.vars.row_count = 0;
     state.write_ok(client, &Answer::default());
     Ok(())
 }
 
 /// Runs a statement that is no plan, as if a client had sent it.
-pub async fn run_other(state: &mut State, client: &mut Client, statement: &Statement<'_>, format: RowFormat) -> Result<()> {
+pub async fn run_other(state: &mut State<'_>, client: &mut Client, statement: &Statement<'_>, format: RowFormat) -> Result<()> {
     match statement {
         // They take less than the room for the future of any statement.
         Statement::Begin { consistent_snapshot, read_only } => {

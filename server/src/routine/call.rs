@@ -58,7 +58,7 @@ impl Arguments<'_> {
     }
 
     /// The target of a parameter's value; `None`: its argument is not assignable.
-    fn out(self, state: &State, n: usize, mode: ParamMode) -> Option<Out> {
+    fn out(self, state: &State<'_>, n: usize, mode: ParamMode) -> Option<Out> {
         if mode == ParamMode::In {
             return Some(Out::Nowhere);
         }
@@ -71,7 +71,7 @@ impl Arguments<'_> {
         }
     }
 
-    async fn value(self, state: &mut State, n: usize) -> Result<(Value<'static>, ColumnType)> {
+    async fn value(self, state: &mut State<'_>, n: usize) -> Result<(Value<'static>, ColumnType)> {
         match self {
             Self::Written(exprs, given) => match exprs[n] {
                 Expr::Literal(Literal::Int(number)) if let Ok(number) = i64::try_from(number) => {
@@ -86,7 +86,7 @@ impl Arguments<'_> {
 
 /// Runs CALL and writes its answer.
 pub async fn call(
-    state: &mut State,
+    state: &mut State<'_>,
     client: &mut Client,
     call: &CallProcedure<'_>,
     given: Given<'_>,
@@ -97,7 +97,7 @@ pub async fn call(
 
 /// Like [`call`], for any source of the arguments.
 pub async fn call_with(
-    state: &mut State,
+    state: &mut State<'_>,
     client: &mut Client,
     procedure: &ObjectName<'_>,
     args: Arguments<'_>,
@@ -116,36 +116,36 @@ pub async fn call_with(
             ParamMode::In | ParamMode::InOut => {
                 let (value, ty) = args.value(state, n).await?;
                 let to = routine.types.borrow()[n].clone();
-                exec::program::assign(&state.vars, value, &ty, &to, routine.program().slots[n].name)?
+                exec::program::assign(&state.execution.vars, value, &ty, &to, routine.program().slots[n].name)?
             }
         };
         values.push(value);
         outs.push(out);
     }
     let entry = Entry::given(state, values, depth);
-    let limit = state.vars.select_limit;
+    let limit = state.execution.vars.select_limit;
     set_select_limit(state, u64::MAX);
     let outcome = run_framed(state, client, &routine, entry, format).await;
     set_select_limit(state, limit);
     give_back(state, client, &*outcome?, outs)?;
-    let affected = u64::try_from(state.vars.row_count).unwrap_or(0);
-    state.vars.row_count = affected as i64;
+    let affected = u64::try_from(state.execution.vars.row_count).unwrap_or(0);
+    state.execution.vars.row_count = affected as i64;
     state.write_ok(client, &Answer { affected, ..Answer::default() });
     Ok(())
 }
 
 /// A procedure begins without sql_select_limit, and its own setting ends with it.
-fn set_select_limit(state: &mut State, limit: u64) {
-    if state.vars.select_limit != limit {
-        state.variables.set(IDS.sql_select_limit, Setting::UInt(limit));
+fn set_select_limit(state: &mut State<'_>, limit: u64) {
+    if state.execution.vars.select_limit != limit {
+        state.session.variables.set(IDS.sql_select_limit, Setting::UInt(limit));
         state.refresh();
     }
 }
 
 /// The procedure of a CALL with this number of arguments.
-fn find(state: &State, procedure: &ObjectName<'_>, got: usize) -> Result<Rc<Routine>> {
+fn find(state: &State<'_>, procedure: &ObjectName<'_>, got: usize) -> Result<Rc<Routine>> {
     let (database, _) = crate::ddl::qualify(state, procedure)?;
-    state.access.refuse_expired()?;
+    state.session.access.refuse_expired()?;
     state.check_routine(&database, procedure.name, false, Privileges::EXECUTE)?;
     let schema = state.schema();
     let name = || format!("{database}.{}", procedure.name);
@@ -166,7 +166,7 @@ fn find(state: &State, procedure: &ObjectName<'_>, got: usize) -> Result<Rc<Rout
 }
 
 /// The errors that PREPARE reports for a CALL with this number of `?`.
-pub fn check_call(state: &State, call: &CallProcedure<'_>, params: u32) -> Result<()> {
+pub fn check_call(state: &State<'_>, call: &CallProcedure<'_>, params: u32) -> Result<()> {
     find(state, &call.name, call.args.len())?;
     for arg in call.args {
         state.check_value(arg, params)?;
@@ -189,15 +189,15 @@ impl Entry {
     }
 
     /// After the arguments were computed.
-    fn given(state: &State, values: Vec<Value<'static>>, depth: u32) -> Self {
-        let warned = (state.warning_count() > 0).then(|| state.vars.warnings.borrow().clone());
+    fn given(state: &State<'_>, values: Vec<Value<'static>>, depth: u32) -> Self {
+        let warned = (state.warning_count() > 0).then(|| state.execution.vars.warnings.borrow().clone());
         Self { warned, ..Self::new(values, depth) }
     }
 }
 
 /// Runs a routine in a frame of its own, with its own settings; returns the frame.
 pub async fn run_framed(
-    state: &mut State,
+    state: &mut State<'_>,
     client: &mut Client,
     routine: &Rc<Routine>,
     entry: Entry,
@@ -207,32 +207,25 @@ pub async fn run_framed(
     values.resize_with(routine.program().slots.len(), || Value::Null);
     let cursors = (0..routine.program().cursors.len()).map(|_| None).collect();
     let around = Around::enter(state, routine)?;
-    let caller = state.frame.take();
+    let caller = state.execution.frame.take();
     let frame = Frame { routine: Rc::clone(routine), values, cursors, fetched: Vec::new(), returned: None, depth, caller };
-    let announced = std::mem::replace(&mut state.more_results, true);
-    state.frame = Some(Box::new(frame));
-    let has_level = routine.program().kind.inner_name().is_some();
-    if has_level {
-        state.transaction.begin_savepoint_level();
-    }
+    let announced = std::mem::replace(&mut state.connection.more_results, true);
+    state.execution.frame = Some(Box::new(frame));
     let outcome = run::run(state, client, routine, format).await;
-    if has_level {
-        state.transaction.end_savepoint_level();
-    }
-    let mut frame = state.frame.take().ok_or_else(|| Error::Internal("a frame was lost".to_owned()))?;
-    state.frame = frame.caller.take();
-    state.more_results = announced;
+    let mut frame = state.execution.frame.take().ok_or_else(|| Error::Internal("a frame was lost".to_owned()))?;
+    state.execution.frame = frame.caller.take();
+    state.connection.more_results = announced;
     around.leave(state);
     outcome?;
     if let Some(before) = warned {
-        state.vars.warnings.get_mut().follow(before);
+        state.execution.vars.warnings.get_mut().follow(before);
     }
     Ok(frame)
 }
 
 /// Calls a stored function from inside of a statement. `strict`: an argument that does not fit its parameter is an error.
 pub async fn call_function(
-    state: &mut State,
+    state: &mut State<'_>,
     client: &mut Client,
     call: &FunctionCall,
     args: &[Value<'static>],
@@ -248,7 +241,7 @@ pub async fn call_function(
     for (n, (value, arg)) in args.iter().zip(&call.args).enumerate() {
         let to = routine.types.borrow()[n].clone();
         let name = routine.program().slots[n].name;
-        values.push(exec::program::assign_as(&state.vars, strict, value.clone(), &arg.ty, &to, name)?);
+        values.push(exec::program::assign_as(&state.execution.vars, strict, value.clone(), &arg.ty, &to, name)?);
     }
     let entry = Entry::given(state, values, depth);
     let frame = run_framed(state, client, &routine, entry, RowFormat::Text).await?;
@@ -256,18 +249,18 @@ pub async fn call_function(
 }
 
 /// Runs the program of an event, in a session that is its own.
-pub async fn run_event(state: &mut State, client: &mut Client, def: &Arc<RoutineDef>) -> Result<()> {
+pub async fn run_event(state: &mut State<'_>, client: &mut Client, def: &Arc<RoutineDef>) -> Result<()> {
     let routine = Routine::of_event(state, def)?;
     run_framed(state, client, &routine, Entry::new(Vec::new(), 0), RowFormat::Text).await.map(drop)
 }
 
 /// SIGNAL, RESIGNAL, GET DIAGNOSTICS outside of a program.
-pub async fn alone(state: &mut State, client: &mut Client, text: &str, format: RowFormat) -> Result<()> {
-    let collation = state.settings.connection_collation;
+pub async fn alone(state: &mut State<'_>, client: &mut Client, text: &str, format: RowFormat) -> Result<()> {
+    let collation = state.session.settings.connection_collation;
     let def = RoutineDef {
-        database: state.vars.database.clone().unwrap_or_default(),
+        database: state.execution.vars.database.as_deref().unwrap_or_default().to_owned(),
         name: String::new(),
-        definer: state.vars.current_user.clone(),
+        definer: state.execution.vars.current_user.to_string(),
         parameters: String::new(),
         returns: None,
         body: text.to_owned(),
@@ -275,7 +268,7 @@ pub async fn alone(state: &mut State, client: &mut Client, text: &str, format: R
         deterministic: false,
         data_access: String::new(),
         invoker: true,
-        sql_mode: state.variables.get(IDS.sql_mode).as_u64(),
+        sql_mode: state.session.variables.get(IDS.sql_mode).as_u64(),
         client_charset: String::new(),
         connection_collation: collation,
         database_collation: collation,
@@ -290,20 +283,15 @@ pub async fn alone(state: &mut State, client: &mut Client, text: &str, format: R
 }
 
 /// How deep the call would be.
-pub fn check_depth(state: &State, routine: &Rc<Routine>) -> Result<u32> {
-    let Some(caller) = &state.frame else { return Ok(0) };
+pub fn check_depth(state: &State<'_>, routine: &Rc<Routine>) -> Result<u32> {
+    let Some(caller) = state.execution.frames().next() else { return Ok(0) };
     // An enclosing statement uses more of the stack.
     let depth = caller.depth + 1 + 3 * u32::from(state.is_inside());
-    let mut same = 0;
-    let mut next = Some(caller);
-    while let Some(frame) = next {
-        same += u64::from(Rc::ptr_eq(&frame.routine, routine));
-        next = frame.caller.as_ref();
-    }
+    let same = state.execution.frames().filter(|frame| Rc::ptr_eq(&frame.routine, routine)).count() as u64;
     if same > 0 && routine.program().kind != ProgramKind::Procedure {
         return Err(Error::from(Condition::SpNoRecursion));
     }
-    let limit = state.variables.get(IDS.max_sp_recursion_depth).as_u64();
+    let limit = state.session.variables.get(IDS.max_sp_recursion_depth).as_u64();
     if same > limit {
         let name = &routine.def.name;
         return Err(Error::from(Condition::SpRecursionLimit { limit: limit.into(), name: name.into() }));
@@ -324,14 +312,14 @@ pub fn check_depth(state: &State, routine: &Rc<Routine>) -> Result<u32> {
 }
 
 /// A variable of the calling program; not one that it may not change.
-fn local_out(state: &State, slot: u32) -> Option<Out> {
-    let fields = state.frame.as_ref().map_or(&[][..], |frame| &frame.routine.program().fields);
+fn local_out(state: &State<'_>, slot: u32) -> Option<Out> {
+    let fields = state.execution.frame.as_ref().map_or(&[][..], |frame| &frame.routine.program().fields);
     let is_fixed = fields.iter().any(|field| field.slot == slot && !field.assigned);
     (!is_fixed).then_some(Out::Local(slot))
 }
 
 /// The target of an argument as written.
-fn out_of(state: &State, arg: &Expr<'_>, given: Given<'_>) -> Option<Out> {
+fn out_of(state: &State<'_>, arg: &Expr<'_>, given: Given<'_>) -> Option<Out> {
     match arg {
         Expr::UserVariable(name) => Some(Out::User((*name).to_owned())),
         Expr::Local { slot, .. } => local_out(state, *slot),
@@ -349,7 +337,7 @@ fn not_a_variable(number: usize, routine: String) -> Error {
 
 /// The value of an argument of CALL, or of a value of SET, which may contain variables of the running program.
 pub async fn argument(
-    state: &mut State,
+    state: &mut State<'_>,
     arg: &Expr<'_>,
     params: &[Value<'_>],
     strictness: Strictness,
@@ -366,19 +354,19 @@ pub async fn argument(
 /// The value of an expression over the parameters of a prepared statement or, without these, over the variables of the
 /// running program. `None`: it must be run as a query.
 pub fn computed(
-    state: &mut State,
+    state: &mut State<'_>,
     expr: &Expr<'_>,
     params: &[Value<'_>],
     strictness: Strictness,
 ) -> Result<Option<(Value<'static>, ColumnType)>> {
     let schema = state.schema();
     let Some(expr) = sql::bind_value(expr, &Binder::new(state, &schema, params))? else { return Ok(None) };
-    let locals = match &state.frame {
+    let locals = match &state.execution.frame {
         Some(frame) if params.is_empty() => frame.values(),
         _ => params,
     };
-    let value = exec::program::evaluate(&expr, &state.vars, locals, strictness.is_full(&state.vars))?;
-    state.vars.settle_variables();
+    let value = exec::program::evaluate(&expr, &state.execution.vars, locals, strictness.is_full(&state.execution.vars))?;
+    state.execution.vars.settle_variables();
     Ok(value.map(|value| (value, expr.ty)))
 }
 
@@ -391,13 +379,13 @@ fn as_given(expr: &Expr<'_>, params: &[Value<'_>]) -> Option<(Value<'static>, Co
 }
 
 /// OUT and INOUT values go to their variables, or to the client.
-fn give_back(state: &mut State, client: &mut Client, frame: &Frame, outs: Vec<Out>) -> Result<()> {
+fn give_back(state: &mut State<'_>, client: &mut Client, frame: &Frame, outs: Vec<Out>) -> Result<()> {
     let mut sent = Vec::new();
     for (n, out) in outs.into_iter().enumerate() {
         let value = || crate::session::owned(&frame.values[n]);
         match out {
             Out::Nowhere => {}
-            Out::User(name) => state.vars.set_user_variable(&name, UserVariable::new(value(), frame.local_type(n)))?,
+            Out::User(name) => state.execution.vars.set_user_variable(&name, UserVariable::new(value(), frame.local_type(n)))?,
             Out::Local(slot) => run::assign(state, slot, value(), &frame.local_type(n))?,
             Out::Client => sent.push(n),
         }
@@ -408,11 +396,11 @@ fn give_back(state: &mut State, client: &mut Client, frame: &Frame, outs: Vec<Ou
     let slots = &frame.routine.program().slots;
     let columns = sent.iter().fold(Columns::default(), |all, n| all.add(slots[*n].name, frame.local_type(*n), true));
     let columns = result(columns).columns;
-    let results = state.settings.results;
+    let results = state.session.settings.results;
     let definitions: Vec<_> = columns.iter().map(|column| definition_of(column, results)).collect();
-    let announced = std::mem::replace(&mut state.more_results, true);
+    let announced = std::mem::replace(&mut state.connection.more_results, true);
     let status = state.status().with(Status::PS_OUT_PARAMS);
-    protocol::put_result_head(&mut client.output.writer, state.capabilities, &definitions, status);
+    protocol::put_result_head(&mut client.output.writer, state.connection.capabilities, &definitions, status);
     let mut encoder = RowEncoder::new(RowFormat::Binary, columns.len());
     encoder.begin(&mut client.output.writer);
     for (n, column) in sent.iter().zip(&columns) {
@@ -420,8 +408,8 @@ fn give_back(state: &mut State, client: &mut Client, frame: &Frame, outs: Vec<Ou
     }
     encoder.end(&mut client.output.writer);
     let ok = protocol::OkPacket { status, ..Default::default() };
-    protocol::put_rows_end(&mut client.output.writer, state.capabilities, &ok);
-    state.more_results = announced;
+    protocol::put_rows_end(&mut client.output.writer, state.connection.capabilities, &ok);
+    state.connection.more_results = announced;
     Ok(())
 }
 
@@ -435,7 +423,7 @@ struct Around {
 }
 
 struct Others {
-    database: Option<String>,
+    database: Option<Rc<str>>,
     collation: Setting,
     charset: Setting,
 }
@@ -443,7 +431,7 @@ struct Others {
 impl Around {
     /// # Errors
     /// 1449: the definer is not there.
-    fn enter(state: &mut State, routine: &Routine) -> Result<Self> {
+    fn enter(state: &mut State<'_>, routine: &Routine) -> Result<Self> {
         let caller = match &routine.definer {
             Some(definer) => state.act_as(definer)?,
             None => None,
@@ -464,42 +452,42 @@ impl Around {
         Ok(Self::settle(state, &routine.def))
     }
 
-    fn settle(state: &mut State, def: &RoutineDef) -> Self {
-        let mode = state.variables.get(IDS.sql_mode).as_u64();
+    fn settle(state: &mut State<'_>, def: &RoutineDef) -> Self {
+        let mode = state.session.variables.get(IDS.sql_mode).as_u64();
         let is_same = mode == def.sql_mode
-            && state.settings.connection_collation == def.connection_collation
-            && state.vars.database.as_deref() == Some(&*def.database);
+            && state.session.settings.connection_collation == def.connection_collation
+            && state.execution.vars.database.as_deref() == Some(&*def.database);
         if is_same {
             return Self { caller: None, mode, others: None };
         }
         let others = Others {
-            database: state.vars.database.replace(def.database.clone()),
-            collation: state.variables.get(IDS.collation_connection).clone(),
-            charset: state.variables.get(IDS.character_set_connection).clone(),
+            database: state.execution.vars.database.replace(def.database.as_str().into()),
+            collation: state.session.variables.get(IDS.collation_connection).clone(),
+            charset: state.session.variables.get(IDS.character_set_connection).clone(),
         };
-        state.variables.set(IDS.sql_mode, Setting::UInt(def.sql_mode));
-        state.variables.set(IDS.collation_connection, Setting::Text(def.connection_collation.name().into()));
-        state.variables.set(IDS.character_set_connection, Setting::Text(def.connection_collation.charset().into()));
+        state.session.variables.set(IDS.sql_mode, Setting::UInt(def.sql_mode));
+        state.session.variables.set(IDS.collation_connection, Setting::Text(def.connection_collation.name().into()));
+        state.session.variables.set(IDS.character_set_connection, Setting::Text(def.connection_collation.charset().into()));
         state.refresh();
         Self { caller: None, mode, others: Some(others) }
     }
 
-    fn leave(self, state: &mut State) {
+    fn leave(self, state: &mut State<'_>) {
         if let Some(caller) = self.caller {
             state.act_again_as(caller);
         }
         // The routine may have set the mode; that ends with it.
-        let has_mode = state.variables.get(IDS.sql_mode).as_u64() == self.mode;
+        let has_mode = state.session.variables.get(IDS.sql_mode).as_u64() == self.mode;
         if has_mode && self.others.is_none() {
             return;
         }
-        state.variables.set(IDS.sql_mode, Setting::UInt(self.mode));
+        state.session.variables.set(IDS.sql_mode, Setting::UInt(self.mode));
         if let Some(others) = self.others {
             // The routine may have dropped it.
             let schema = state.schema();
-            state.vars.database = others.database.filter(|name| schema.databases.contains_key(name));
-            state.variables.set(IDS.collation_connection, others.collation);
-            state.variables.set(IDS.character_set_connection, others.charset);
+            state.execution.vars.database = others.database.filter(|name| schema.databases.contains_key(&**name));
+            state.session.variables.set(IDS.collation_connection, others.collation);
+            state.session.variables.set(IDS.character_set_connection, others.charset);
         }
         state.refresh();
     }

@@ -89,22 +89,22 @@ impl Routine {
     }
 
     /// The compiled form of a procedure or function, from the worker's cache if possible.
-    pub fn of(state: &State, def: &Arc<RoutineDef>) -> Result<Rc<Self>> {
+    pub fn of(state: &State<'_>, def: &Arc<RoutineDef>) -> Result<Rc<Self>> {
         Self::kept(state, def, None, || Self::compile(def))
     }
 
     /// Likewise for an event.
-    pub fn of_event(state: &State, def: &Arc<RoutineDef>) -> Result<Rc<Self>> {
+    pub fn of_event(state: &State<'_>, def: &Arc<RoutineDef>) -> Result<Rc<Self>> {
         Self::kept(state, def, None, || Self::compile_event(def))
     }
 
     /// Likewise for a trigger.
-    pub fn of_trigger(state: &State, trigger: &TriggerDef, table: &Arc<TableDef>) -> Result<Rc<Self>> {
+    pub fn of_trigger(state: &State<'_>, trigger: &TriggerDef, table: &Arc<TableDef>) -> Result<Rc<Self>> {
         Self::kept(state, &trigger.program, Some(table), || Self::compile_trigger(trigger, table))
     }
 
     fn kept(
-        state: &State,
+        state: &State<'_>,
         def: &Arc<RoutineDef>,
         table: Option<&Arc<TableDef>>,
         compile: impl FnOnce() -> Result<Rc<Self>>,
@@ -132,14 +132,14 @@ impl Routine {
     }
 
     /// The kept plan of a piece of code, if it is still valid.
-    fn kept_plan(&self, state: &State, id: u32) -> Option<Rc<PlanEntry>> {
+    fn kept_plan(&self, state: &State<'_>, id: u32) -> Option<Rc<PlanEntry>> {
         match &*self.works[id as usize].borrow() {
             Some(Work::Plan(plan)) => plan.present(state),
             _ => None,
         }
     }
 
-    fn keep_plan(&self, state: &State, id: u32, planned: Planned) -> Rc<PlanEntry> {
+    fn keep_plan(&self, state: &State<'_>, id: u32, planned: Planned) -> Rc<PlanEntry> {
         let entry = Rc::clone(&planned.entry);
         if let Some(plan) = planned.kept(state) {
             self.keep(id, Work::Plan(plan));
@@ -148,7 +148,7 @@ impl Routine {
     }
 
     /// The plan of a statement on rows.
-    pub fn plan(&self, state: &State, frame: &Frame, code: &StatementCode<'_>) -> Result<Rc<PlanEntry>> {
+    pub fn plan(&self, state: &State<'_>, frame: &Frame, code: &StatementCode<'_>) -> Result<Rc<PlanEntry>> {
         if let Some(entry) = self.kept_plan(state, code.id) {
             return Ok(entry);
         }
@@ -159,7 +159,7 @@ impl Routine {
     /// Computes an expression.
     pub async fn value(
         &self,
-        state: &mut State,
+        state: &mut State<'_>,
         code: &ExprCode<'_>,
         strictness: Strictness,
     ) -> Result<(Value<'static>, ColumnType)> {
@@ -189,7 +189,7 @@ impl Routine {
         matches!(*self.works[id as usize].borrow(), Some(Work::Plan(_) | Work::Query))
     }
 
-    fn kept_expression(&self, state: &State, id: u32) -> Option<Rc<Bound<expr::Expr>>> {
+    fn kept_expression(&self, state: &State<'_>, id: u32) -> Option<Rc<Bound<expr::Expr>>> {
         match &*self.works[id as usize].borrow() {
             Some(Work::Expression(bound)) if bound.holds(state) => Some(Rc::clone(bound)),
             _ => None,
@@ -199,10 +199,10 @@ impl Routine {
     /// Computes an expression that is kept and waits for nothing, and gives it to `take`. `None`: it is for [`Self::value`].
     pub fn kept_value<T>(
         &self,
-        state: &mut State,
+        state: &mut State<'_>,
         code: &ExprCode<'_>,
         strictness: Strictness,
-        take: impl FnOnce(&mut State, Value<'static>, &ColumnType) -> Result<T>,
+        take: impl FnOnce(&mut State<'_>, Value<'static>, &ColumnType) -> Result<T>,
     ) -> Option<Result<T>> {
         let bound = self.kept_expression(state, code.id)?;
         let value = compute(state, &bound.what, strictness).transpose()?;
@@ -210,30 +210,30 @@ impl Routine {
     }
 
     /// As [`Self::kept_value`], of a condition.
-    pub fn kept_truth(&self, state: &mut State, code: &ExprCode<'_>) -> Option<Result<bool>> {
+    pub fn kept_truth(&self, state: &mut State<'_>, code: &ExprCode<'_>) -> Option<Result<bool>> {
         let bound = self.kept_expression(state, code.id)?;
-        let frame = state.frame.as_ref().expect("F1");
-        let strict = condition_strictness(state, code).is_full(&state.vars);
-        let answer = exec::program::is_true(&bound.what, &state.vars, &frame.values, strict);
+        let frame = state.execution.frame.as_ref().expect("F1");
+        let strict = condition_strictness(state, code).is_full(&state.execution.vars);
+        let answer = exec::program::is_true(&bound.what, &state.execution.vars, &frame.values, strict);
         if let (Some(slot), true) = (code.operand(), state.warning_count() > 0) {
             forget_cached_text(state, &frame.values[slot as usize]);
         }
-        state.vars.settle_variables();
+        state.execution.vars.settle_variables();
         answer.map_err(Error::from).transpose()
     }
 
     /// As [`Self::value`], of a condition.
-    pub async fn is_true(&self, state: &mut State, code: &ExprCode<'_>) -> Result<bool> {
+    pub async fn is_true(&self, state: &mut State<'_>, code: &ExprCode<'_>) -> Result<bool> {
         if let Some(answer) = self.kept_truth(state, code) {
             return answer;
         }
         let strictness = condition_strictness(state, code);
         let (value, ty) = self.value(state, code, strictness).await?;
         let is_cached = self.is_query(code.id) && matches!(code.tree, sql::ast::Expr::Subquery(_));
-        let strict = !is_cached && strictness.is_full(&state.vars);
+        let strict = !is_cached && strictness.is_full(&state.execution.vars);
         let expr = expr::Expr { kind: expr::ExprKind::Literal(value), ty, nullable: true };
-        let answer = exec::program::is_true(&expr, &state.vars, &[], strict)?.unwrap_or(false);
-        match (code.operand(), &expr.kind, &state.frame) {
+        let answer = exec::program::is_true(&expr, &state.execution.vars, &[], strict)?.unwrap_or(false);
+        match (code.operand(), &expr.kind, &state.execution.frame) {
             (Some(slot), _, Some(frame)) => forget_cached_text(state, &frame.values[slot as usize]),
             (None, expr::ExprKind::Literal(value), _) if is_cached => forget_cached_text(state, value),
             _ => {}
@@ -242,7 +242,7 @@ impl Routine {
     }
 
     /// Binds an expression; also says whether it holds for one execution only. `None`: it needs a plan.
-    fn bind(state: &State, code: &ExprCode<'_>) -> Result<Option<(Bound<expr::Expr>, bool)>> {
+    fn bind(state: &State<'_>, code: &ExprCode<'_>) -> Result<Option<(Bound<expr::Expr>, bool)>> {
         let schema = state.schema();
         let binder = Binder::new(state, &schema, &[]);
         let Some(what) = sql::bind_value(&code.tree, &binder)? else { return Ok(None) };
@@ -252,7 +252,7 @@ impl Routine {
     /// The value of an expression that must be run as a query.
     pub async fn query_value(
         &self,
-        state: &mut State,
+        state: &mut State<'_>,
         code: &ExprCode<'_>,
         strictness: Strictness,
     ) -> Result<(Value<'static>, ColumnType)> {
@@ -277,15 +277,15 @@ pub fn check_event(def: &Arc<RoutineDef>) -> Result<()> {
 
 /// The operand of a CASE, and what a subquery gives, becomes a number without a warning: see `exec::operand`.
 #[cold]
-fn forget_cached_text(state: &State, value: &Value<'_>) {
+fn forget_cached_text(state: &State<'_>, value: &Value<'_>) {
     let Value::Bytes(text) = value else { return };
     let text = String::from_utf8_lossy(text);
     let is_of_it = |error: &expr::Error| matches!(error, expr::Error::TruncatedWrongValue { value, .. } if *value == text);
-    state.vars.warnings.borrow_mut().remove(is_of_it);
+    state.execution.vars.warnings.borrow_mut().remove(is_of_it);
 }
 
 /// Conditions are only looked at, but within a strict data change they are strict, unless they are the WHEN of an operand.
-fn condition_strictness(state: &State, code: &ExprCode<'_>) -> Strictness {
+fn condition_strictness(state: &State<'_>, code: &ExprCode<'_>) -> Strictness {
     match state.is_inside_change() && code.operand().is_none() {
         true => Strictness::Everywhere,
         false => Strictness::Arguments,
@@ -297,9 +297,9 @@ fn unknown_field(column: &str, new: bool) -> Error {
     Error::from(Condition::BadFieldError { column: column.into(), clause: row.into() })
 }
 
-fn compute(state: &mut State, expr: &expr::Expr, strictness: Strictness) -> Result<Option<Value<'static>>> {
-    let frame = state.frame.as_ref().expect("F1");
-    let value = exec::program::evaluate(expr, &state.vars, &frame.values, strictness.is_full(&state.vars))?;
-    state.vars.settle_variables();
+fn compute(state: &mut State<'_>, expr: &expr::Expr, strictness: Strictness) -> Result<Option<Value<'static>>> {
+    let frame = state.execution.frame.as_ref().expect("F1");
+    let value = exec::program::evaluate(expr, &state.execution.vars, &frame.values, strictness.is_full(&state.execution.vars))?;
+    state.execution.vars.settle_variables();
     Ok(value)
 }

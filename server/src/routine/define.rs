@@ -14,7 +14,7 @@ use std::sync::Arc;
 use types::schema::{RoutineDef, routine_kind};
 
 /// CREATE PROCEDURE, CREATE FUNCTION
-pub async fn create(state: &mut State, create: &CreateRoutine<'_>) -> Result<Done> {
+pub async fn create(state: &mut State<'_>, create: &CreateRoutine<'_>) -> Result<Done> {
     let (database, name) = ddl::qualify(state, &create.name)?;
     ddl::refuse_virtual(state, &database)?;
     let schema = state.schema();
@@ -29,13 +29,13 @@ pub async fn create(state: &mut State, create: &CreateRoutine<'_>) -> Result<Don
     def.returns = create.returns.map(str::to_owned);
     apply(&mut def, &create.characteristics);
     check_comment(
-        state.settings.connection_collation,
+        state.session.settings.connection_collation,
         "stored routine",
         || format!("{}.{}", def.database, def.name),
         &def.comment,
     )?;
     check_definition(
-        state.settings.connection_collation,
+        state.session.settings.connection_collation,
         "stored routine",
         || format!("{}.{}", def.database, def.name),
         &def.body,
@@ -56,7 +56,13 @@ pub async fn create(state: &mut State, create: &CreateRoutine<'_>) -> Result<Don
 }
 
 /// The definition of a program without parameters, created by this session.
-pub fn program(state: &State, database: String, name: String, definer: Option<(&str, &str)>, body: &str) -> Result<RoutineDef> {
+pub fn program(
+    state: &State<'_>,
+    database: String,
+    name: String,
+    definer: Option<(&str, &str)>,
+    body: &str,
+) -> Result<RoutineDef> {
     let schema = state.schema();
     let Some(around) = schema.databases.get(&database) else { return Err(Error::UnknownDatabase(database)) };
     let now = state.worker.wall_clock_us();
@@ -65,7 +71,7 @@ pub fn program(state: &State, database: String, name: String, definer: Option<(&
         name,
         definer: match definer {
             Some((user, host)) => format!("{user}@{host}"),
-            None => state.vars.current_user.clone(),
+            None => state.execution.vars.current_user.to_string(),
         },
         parameters: String::new(),
         returns: None,
@@ -74,9 +80,9 @@ pub fn program(state: &State, database: String, name: String, definer: Option<(&
         deterministic: false,
         data_access: "CONTAINS SQL".to_owned(),
         invoker: false,
-        sql_mode: state.variables.get(IDS.sql_mode).as_u64(),
-        client_charset: state.variables.get(IDS.character_set_client).as_text().to_owned(),
-        connection_collation: state.settings.connection_collation,
+        sql_mode: state.session.variables.get(IDS.sql_mode).as_u64(),
+        client_charset: state.session.variables.get(IDS.character_set_client).as_text().to_owned(),
+        connection_collation: state.session.settings.connection_collation,
         database_collation: around.collation,
         created_us: now,
         altered_us: now,
@@ -100,7 +106,7 @@ fn apply(def: &mut RoutineDef, written: &Characteristics<'_>) {
 
 /// ALTER PROCEDURE, ALTER FUNCTION
 pub async fn alter(
-    state: &mut State,
+    state: &mut State<'_>,
     function: bool,
     name: &ObjectName<'_>,
     characteristics: &Characteristics<'_>,
@@ -113,7 +119,7 @@ pub async fn alter(
     let mut changed = RoutineDef::clone(def);
     apply(&mut changed, characteristics);
     check_comment(
-        state.settings.connection_collation,
+        state.session.settings.connection_collation,
         routine_kind(function),
         || format!("{database}.{name}"),
         &changed.comment,
@@ -129,7 +135,7 @@ pub async fn alter(
 }
 
 /// DROP PROCEDURE, DROP FUNCTION
-pub async fn drop(state: &mut State, function: bool, name: &ObjectName<'_>, if_exists: bool) -> Result<Done> {
+pub async fn drop(state: &mut State<'_>, function: bool, name: &ObjectName<'_>, if_exists: bool) -> Result<Done> {
     let (database, name) = ddl::qualify(state, name)?;
     let full = format!("{database}.{name}");
     let of = (database.clone(), name.clone());

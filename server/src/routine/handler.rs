@@ -89,8 +89,8 @@ pub struct Handling {
 
 impl Handling {
     /// Ends the body: removes the handled conditions; those of the body's last statement stay.
-    pub fn end(&self, state: &mut State) {
-        let conditions = state.vars.warnings.get_mut();
+    pub fn end(&self, state: &mut State<'_>) {
+        let conditions = state.execution.vars.warnings.get_mut();
         if conditions.cleared() == self.cleared {
             conditions.drop_first(self.conditions.len());
         }
@@ -125,7 +125,7 @@ pub fn is_within(program: &Program<'_>, block: u32, around: u32) -> bool {
 }
 
 /// SIGNAL and RESIGNAL: the condition that they raise. `Ok`: a warning, which is noted.
-pub async fn signal(routine: &Rc<Routine>, state: &mut State, signal: &Signal<'_>, handled: Option<&Handling>) -> Result<()> {
+pub async fn signal(routine: &Rc<Routine>, state: &mut State<'_>, signal: &Signal<'_>, handled: Option<&Handling>) -> Result<()> {
     let mut raised = match (signal.resignal, handled) {
         (true, None) => {
             return Err(Error::from(Condition::ResignalWithoutActiveHandler));
@@ -153,7 +153,7 @@ pub async fn signal(routine: &Rc<Routine>, state: &mut State, signal: &Signal<'_
         let mut text = text_of(state, &value)?;
         let chars_max = if *item == SignalItem::MessageText { 128 } else { 64 };
         if let Some((end, _)) = text.char_indices().nth(chars_max) {
-            if Strictness::Everywhere.is_full(&state.vars) {
+            if Strictness::Everywhere.is_full(&state.execution.vars) {
                 return Err(Error::from(Condition::CondItemTooLong { item: item.name().into() }));
             }
             text.truncate(end);
@@ -181,7 +181,7 @@ pub async fn signal(routine: &Rc<Routine>, state: &mut State, signal: &Signal<'_
         let own = handled.conditions.iter().rposition(is_handled);
         let others = handled.conditions.iter().enumerate().filter(|(n, _)| Some(*n) != own);
         // The oldest ones make room for it.
-        let room = state.vars.warnings.borrow().kept_max.saturating_sub(1);
+        let room = state.execution.vars.warnings.borrow().kept_max.saturating_sub(1);
         let count = handled.conditions.len() - usize::from(own.is_some());
         others
             .skip(count.saturating_sub(room))
@@ -192,7 +192,7 @@ pub async fn signal(routine: &Rc<Routine>, state: &mut State, signal: &Signal<'_
     }
     let (level, raised) = (raised.level, expr::Error::Raised(Box::new(raised)));
     if level == Level::Error {
-        state.is_stacked = signal.resignal;
+        state.session.is_stacked = signal.resignal;
         return Err(raised.into());
     }
     state.note(level, raised);
@@ -220,9 +220,10 @@ fn integer_of(expr: &Expr<'_>, value: &Value<'_>) -> i128 {
     }
 }
 
-fn text_of(state: &State, value: &Value<'_>) -> Result<String> {
+fn text_of(state: &State<'_>, value: &Value<'_>) -> Result<String> {
     let text = ColumnType::new(TypeKind::Text(types::LobSize::Long));
-    let text = exec::program::assign(&state.vars, value.borrowed().into_owned(), &ColumnType::new(TypeKind::Null), &text, "")?;
+    let text =
+        exec::program::assign(&state.execution.vars, value.borrowed().into_owned(), &ColumnType::new(TypeKind::Null), &text, "")?;
     Ok(match text {
         Value::Bytes(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         _ => String::new(),
@@ -230,13 +231,13 @@ fn text_of(state: &State, value: &Value<'_>) -> Result<String> {
 }
 
 /// The conditions that statements have left.
-pub fn conditions(state: &State) -> Vec<Raised> {
-    state.vars.warnings.borrow().list().iter().map(condition_of).collect()
+pub fn conditions(state: &State<'_>) -> Vec<Raised> {
+    state.execution.vars.warnings.borrow().list().iter().map(condition_of).collect()
 }
 
 /// The last of them that is `wanted`, but for the first `skip` conditions. Of an error that has not ended its statement no handler hears.
-pub fn last_condition(state: &State, skip: usize, wanted: impl Fn(&Raised) -> bool) -> Option<Raised> {
-    let warnings = state.vars.warnings.borrow();
+pub fn last_condition(state: &State<'_>, skip: usize, wanted: impl Fn(&Raised) -> bool) -> Option<Raised> {
+    let warnings = state.execution.vars.warnings.borrow();
     let heard = warnings.list().iter().skip(skip).rev().filter(|warning| warning.level != Level::Error);
     heard.map(condition_of).find(wanted)
 }
@@ -248,7 +249,7 @@ fn condition_of(warning: &Warning) -> Raised {
 /// GET DIAGNOSTICS: the values for places.
 pub async fn diagnostics(
     routine: &Rc<Routine>,
-    state: &mut State,
+    state: &mut State<'_>,
     what: &Diagnostics<'_>,
     handled: Option<&Handling>,
 ) -> Result<Vec<(Place, Value<'static>, ColumnType)>> {
@@ -265,7 +266,7 @@ pub async fn diagnostics(
         DiagnosticsOf::Statement(items) => Ok(items
             .iter()
             .map(|(place, is_number)| {
-                let value = if *is_number { known.len() as i64 } else { state.vars.row_count };
+                let value = if *is_number { known.len() as i64 } else { state.execution.vars.row_count };
                 (place.clone(), Value::Int(value), number.clone())
             })
             .collect()),

@@ -12,7 +12,7 @@
 //! - `trigger`: triggers, whose variables are columns of their row. Functions and triggers run inside a statement
 //!   (`session::programs`).
 //!
-//! F1: while a routine runs, `State::frame` is its frame. No statement answers OK to the client then, and each result
+//! F1: while a routine runs, `Execution::frame` is its frame. No statement answers OK to the client then, and each result
 //!     set announces another.
 //! F2: a statement borrows the values of the frame as its parameters, and returns them before the next instruction.
 
@@ -85,7 +85,7 @@ pub struct Frame {
     returned: Option<Value<'static>>,
     /// The number of enclosing calls.
     depth: u32,
-    /// The frame of the caller.
+    /// The frame of the caller; `None`: the caller is a statement.
     caller: Option<Box<Frame>>,
 }
 
@@ -95,10 +95,14 @@ impl Frame {
         self.routine.types.borrow()[slot].clone()
     }
 
-    /// The kind of the innermost program that runs inside a statement.
+    /// The kind of the program, if it is one that runs inside a statement.
     pub fn inner_name(&self) -> Option<&'static str> {
-        let own = self.routine.program().kind.inner_name();
-        own.or_else(|| self.caller.as_ref().and_then(|caller| caller.inner_name()))
+        self.routine.program().kind.inner_name()
+    }
+
+    /// The frame of the caller within the same execution.
+    pub fn caller(&self) -> Option<&Self> {
+        self.caller.as_deref()
     }
 
     pub fn values(&self) -> &[Value<'static>] {
@@ -122,7 +126,7 @@ struct OpenCursor {
 }
 
 /// The parameter and return types of a stored function.
-pub fn stored_function(state: &State, def: &Arc<RoutineDef>) -> Result<StoredFunction> {
+pub fn stored_function(state: &State<'_>, def: &Arc<RoutineDef>) -> Result<StoredFunction> {
     Routine::of(state, def)?.signature()
 }
 

@@ -7,7 +7,7 @@ use super::handler::{self, Handling};
 use super::{Frame, OpenCursor, Routine, action};
 use crate::error::{Error, Result};
 use crate::plan_cache::{PlanEntry, ResultTarget};
-use crate::session::{Client, Destination, PLAN_ATTEMPTS_MAX, Ran, State};
+use crate::session::{Client, Destination, Execution, PLAN_ATTEMPTS_MAX, Ran, State};
 use conditions::Condition;
 use exec::{KeptRows, Strictness};
 use expr::{Raised, UserVariable};
@@ -20,7 +20,7 @@ use types::{ColumnType, LobSize, TypeKind, Value};
 const SLICE: u32 = 256;
 
 /// Runs the program of the frame that the session holds (F1).
-pub async fn run(state: &mut State, client: &mut Client, routine: &Rc<Routine>, format: RowFormat) -> Result<()> {
+pub async fn run(state: &mut State<'_>, client: &mut Client, routine: &Rc<Routine>, format: RowFormat) -> Result<()> {
     let program = routine.program();
     let mut handling: Vec<Handling> = Vec::new();
     let mut at = 0;
@@ -88,8 +88,8 @@ pub async fn run(state: &mut State, client: &mut Client, routine: &Rc<Routine>, 
         let Some((block, handler)) = handler::find(program, program.block_of[at], &raised) else {
             return Err(Error::Internal("a handler was lost".to_owned()));
         };
-        let (conditions, cleared) = (handler::conditions(state), state.vars.warnings.get_mut().cleared());
-        state.is_stacked = false;
+        let (conditions, cleared) = (handler::conditions(state), state.execution.vars.warnings.get_mut().cleared());
+        state.session.is_stacked = false;
         handling.push(Handling { block, raised, conditions, cleared, resume: after(instr, at) });
         at = handler.entry as usize;
     }
@@ -105,7 +105,7 @@ fn after(instr: &Instr<'_>, at: usize) -> usize {
 }
 
 /// Errors that no handler may catch.
-fn is_final(state: &State, error: &Error) -> bool {
+fn is_final(state: &State<'_>, error: &Error) -> bool {
     match error {
         // The enclosing statement rolls the whole transaction back.
         error if state.is_inside() && error.ends_transaction() => true,
@@ -116,7 +116,7 @@ fn is_final(state: &State, error: &Error) -> bool {
 }
 
 /// The last of the warnings of an instruction that has a handler.
-fn last_handled(state: &State, routine: &Routine, at: usize, instr: &Instr<'_>, before: u16) -> Option<Raised> {
+fn last_handled(state: &State<'_>, routine: &Routine, at: usize, instr: &Instr<'_>, before: u16) -> Option<Raised> {
     let clears = matches!(instr, Instr::Run(_) | Instr::Act(_) | Instr::Open(_) | Instr::Signal(_));
     if !clears && state.warning_count() == before {
         return None;
@@ -128,12 +128,12 @@ fn last_handled(state: &State, routine: &Routine, at: usize, instr: &Instr<'_>, 
     handler::last_condition(state, skip, handled)
 }
 
-fn frame(state: &mut State) -> &mut Frame {
-    state.frame.as_mut().expect("F1")
+fn frame<'f>(state: &'f mut State<'_>) -> &'f mut Frame {
+    state.execution.frame.as_mut().expect("F1")
 }
 
 /// Runs an instruction that surely waits for nothing: a jump, or a kept expression; which one is next. `None`: it is for [`step`].
-fn step_now(state: &mut State, routine: &Routine, at: usize, instr: &Instr<'_>) -> Option<Result<usize>> {
+fn step_now(state: &mut State<'_>, routine: &Routine, at: usize, instr: &Instr<'_>) -> Option<Result<usize>> {
     match instr {
         Instr::Set { slot, value, .. } => {
             let strictness = strictness(routine, *slot);
@@ -166,19 +166,19 @@ fn strictness(routine: &Routine, slot: u32) -> Strictness {
 }
 
 /// A variable that could not be set is NULL for the handler of that, as in MySQL.
-fn forget(state: &mut State, routine: &Routine, slot: u32) {
+fn forget(state: &mut State<'_>, routine: &Routine, slot: u32) {
     if matches!(routine.program().slots[slot as usize].ty, SlotType::Written(_)) {
         frame(state).values[slot as usize] = Value::Null;
     }
 }
 
 /// Gives a variable a value that was read for it.
-fn assign_or_forget(state: &mut State, routine: &Routine, slot: u32, value: Value<'static>, from: &ColumnType) -> Result<()> {
+fn assign_or_forget(state: &mut State<'_>, routine: &Routine, slot: u32, value: Value<'static>, from: &ColumnType) -> Result<()> {
     assign(state, slot, value, from).inspect_err(|_| forget(state, routine, slot))
 }
 
 /// SET of a variable to a known value. The variable of a CASE operand takes the value's type too.
-fn set(state: &mut State, routine: &Routine, slot: u32, value: Value<'static>, ty: &ColumnType) -> Result<()> {
+fn set(state: &mut State<'_>, routine: &Routine, slot: u32, value: Value<'static>, ty: &ColumnType) -> Result<()> {
     if routine.program().slots[slot as usize].ty == SlotType::Operand {
         routine.types.borrow_mut()[slot as usize] = operand_type(ty.clone());
         frame(state).values[slot as usize] = value;
@@ -189,7 +189,7 @@ fn set(state: &mut State, routine: &Routine, slot: u32, value: Value<'static>, t
 
 /// Runs one instruction; which one is next.
 async fn step(
-    state: &mut State,
+    state: &mut State<'_>,
     client: &mut Client,
     routine: &Rc<Routine>,
     at: usize,
@@ -238,7 +238,7 @@ async fn step(
                 return Err(Error::Internal("RETURN of a procedure".to_owned()));
             };
             let name = format!("{}()", routine.def.name);
-            let value = exec::program::assign(&state.vars, value, &ty, to, &name)?;
+            let value = exec::program::assign(&state.execution.vars, value, &ty, to, &name)?;
             frame(state).returned = Some(value);
             return Ok(routine.program().instrs.len());
         }
@@ -247,13 +247,13 @@ async fn step(
         }
         Instr::Signal(signal) => {
             handler::signal(routine, state, signal, handled).await?;
-            state.vars.row_count = 0;
+            state.execution.vars.row_count = 0;
         }
         Instr::Diagnostics(what) => {
             for (place, value, ty) in handler::diagnostics(routine, state, what, handled).await? {
                 match place {
                     Place::Local(slot) => assign(state, slot, value, &ty)?,
-                    Place::User(name) => state.vars.set_user_variable(&name, UserVariable::new(value, ty))?,
+                    Place::User(name) => state.execution.vars.set_user_variable(&name, UserVariable::new(value, ty))?,
                 }
             }
         }
@@ -272,8 +272,8 @@ fn operand_type(ty: ColumnType) -> ColumnType {
 }
 
 /// Gives a variable a value of type `from`.
-pub fn assign(state: &mut State, slot: u32, value: Value<'static>, from: &ColumnType) -> Result<()> {
-    let State { frame, vars, .. } = state;
+pub fn assign(state: &mut State<'_>, slot: u32, value: Value<'static>, from: &ColumnType) -> Result<()> {
+    let Execution { frame, vars, .. } = &mut state.execution;
     let frame = frame.as_mut().expect("F1");
     let slot = slot as usize;
     let to = frame.routine.types.borrow()[slot].clone();
@@ -284,7 +284,7 @@ pub fn assign(state: &mut State, slot: u32, value: Value<'static>, from: &Column
 
 /// Runs a statement with the frame's values as its parameters.
 async fn statement(
-    state: &mut State,
+    state: &mut State<'_>,
     client: &mut Client,
     routine: &Rc<Routine>,
     code: &StatementCode<'_>,
@@ -297,12 +297,12 @@ async fn statement(
     }
     state.clear_warnings();
     for _ in 0..PLAN_ATTEMPTS_MAX {
-        let frame = state.frame.as_ref().expect("F1");
+        let frame = state.execution.frame.as_ref().expect("F1");
         let entry = routine.plan(state, frame, code)?;
         if entry.is_query() && entry.into.is_none() && state.is_inside() {
             return Err(sql::Error::Routine(RoutineError::ResultSet(state.inner_name())).into());
         }
-        if entry.is_query() && entry.into.is_none() && !state.capabilities.has(Capabilities::MULTI_RESULTS) {
+        if entry.is_query() && entry.into.is_none() && !state.connection.capabilities.has(Capabilities::MULTI_RESULTS) {
             let def = &routine.def;
             return Err(Error::from(Condition::SpBadSelect { name: format!("{}.{}", def.database, def.name).into() }));
         }
@@ -321,7 +321,7 @@ async fn statement(
 }
 
 /// Runs a plan with the frame's values; see F2.
-async fn lend(state: &mut State, client: &mut Client, entry: &Rc<PlanEntry>, to: &mut Destination<'_>) -> Result<Ran> {
+async fn lend(state: &mut State<'_>, client: &mut Client, entry: &Rc<PlanEntry>, to: &mut Destination<'_>) -> Result<Ran> {
     let values = frame(state).take_values();
     let outcome = state.run_plan(client, entry, &values, to).await;
     frame(state).put_values(values);
@@ -329,33 +329,33 @@ async fn lend(state: &mut State, client: &mut Client, entry: &Rc<PlanEntry>, to:
 }
 
 /// Assigns the values that SELECT ... INTO has read to its variables, one after the other.
-fn store_fetched(state: &mut State, routine: &Routine, entry: &PlanEntry) -> Result<()> {
+fn store_fetched(state: &mut State<'_>, routine: &Routine, entry: &PlanEntry) -> Result<()> {
     let mut fetched = std::mem::take(&mut frame(state).fetched);
     let Some(ResultTarget::Variables(places)) = &entry.into else { return Ok(()) };
     let targets = places.iter().zip(entry.prepared.columns());
     let outcome = fetched.drain(..).zip(targets).try_for_each(|(value, (place, column))| match place {
         Place::Local(slot) => assign_or_forget(state, routine, *slot, value, &column.ty),
-        Place::User(name) => Ok(state.vars.set_user_variable(name, UserVariable::new(value, column.ty.clone()))?),
+        Place::User(name) => Ok(state.execution.vars.set_user_variable(name, UserVariable::new(value, column.ty.clone()))?),
     });
     frame(state).fetched = fetched;
     outcome
 }
 
-async fn open(state: &mut State, client: &mut Client, routine: &Rc<Routine>, cursor: usize) -> Result<()> {
+async fn open(state: &mut State<'_>, client: &mut Client, routine: &Rc<Routine>, cursor: usize) -> Result<()> {
     if frame(state).cursors[cursor].is_some() {
         return Err(Error::from(Condition::SpCursorAlreadyOpen));
     }
     state.begin_inner_statement();
     state.clear_warnings();
-    let row_count = state.vars.row_count;
+    let row_count = state.execution.vars.row_count;
     for _ in 0..PLAN_ATTEMPTS_MAX {
-        let frame_ = state.frame.as_ref().expect("F1");
+        let frame_ = state.execution.frame.as_ref().expect("F1");
         let entry = routine.plan(state, frame_, &routine.program().cursors[cursor])?;
         state.clear_warnings();
         let mut rows = KeptRows::new(state.keep_rows());
         if lend(state, client, &entry, &mut Destination::Rows(&mut rows)).await? == Ran::Done {
             // ROW_COUNT() still refers to the previous statement.
-            state.vars.row_count = row_count;
+            state.execution.vars.row_count = row_count;
             let types = entry.prepared.columns().iter().map(|column| column.ty.clone()).collect();
             frame(state).cursors[cursor] = Some(OpenCursor { rows, types });
             return Ok(());
@@ -368,7 +368,7 @@ fn not_open() -> Error {
     Error::from(Condition::SpCursorNotOpen)
 }
 
-async fn fetch(state: &mut State, routine: &Routine, cursor: usize, into: &[u32]) -> Result<()> {
+async fn fetch(state: &mut State<'_>, routine: &Routine, cursor: usize, into: &[u32]) -> Result<()> {
     let Some(mut open) = frame(state).cursors[cursor].take() else { return Err(not_open()) };
     let outcome = match open.types.len() == into.len() {
         false => Err(Error::from(Condition::SpWrongNoOfFetchArgs)),

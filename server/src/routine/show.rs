@@ -76,11 +76,11 @@ impl Charsets for Columns {
 }
 
 /// SHOW CREATE PROCEDURE, SHOW CREATE FUNCTION
-pub fn show_create(state: &State, function: bool, name: &ObjectName<'_>) -> Result<ResultSet> {
-    let database = name.database.or(state.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
+pub fn show_create(state: &State<'_>, function: bool, name: &ObjectName<'_>) -> Result<ResultSet> {
+    let database = name.database.or(state.execution.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
     let schema = state.schema();
     let kind = routine_kind(function);
-    let Some(def) = schema.routine(function, database, name.name).filter(|def| state.access.sees_routine(def)) else {
+    let Some(def) = schema.routine(function, database, name.name).filter(|def| state.session.access.sees_routine(def)) else {
         return Err(Error::DoesNotExist { kind, name: name.name.to_owned() });
     };
     let (first, third) = match function {
@@ -92,7 +92,7 @@ pub fn show_create(state: &State, function: bool, name: &ObjectName<'_>) -> Resu
     let mut row = vec![
         text(&def.name),
         text(variables::bits_to_text(def.sql_mode)),
-        optional(state.access.shows_routine(def).then(|| statement(def))),
+        optional(state.session.access.shows_routine(def).then(|| statement(def))),
     ];
     row.extend(charset_values(def));
     made.rows.push(row);
@@ -108,7 +108,7 @@ fn security(def: &RoutineDef) -> Value<'static> {
 }
 
 /// The rows of SHOW PROCEDURE STATUS, SHOW FUNCTION STATUS.
-pub fn status(state: &State, functions: bool) -> Vec<Vec<Value<'static>>> {
+pub fn status(state: &State<'_>, functions: bool) -> Vec<Vec<Value<'static>>> {
     let schema = state.visible_schema();
     let row = |def: &Arc<RoutineDef>| {
         let mut row = vec![

@@ -24,7 +24,7 @@ use types::schema::{RoutineDef, Schema, TableDef, TriggerDef, TriggerEvent};
 use types::{ColumnType, DateTime, TypeKind, Value};
 
 /// CREATE TRIGGER
-pub async fn create_trigger(state: &mut State, create: &CreateTrigger<'_>) -> Result<Done> {
+pub async fn create_trigger(state: &mut State<'_>, create: &CreateTrigger<'_>) -> Result<Done> {
     let (database, name) = ddl::qualify(state, &create.name)?;
     let (table_database, table) = ddl::qualify(state, &create.table)?;
     if [&database, &table_database].into_iter().any(|database| crate::show::is_virtual_database(database)) {
@@ -64,7 +64,7 @@ pub async fn create_trigger(state: &mut State, create: &CreateTrigger<'_>) -> Re
 }
 
 /// DROP TRIGGER
-pub async fn drop_trigger(state: &mut State, name: &ObjectName<'_>, if_exists: bool) -> Result<Done> {
+pub async fn drop_trigger(state: &mut State<'_>, name: &ObjectName<'_>, if_exists: bool) -> Result<Done> {
     let (database, name) = ddl::qualify(state, name)?;
     let dropped = ddl::job(state, move |tables, worker, options| tables.drop_trigger(worker, &database, &name, options)).await;
     match dropped {
@@ -86,7 +86,7 @@ pub struct Fired<'c> {
 }
 
 /// Runs the triggers, one after the other; the columns of the new row that they have set.
-pub async fn fire(state: &mut State, client: &mut Client, fired: Fired<'_>) -> Result<Vec<(usize, Value<'static>)>> {
+pub async fn fire(state: &mut State<'_>, client: &mut Client, fired: Fired<'_>) -> Result<Vec<(usize, Value<'static>)>> {
     let mut set: Vec<(usize, Value<'static>)> = Vec::new();
     let concerned = |trigger: &&TriggerDef| (trigger.event, trigger.before) == (fired.event, fired.before);
     for trigger in fired.table.triggers.iter().filter(concerned) {
@@ -155,9 +155,9 @@ fn created(def: &RoutineDef) -> Value<'static> {
 }
 
 /// In the time zone of the session.
-fn local(stored: Value<'static>, state: &State) -> Value<'static> {
+fn local(stored: Value<'static>, state: &State<'_>) -> Value<'static> {
     match stored {
-        Value::DateTime(utc) => Value::DateTime(state.vars.time_zone.from_stored(utc)),
+        Value::DateTime(utc) => Value::DateTime(state.execution.vars.time_zone.from_stored(utc)),
         other => other,
     }
 }
@@ -167,13 +167,13 @@ fn created_type() -> ColumnType {
 }
 
 /// SHOW CREATE TRIGGER
-pub fn show_create_trigger(state: &State, name: &ObjectName<'_>) -> Result<ResultSet> {
-    let database = name.database.or(state.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
+pub fn show_create_trigger(state: &State<'_>, name: &ObjectName<'_>) -> Result<ResultSet> {
+    let database = name.database.or(state.execution.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
     let schema = state.schema();
     let Some((table, trigger)) = schema.trigger(database, name.name) else {
         return Err(Error::Table(table::Error::TriggerMissing));
     };
-    if !may_see(&state.access, table) {
+    if !may_see(&state.session.access, table) {
         return Err(Error::from(Condition::SpecificAccessDeniedError { privileges: "TRIGGER".into() }));
     }
     let columns = Columns::default()
@@ -192,8 +192,8 @@ pub fn show_create_trigger(state: &State, name: &ObjectName<'_>) -> Result<Resul
 }
 
 /// SHOW TRIGGERS
-pub fn triggers_status(state: &State, database: Option<&str>) -> Result<ResultSet> {
-    let database = database.or(state.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
+pub fn triggers_status(state: &State<'_>, database: Option<&str>) -> Result<ResultSet> {
+    let database = database.or(state.execution.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
     let columns = Columns::default()
         .text("Trigger", 64)
         .text("Event", 6)
@@ -206,7 +206,7 @@ pub fn triggers_status(state: &State, database: Option<&str>) -> Result<ResultSe
         .charsets();
     let mut made = result(columns);
     let schema = state.schema();
-    for (table, trigger, _) in all(&schema, Some(&state.access)).filter(|(table, ..)| table.database == database) {
+    for (table, trigger, _) in all(&schema, Some(&state.session.access)).filter(|(table, ..)| table.database == database) {
         let program = &trigger.program;
         let mut row = vec![
             text(&program.name),

@@ -5,7 +5,7 @@ use super::kill::Killer;
 use super::login::{self, Claim, Entry, LoggedIn, Offer, Refused};
 use super::run::ResultSet;
 use super::state::{Answer, State};
-use super::{Client, Next, Session, write_error};
+use super::{Client, Next, Service, write_error};
 use crate::counters::{Command as Counted, count};
 use crate::error::{Error, Result};
 use crate::plan_cache::definition_of;
@@ -38,7 +38,7 @@ impl OwnedChangeUser {
     }
 }
 
-impl Session {
+impl Service<'_> {
     /// Answers one command. `Err` only when the client is lost.
     pub(super) async fn command(&mut self, client: &mut Client, command: Command<'_>) -> std::result::Result<Next, Lost> {
         let state = &mut self.state;
@@ -109,26 +109,30 @@ impl Session {
                 write_error(client, &error);
             }
         }
-        let next = if self.state.closing { Next::Close } else { Next::Continue };
+        let next = if self.state.connection.closing { Next::Close } else { Next::Continue };
         Ok(next)
     }
 
     async fn reset_connection(&mut self, client: &mut Client) {
         let worker = Rc::clone(&self.state.worker);
-        self.state.transaction.rollback(&worker).await;
-        *self.state.transaction.locks_mut() = Default::default();
+        self.state.execution.transaction.rollback(&worker).await;
+        *self.state.execution.transaction.locks_mut() = Default::default();
         self.statements.clear();
-        let collation = self.state.settings.connection_collation.0;
-        let login =
-            LoggedIn { capabilities: self.state.capabilities, identity: self.state.identity.clone(), database: None, collation };
-        let database = self.state.vars.database.clone();
+        let collation = self.state.session.settings.connection_collation.0;
+        let login = LoggedIn {
+            capabilities: self.state.connection.capabilities,
+            identity: self.state.session.identity.clone(),
+            database: None,
+            collation,
+        };
+        let database = self.state.execution.vars.database.clone();
         self.state.reset(&login);
         if let Some(database) = database
             && let Err(error) = self.state.use_database(&database)
         {
             tracing::debug!(?error, "the current database is gone");
         }
-        self.state.changes.clear();
+        self.state.connection.changes.clear();
         self.state.write_ok(client, &Answer::default());
     }
 
@@ -143,18 +147,18 @@ impl Session {
         let info = Rc::clone(&self.state.info);
         info.begin("Change user", worker.core.now());
         info.counters.note(Counted::AdminCommands);
-        self.state.transaction.rollback(&worker).await;
-        *self.state.transaction.locks_mut() = Default::default();
+        self.state.execution.transaction.rollback(&worker).await;
+        *self.state.execution.transaction.locks_mut() = Default::default();
         self.statements.clear();
         let deadline = worker.core.now() + Duration::from_secs(10);
-        let peer = self.state.peer.clone();
+        let peer = self.state.connection.peer.clone();
         // The proof in the command belongs to an old nonce, so only an empty one can be right; otherwise the client is
         // asked again.
         let offer = match (protocol::auth::is_empty_proof(&change.proof), change.plugin) {
             (true, Some(plugin)) => Offer::Made { plugin, proof: change.proof, nonce: login::new_nonce() },
             _ => Offer::None,
         };
-        let capabilities = self.state.capabilities;
+        let capabilities = self.state.connection.capabilities;
         let claim = Claim {
             user: &change.user,
             peer: &peer,
@@ -168,7 +172,7 @@ impl Session {
                 let login = LoggedIn { capabilities, identity, database: change.database, collation: change.collation };
                 *info.user.borrow_mut() = change.user.clone();
                 self.state.reset(&login);
-                self.state.seat = Some(seat);
+                self.state.connection.seat = Some(seat);
                 self.state.welcome(&login)
             }
             Err(Refused::Lost(lost)) => return Err(lost),
@@ -187,7 +191,7 @@ impl Session {
     }
 }
 
-impl State {
+impl State<'_> {
     fn init_db(&mut self, client: &mut Client, database: &[u8]) -> Result<()> {
         let name = String::from_utf8_lossy(database).into_owned();
         if name.is_empty() {
@@ -203,7 +207,7 @@ impl State {
     fn field_list(&mut self, client: &mut Client, table: &[u8], wildcard: &[u8]) -> Result<()> {
         let table = String::from_utf8_lossy(table).into_owned();
         let pattern = if wildcard.is_empty() { &b"%"[..] } else { wildcard };
-        let database = self.vars.database.clone().ok_or(Error::NoDatabase)?;
+        let database = self.execution.vars.database.as_deref().ok_or(Error::NoDatabase)?.to_owned();
         self.sees_table(&sql::ast::ObjectName { database: Some(&database), name: &table })?;
         let schema = self.schema();
         let def = schema.table(&database, &table).ok_or(Error::TableMissing { database, table })?;
@@ -215,10 +219,10 @@ impl State {
                 types::schema::ColumnDefault::CurrentTimestamp => Some(&b"CURRENT_TIMESTAMP"[..]),
                 _ => None,
             };
-            definition_of(&output, self.settings.results).write_with_default(&mut client.output.writer, default);
+            definition_of(&output, self.session.settings.results).write_with_default(&mut client.output.writer, default);
         }
         let ok = protocol::OkPacket { status: self.status(), ..Default::default() };
-        protocol::put_rows_end(&mut client.output.writer, self.capabilities, &ok);
+        protocol::put_rows_end(&mut client.output.writer, self.connection.capabilities, &ok);
         Ok(())
     }
 
@@ -256,7 +260,7 @@ impl State {
             self.info.kill(how);
             return Err(Error::Exec(expr::Error::Interrupted));
         }
-        let access = &self.access;
+        let access = &self.session.access;
         let any = access.administers_connections();
         let killer = Killer { account: &access.name.plain(), any, is_system: access.has_dynamic(SYSTEM_USER) };
         match self.worker.shared.kills.kill(short, how, &killer) {
@@ -268,19 +272,19 @@ impl State {
 
     /// COM_SHUTDOWN and SHUTDOWN
     pub fn shut_down(&mut self, client: &mut Client) {
-        tracing::info!(peer = self.peer.address, "a client shuts the server down");
+        tracing::info!(peer = self.connection.peer.address, "a client shuts the server down");
         self.write_ok(client, &Answer::default());
         self.worker.shared.begin_stop();
     }
 
     fn set_option(&mut self, client: &mut Client, option: u16) -> Result<()> {
-        self.multi_statements = match option {
+        self.connection.multi_statements = match option {
             0 => true,
             1 => false,
             _ => return Err(Error::UnknownCommand),
         };
         let status = self.status();
-        match self.capabilities.has(protocol::Capabilities::DEPRECATE_EOF) {
+        match self.connection.capabilities.has(protocol::Capabilities::DEPRECATE_EOF) {
             true => self.write_ok(client, &Answer::default()),
             false => protocol::put_eof(&mut client.output.writer, 0, status),
         }

@@ -28,7 +28,7 @@ use types::{CollationId, ColumnType, LobSize, SqlMode, TypeKind, Value};
 
 /// One binding of a statement.
 pub struct Binder<'a> {
-    state: &'a State,
+    state: &'a State<'a>,
     schema: &'a Schema,
     /// The plan is valid for one execution.
     is_volatile: Cell<bool>,
@@ -65,15 +65,15 @@ pub enum Assumption {
 const KEPT_COST_MAX: f64 = 5000.0;
 
 impl<'a> Binder<'a> {
-    pub fn new(state: &'a State, schema: &'a Schema, params: &'a [Value<'a>]) -> Self {
-        let needs = Gathering::new(&state.access, &state.worker);
+    pub fn new(state: &'a State<'_>, schema: &'a Schema, params: &'a [Value<'a>]) -> Self {
+        let needs = Gathering::new(&state.session.access, &state.worker);
         let [is_volatile, is_sniffed, is_blind] = [const { Cell::new(false) }; 3];
         let (assumed, noted) = (RefCell::default(), RefCell::default());
         Self { state, schema, is_volatile, assumed, params, given: &[], noted, is_sniffed, is_blind, needs, defines_view: false }
     }
 
     /// Binds the query of a new view.
-    pub fn of_view(state: &'a State, schema: &'a Schema) -> Self {
+    pub fn of_view(state: &'a State<'_>, schema: &'a Schema) -> Self {
         Self { defines_view: true, ..Self::new(state, schema, &[]) }
     }
 
@@ -94,7 +94,7 @@ impl<'a> Binder<'a> {
     }
 
     fn constants(&self) -> Constants<'_> {
-        Constants { session: &self.state.vars, params: self.estimated() }
+        Constants { session: &self.state.execution.vars, params: self.estimated() }
     }
 
     /// The parameter values for estimates.
@@ -168,7 +168,7 @@ impl BindContext for Binder<'_> {
     }
 
     fn database(&self) -> Option<&str> {
-        self.state.vars.database.as_deref()
+        self.state.execution.vars.database.as_deref()
     }
 
     fn schema(&self) -> &Schema {
@@ -209,14 +209,14 @@ impl BindContext for Binder<'_> {
     }
 
     fn local_type(&self, slot: usize) -> ColumnType {
-        match &self.state.frame {
+        match &self.state.execution.frame {
             Some(frame) => frame.local_type(slot),
             None => ColumnType::new(TypeKind::Null),
         }
     }
 
     fn constant_text(&self, expr: &expr::Expr) -> Option<Vec<u8>> {
-        exec::program::constant_text(expr, &self.state.vars)
+        exec::program::constant_text(expr, &self.state.execution.vars)
     }
 
     fn note_literal(&self) {
@@ -258,27 +258,27 @@ impl BindContext for Binder<'_> {
     }
 
     fn column_type(&self, name: &str, ty: &DataType<'_>) -> sql::Result<ColumnType> {
-        written_type(name, ty, self.state.settings.connection_collation)
+        written_type(name, ty, self.state.session.settings.connection_collation)
     }
 
     fn switches(&self) -> Switches {
-        self.state.settings.switches
+        self.state.session.settings.switches
     }
 
     fn auto_is_null(&self) -> bool {
-        self.state.settings.auto_is_null
+        self.state.session.settings.auto_is_null
     }
 
     fn sql_mode(&self) -> SqlMode {
-        self.state.settings.mode
+        self.state.session.settings.mode
     }
 
     fn div_precision_increment(&self) -> u8 {
-        self.state.vars.div_precision_increment
+        self.state.execution.vars.div_precision_increment
     }
 
     fn connection_collation(&self) -> CollationId {
-        self.state.settings.connection_collation
+        self.state.session.settings.connection_collation
     }
 }
 
@@ -301,12 +301,12 @@ pub struct Bound<T> {
 }
 
 impl<T> Bound<T> {
-    pub fn new(state: &State, assumed: Vec<Assumption>, what: T) -> Self {
-        Self { key: state.settings.bind_key, assumed, what }
+    pub fn new(state: &State<'_>, assumed: Vec<Assumption>, what: T) -> Self {
+        Self { key: state.session.settings.bind_key, assumed, what }
     }
 
-    pub fn holds(&self, state: &State) -> bool {
-        self.key == state.settings.bind_key && state.holds(&self.assumed)
+    pub fn holds(&self, state: &State<'_>) -> bool {
+        self.key == state.session.settings.bind_key && state.holds(&self.assumed)
     }
 }
 
@@ -315,7 +315,7 @@ pub type KeptPlan = Bound<Rc<PlanEntry>>;
 
 impl KeptPlan {
     /// The plan, if it is still valid.
-    pub fn present(&self, state: &State) -> Option<Rc<PlanEntry>> {
+    pub fn present(&self, state: &State<'_>) -> Option<Rc<PlanEntry>> {
         let is_present = self.what.schema_version == state.worker.shared.database.schema_version();
         (is_present && self.holds(state)).then(|| Rc::clone(&self.what))
     }
@@ -323,7 +323,7 @@ impl KeptPlan {
 
 impl Planned {
     /// The plan to keep; `None`: it is valid for one execution only.
-    pub fn kept(self, state: &State) -> Option<KeptPlan> {
+    pub fn kept(self, state: &State<'_>) -> Option<KeptPlan> {
         (!self.is_for_one).then(|| Bound::new(state, self.assumed, self.entry))
     }
 
@@ -334,21 +334,10 @@ impl Planned {
     }
 }
 
-impl State {
-    /// The type of a user variable's value; the name is in lower case. All strings have one type, whatever their
-    /// lengths, and so have all integers.
+impl State<'_> {
+    /// The type of a user variable's value; the name is in lower case.
     fn user_variable_type(&self, name: &str) -> Option<ColumnType> {
-        let ty = &self.vars.user_variables.get(name)?.ty;
-        let kind = match &ty.kind {
-            TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Text(_) => TypeKind::Text(LobSize::Long),
-            TypeKind::Binary { .. } | TypeKind::VarBinary { .. } | TypeKind::Blob(_) => TypeKind::Blob(LobSize::Long),
-            TypeKind::TinyInt | TypeKind::SmallInt | TypeKind::MediumInt | TypeKind::Int | TypeKind::BigInt => {
-                let unsigned = ty.unsigned;
-                return Some(ColumnType { unsigned, ..ColumnType::new(TypeKind::BigInt) });
-            }
-            kind => kind.clone(),
-        };
-        Some(ColumnType { kind, ..ty.clone() })
+        self.execution.vars.user_variable(name, |variable| type_of_variable(&variable.ty))
     }
 
     /// Are these assumptions still true?
@@ -382,13 +371,13 @@ impl State {
     pub fn session_value(&self, id: VariableId) -> Value<'static> {
         let ids = &*IDS;
         match id {
-            id if id == ids.last_insert_id || id == ids.identity => Value::UInt(self.vars.last_insert_id.get()),
-            id if id == ids.insert_id => Value::UInt(self.vars.insert_id.unwrap_or(0)),
-            id if id == ids.warning_count => Value::UInt(self.vars.warnings.borrow().count()),
-            id if id == ids.error_count => Value::UInt(self.vars.warnings.borrow().error_count()),
+            id if id == ids.last_insert_id || id == ids.identity => Value::UInt(self.execution.vars.last_insert_id.get()),
+            id if id == ids.insert_id => Value::UInt(self.execution.vars.insert_id.unwrap_or(0)),
+            id if id == ids.warning_count => Value::UInt(self.execution.vars.warnings.borrow().count()),
+            id if id == ids.error_count => Value::UInt(self.execution.vars.warnings.borrow().error_count()),
             id if id == ids.pseudo_thread_id => Value::UInt(u64::from(self.info.id)),
-            id if id == ids.timestamp => Value::Double(self.vars.statement_start_us as f64 / 1e6),
-            id => id.value(self.variables.get(id)),
+            id if id == ids.timestamp => Value::Double(self.execution.vars.statement_start_us as f64 / 1e6),
+            id => id.value(self.session.variables.get(id)),
         }
     }
 
@@ -433,7 +422,7 @@ impl State {
     fn try_plan(&self, parsed: &Parsed<'_>, params: &[Value<'_>], given: &[Value<'_>]) -> Result<Option<Planned>> {
         let into = match &parsed.statement {
             Statement::Query(query) => {
-                self.vars.begin_time();
+                self.execution.vars.begin_time();
                 into(query)?
             }
             _ => None,
@@ -441,7 +430,7 @@ impl State {
         let schema = self.schema();
         let binder = Binder::new(self, &schema, params).given(given);
         let plan = sql::plan(parsed, &binder).map_err(|error| self.missing_as_locked(error))?;
-        if self.settings.safe_updates {
+        if self.session.settings.safe_updates {
             check_safe(&plan)?;
         }
         let is_for_one = binder.is_sniffed.get() && sql::estimated_cost(&plan) > KEPT_COST_MAX;
@@ -574,6 +563,20 @@ fn check_safe_join(root: &Node) -> Result<()> {
 /// Wraps a statement without parameters.
 pub fn without_parameters(statement: Statement<'_>) -> Parsed<'_> {
     Parsed { statement, params: 0, lifted: 0, end: 0, repeated: sql::Repeated::default() }
+}
+
+/// The type of `@name` for a value of this type. All strings have one type, whatever their lengths, and so have all
+/// integers.
+fn type_of_variable(ty: &ColumnType) -> ColumnType {
+    let kind = match &ty.kind {
+        TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Text(_) => TypeKind::Text(LobSize::Long),
+        TypeKind::Binary { .. } | TypeKind::VarBinary { .. } | TypeKind::Blob(_) => TypeKind::Blob(LobSize::Long),
+        TypeKind::TinyInt | TypeKind::SmallInt | TypeKind::MediumInt | TypeKind::Int | TypeKind::BigInt => {
+            return ColumnType { unsigned: ty.unsigned, ..ColumnType::new(TypeKind::BigInt) };
+        }
+        kind => kind.clone(),
+    };
+    ColumnType { kind, ..ty.clone() }
 }
 
 /// The type of `@@name`.

@@ -55,15 +55,16 @@ const HINTABLE: &[&str] = &[
 /// The previous values of the variables.
 pub type Replaced = Vec<(VariableId, Setting)>;
 
-impl State {
+impl State<'_> {
     /// Sets the variables of hints; ignores a hint that cannot be applied.
     #[cold]
     pub fn take_hints(&mut self, hints: &[HintedVariable]) -> Replaced {
         let mut replaced = Vec::with_capacity(hints.len());
         for hint in hints.iter().filter(|hint| HINTABLE.contains(&&*hint.name)) {
             let Some(id) = variables::find(&hint.name) else { continue };
-            let before = self.variables.get(id).clone();
-            let beside = variables::companion(id, &before).map(|(beside, _)| (beside, self.variables.get(beside).clone()));
+            let before = self.session.variables.get(id).clone();
+            let beside =
+                variables::companion(id, &before).map(|(beside, _)| (beside, self.session.variables.get(beside).clone()));
             if self.set_hinted(hint).is_ok() {
                 replaced.push((id, before));
                 replaced.extend(beside);
@@ -83,7 +84,7 @@ impl State {
     #[cold]
     pub fn put_back(&mut self, replaced: Replaced) {
         for (id, setting) in replaced.into_iter().rev() {
-            self.variables.set(id, setting);
+            self.session.variables.set(id, setting);
         }
         self.refresh();
     }

@@ -42,18 +42,18 @@ pub struct InFile {
     pub charset: Charset,
 }
 
-impl State {
+impl State<'_> {
     /// The file that the statement names. 3948: it is the client's, and server or client does not allow that.
     pub fn in_file(&self, load: &LoadData<'_>) -> Result<InFile> {
         if load.local {
             let allowed = self.worker.shared.globals().get(super::IDS.local_infile).as_u64() != 0;
-            if !allowed || !self.capabilities.has(Capabilities::LOCAL_FILES) {
+            if !allowed || !self.connection.capabilities.has(Capabilities::LOCAL_FILES) {
                 return Err(Error::from(Condition::ClientLocalFilesDisabled));
             }
         }
         let name = match load.charset {
             Some(name) => charsets::for_clients(name)?.name,
-            None => self.variables.get(super::IDS.character_set_database).as_text(),
+            None => self.session.variables.get(super::IDS.character_set_database).as_text(),
         };
         let charset = Charset::named(name).unwrap_or(Charset::Utf8mb4);
         Ok(InFile { path: load.path.to_vec(), local: load.local, charset })
@@ -72,8 +72,8 @@ impl InFile {
     }
 
     /// The client's file.
-    pub fn ask<'c>(&self, client: &'c mut Client, state: &State) -> ClientFile<'c> {
-        let timeout = Duration::from_secs(state.variables.get(super::IDS.net_read_timeout).as_u64());
+    pub fn ask<'c>(&self, client: &'c mut Client, state: &State<'_>) -> ClientFile<'c> {
+        let timeout = Duration::from_secs(state.session.variables.get(super::IDS.net_read_timeout).as_u64());
         ClientFile {
             client,
             info: Rc::clone(&state.info),

@@ -41,22 +41,22 @@ enum Turn {
     Failed(Option<ClaimGuard>),
 }
 
-impl State {
+impl State<'_> {
     /// LOCK TABLES. The caller has committed the previous transaction.
     ///
     /// # Errors
     /// 1146, 1066, 1205, 1317 (then nothing is locked), 1223
     pub async fn lock_tables(&mut self, tables: &[LockTable<'_>]) -> Result<()> {
-        self.transaction.locks_mut().named = None;
-        if self.transaction.locks().global.is_some() && tables.iter().any(|lock| lock.write) {
+        self.execution.transaction.locks_mut().named = None;
+        if self.execution.transaction.locks().global.is_some() && tables.iter().any(|lock| lock.write) {
             return Err(Error::GloballyLocked);
         }
-        let deadline = Instant::now() + self.settings.metadata_lock_wait;
+        let deadline = Instant::now() + self.session.settings.metadata_lock_wait;
         loop {
             let wanted = self.wanted(tables)?;
             match self.take_turn(&wanted, TABLE_WAIT, deadline).await? {
                 Turn::Locked(locked) if self.are_current(&wanted) => {
-                    self.transaction.locks_mut().named = Some(Rc::new(NamedLocks::new(wanted, locked)));
+                    self.execution.transaction.locks_mut().named = Some(Rc::new(NamedLocks::new(wanted, locked)));
                     return Ok(());
                 }
                 Turn::Locked(_) => {}
@@ -70,7 +70,7 @@ impl State {
     /// # Errors
     /// 1192, 1146, 1347, 1205, 1317
     pub async fn flush_with_read_lock(&mut self, names: &[ObjectName<'_>]) -> Result<()> {
-        if self.transaction.locks().named.is_some() {
+        if self.execution.transaction.locks().named.is_some() {
             return Err(Error::TablesAreLocked);
         }
         if names.is_empty() {
@@ -78,7 +78,7 @@ impl State {
         }
         let schema = self.visible_schema();
         for name in names {
-            let database = name.database.or(self.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
+            let database = name.database.or(self.execution.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
             let missing = || Error::TableMissing { database: database.to_owned(), table: name.name.to_owned() };
             let def = schema.table(database, name.name).ok_or_else(missing)?;
             if def.view.is_some() {
@@ -91,17 +91,17 @@ impl State {
 
     /// FLUSH TABLES WITH READ LOCK: first stops definitions, so that the locked tables belong to one schema.
     async fn lock_globally(&mut self) -> Result<()> {
-        if self.transaction.locks().global.is_some() {
+        if self.execution.transaction.locks().global.is_some() {
             return Ok(());
         }
-        let deadline = Instant::now() + self.settings.metadata_lock_wait;
+        let deadline = Instant::now() + self.session.settings.metadata_lock_wait;
         loop {
             let end = deadline.min(Instant::now() + TURN);
             let mut told = None;
             if let Some(no_definitions) = self.stop_definitions(Claimed::AllTables, GLOBAL_WAIT, end).await? {
                 match self.take_turn(&self.everything(), GLOBAL_WAIT, deadline).await? {
                     Turn::Locked(locked) => {
-                        self.transaction.locks_mut().global = Some(Rc::new(GlobalLock::new(no_definitions, locked)));
+                        self.execution.transaction.locks_mut().global = Some(Rc::new(GlobalLock::new(no_definitions, locked)));
                         return Ok(());
                     }
                     Turn::Failed(claim) => told = claim,
@@ -116,13 +116,13 @@ impl State {
     /// # Errors
     /// 1205, 1317
     pub async fn lock_instance(&mut self) -> Result<()> {
-        let deadline = Instant::now() + self.settings.metadata_lock_wait;
-        while self.transaction.locks().backup.is_none() {
+        let deadline = Instant::now() + self.session.settings.metadata_lock_wait;
+        while self.execution.transaction.locks().backup.is_none() {
             let end = deadline.min(Instant::now() + TURN);
             match self.stop_definitions(Claimed::ReadLock, BACKUP_WAIT, end).await? {
                 Some(lock) => {
                     lock.hold();
-                    self.transaction.locks_mut().backup = Some(Rc::new(lock));
+                    self.execution.transaction.locks_mut().backup = Some(Rc::new(lock));
                 }
                 None => self.pause(None, deadline).await?,
             }
@@ -132,29 +132,29 @@ impl State {
 
     /// UNLOCK INSTANCE
     pub fn unlock_instance(&mut self) {
-        self.transaction.locks_mut().backup = None;
+        self.execution.transaction.locks_mut().backup = None;
     }
 
     /// UNLOCK TABLES; after LOCK TABLES it commits.
     pub async fn unlock_tables(&mut self) {
-        if self.transaction.locks().named.is_some() {
+        if self.execution.transaction.locks().named.is_some() {
             let worker = Rc::clone(&self.worker);
-            self.transaction.commit(&worker).await;
+            self.execution.transaction.commit(&worker).await;
         }
-        let locks = self.transaction.locks_mut();
+        let locks = self.execution.transaction.locks_mut();
         (locks.named, locks.global) = (None, None);
     }
 
     /// After a definition: drops the session's locks if all locked tables are gone.
     pub fn forget_dropped_locks(&mut self) {
         let database = Arc::clone(&self.worker.shared.database);
-        self.transaction.locks_mut().named.take_if(|named| !named.is_alive(&database));
+        self.execution.transaction.locks_mut().named.take_if(|named| !named.is_alive(&database));
     }
 
     /// L1, for a statement that is not part of a function or a trigger.
     #[inline]
     pub fn check_locked(&self, plan: &PlanEntry) -> Result<()> {
-        let locks = self.transaction.locks();
+        let locks = self.execution.transaction.locks();
         if locks.is_empty() || self.is_inside() { Ok(()) } else { locks.check(plan) }
     }
 
@@ -165,13 +165,13 @@ impl State {
     pub fn check_locked_table(&self, def: &TableDef, used: TableUse) -> Result<()> {
         match def.id.is_temporary() || def.is_virtual {
             true => Ok(()),
-            false => self.transaction.locks().check_table(Some(def.id), &def.name, used),
+            false => self.execution.transaction.locks().check_table(Some(def.id), &def.name, used),
         }
     }
 
     /// Refuses FLUSH TABLES for tables that are locked for reading (1099).
     pub fn check_flushed(&self, names: &[ObjectName<'_>]) -> Result<()> {
-        let Some(named) = &self.transaction.locks().named else { return Ok(()) };
+        let Some(named) = &self.execution.transaction.locks().named else { return Ok(()) };
         let ids: Vec<TableId> = names.iter().filter_map(|name| self.find_table(name).ok()).map(|def| def.id).collect();
         let table = named.some_read(&ids).and_then(|id| self.worker.shared.database.table(id));
         table.map_or(Ok(()), |table| Err(Error::LockedForReading(table.def().name.clone())))
@@ -180,7 +180,9 @@ impl State {
     /// A session that has locked tables gets 1100 instead of 1146 for a missing table.
     pub fn missing_as_locked(&self, error: sql::Error) -> Error {
         match error {
-            sql::Error::UnknownTable { table, .. } if self.transaction.locks().named.is_some() => Error::TableNotLocked(table),
+            sql::Error::UnknownTable { table, .. } if self.execution.transaction.locks().named.is_some() => {
+                Error::TableNotLocked(table)
+            }
             error => Error::Sql(error),
         }
     }
@@ -191,7 +193,7 @@ impl State {
     /// 1100, 1099, 1192, 1223
     fn check_definition_locked(&self, statement: &Statement<'_>) -> Result<()> {
         use Statement as S;
-        let locks = self.transaction.locks();
+        let locks = self.execution.transaction.locks();
         if locks.global.is_some() {
             return Err(Error::GloballyLocked);
         }
@@ -199,7 +201,7 @@ impl State {
             return Ok(());
         }
         let changes = |name: &ObjectName<'_>| {
-            let database = name.database.or(self.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
+            let database = name.database.or(self.execution.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
             if self.temporary_table(database, name.name).is_some() || show::is_virtual_database(database) {
                 return Ok(());
             }
@@ -234,7 +236,7 @@ impl State {
             }
             S::CreateTrigger(create) => changes(&create.table),
             S::DropTrigger { name, .. } => {
-                let database = name.database.or(self.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
+                let database = name.database.or(self.execution.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
                 match self.schema().trigger(database, name.name) {
                     Some((table, _)) => locks.check_table(Some(table.id), &table.name, TableUse::Writes),
                     None => Ok(()),
@@ -254,13 +256,13 @@ impl State {
             return Ok(None);
         }
         self.check_definition_locked(statement)?;
-        if self.transaction.locks().backup.is_some() {
+        if self.execution.transaction.locks().backup.is_some() {
             return Ok(None);
         }
         let (lock, worker) = (&self.worker.shared.definitions, self.worker.index);
         if let Err(mut wait) = lock.acquire_shared(worker, TableUse::Writes) {
             let _told = lock.claim(self.info.id, Claimed::Share);
-            let deadline = Instant::now() + self.settings.metadata_lock_wait;
+            let deadline = Instant::now() + self.session.settings.metadata_lock_wait;
             loop {
                 if self.is_waited_for_by_a_backup() {
                     return Err(Error::Exec(expr::Error::Deadlock));
@@ -278,7 +280,7 @@ impl State {
 
     /// L5, for a definition that waits.
     fn is_waited_for_by_a_backup(&self) -> bool {
-        let Some(named) = &self.transaction.locks().named else { return false };
+        let Some(named) = &self.execution.transaction.locks().named else { return false };
         let shared = &self.worker.shared;
         let claims = shared.definitions.claims();
         let is_backup = |session| claims.iter().any(|claim| claim.held && claim.session == session);
@@ -289,7 +291,7 @@ impl State {
     pub fn is_of_temporary_tables(&self, statement: &Statement<'_>) -> bool {
         use Statement as S;
         let is_own = |name: &ObjectName<'_>| {
-            let database = name.database.or(self.vars.database.as_deref());
+            let database = name.database.or(self.execution.vars.database.as_deref());
             database.is_some_and(|database| self.temporary_table(database, name.name).is_some())
         };
         match statement {
@@ -307,8 +309,9 @@ impl State {
         let schema = self.schema();
         for (at, lock) in tables.iter().enumerate() {
             let name = |lock: &LockTable<'_>| lock.alias.unwrap_or(lock.name.name).to_owned();
-            let place =
-                |lock: &LockTable<'_>| (name(lock), lock.name.database.or(self.vars.database.as_deref()).map(str::to_owned));
+            let place = |lock: &LockTable<'_>| {
+                (name(lock), lock.name.database.or(self.execution.vars.database.as_deref()).map(str::to_owned))
+            };
             if tables[..at].iter().any(|other| place(other) == place(lock)) {
                 return Err(Error::Sql(sql::Error::NotUniqueTable(name(lock))));
             }

@@ -12,10 +12,10 @@ use expr::kill;
 use protocol::Command;
 use types::Value;
 
-impl State {
+impl State<'_> {
     #[cold]
     pub fn begin_logged(&mut self) {
-        self.logged = Logged { waited_us: self.waited_us(), ..Logged::default() };
+        self.session.logged = Logged { waited_us: self.waited_us(), ..Logged::default() };
     }
 
     /// The time that the session has waited for row and table locks.
@@ -25,19 +25,19 @@ impl State {
 
     /// Notes that MySQL classifies the statement as administrative.
     pub fn note_administrative(&mut self) {
-        self.logged.is_administrative = true;
+        self.session.logged.is_administrative = true;
     }
 
     /// Prepares the slow log entry of the statement that ends.
     #[cold]
     pub fn is_for_slow_log(&self, is_slow: bool) -> bool {
         let global = |name| self.worker.shared.globals().get(variables::known(name)).as_bool();
-        let is_wanted = is_slow || self.execution.ways.no_index > 0;
-        self.watched.slow_log()
+        let is_wanted = is_slow || self.session.measured.ways.no_index > 0;
+        self.session.watched.slow_log()
             && is_wanted
-            && self.vars.rows_examined.get() >= self.variables.get(IDS.min_examined_row_limit).as_u64()
+            && self.execution.vars.rows_examined.get() >= self.session.variables.get(IDS.min_examined_row_limit).as_u64()
             && self.info.killed() != kill::CONNECTION
-            && (!self.logged.is_administrative || global("log_slow_admin_statements"))
+            && (!self.session.logged.is_administrative || global("log_slow_admin_statements"))
     }
 
     /// Writes the statement to the slow log, after [`State::record`] returned true.
@@ -45,22 +45,22 @@ impl State {
     pub fn log_slow(&mut self, text: &[u8]) {
         let nanos = self.worker.shared.tick_clock.nanos_per_tick();
         let timing = Timing {
-            began: self.vars.statement_start_us.div_euclid(1_000_000),
-            taken_us: (os::ticks().saturating_sub(self.execution.began) as f64 * nanos / 1e3) as u64,
-            lock_us: self.waited_us().saturating_sub(self.logged.waited_us),
-            sent: self.execution.sent,
-            examined: self.vars.rows_examined.get(),
+            began: self.execution.vars.statement_start_us.div_euclid(1_000_000),
+            taken_us: (os::ticks().saturating_sub(self.session.measured.began) as f64 * nanos / 1e3) as u64,
+            lock_us: self.waited_us().saturating_sub(self.session.logged.waited_us),
+            sent: self.session.measured.sent,
+            examined: self.execution.vars.rows_examined.get(),
         };
-        let executed = self.logged.executed.take();
-        let text = sql::without_secrets(executed.as_deref().unwrap_or(text), &self.settings.mode);
-        let address = self.peer.ip.map(|ip| ip.to_string()).unwrap_or_default();
+        let executed = self.session.logged.executed.take();
+        let text = sql::without_secrets(executed.as_deref().unwrap_or(text), &self.session.settings.mode);
+        let address = self.connection.peer.ip.map(|ip| ip.to_string()).unwrap_or_default();
         let origin = Origin {
             session: self.info.id,
-            account: &self.identity.name.user,
-            user: &self.identity.user,
-            host: if self.peer.host == address { "" } else { &self.peer.host },
+            account: &self.session.identity.name.user,
+            user: &self.session.identity.user,
+            host: if self.connection.peer.host == address { "" } else { &self.connection.peer.host },
             address: &address,
-            database: self.vars.database.as_deref(),
+            database: self.execution.vars.database.as_deref(),
         };
         self.worker.shared.logs.write(Log::Slow, |out, last| text_log::slow_entry(&origin, &timing, &text, out, last));
     }
@@ -68,14 +68,14 @@ impl State {
     /// Like `log_slow`, for a prepared statement.
     #[cold]
     pub fn log_slow_execution(&mut self, text: &[u8], values: &[Value<'_>]) {
-        let text = with_values(text, values, &self.settings.mode);
+        let text = with_values(text, values, &self.session.settings.mode);
         self.log_slow(&text);
     }
 
     /// Notes that a client's statement begins; called once, even if the statement is retried.
     #[inline]
     pub fn log_query(&mut self, text: &[u8]) {
-        if self.watched.general_log() {
+        if self.session.watched.general_log() {
             self.log_statement("Query", text);
         }
     }
@@ -83,16 +83,16 @@ impl State {
     #[cold]
     fn log_statement(&mut self, command: &'static str, text: &[u8]) {
         // Statements of a program are part of the statement that calls it.
-        if self.frame.is_none() && self.inside.is_empty() {
-            self.watched = self.watched.without_general_log();
-            self.log_general(command, &sql::without_secrets(text, &self.settings.mode));
+        if self.execution.frame.is_none() && !self.is_inside() {
+            self.session.watched = self.session.watched.without_general_log();
+            self.log_general(command, &sql::without_secrets(text, &self.session.settings.mode));
         }
     }
 
     /// Writes a line about this session to the general log.
     #[cold]
     pub fn log_general(&self, command: &'static str, argument: &[u8]) {
-        if self.variables.get(IDS.sql_log_off).as_bool() {
+        if self.session.variables.get(IDS.sql_log_off).as_bool() {
             return;
         }
         let session = self.info.id;
@@ -104,8 +104,8 @@ impl State {
     pub fn log_prepared(&self, command: &'static str, text: &[u8], values: &[Value<'_>]) {
         // The statement PREPARE or EXECUTE itself was logged already.
         if self.worker.shared.instruments.watched().general_log() {
-            let text = with_values(text, values, &self.settings.mode);
-            self.log_general(command, &sql::without_secrets(&text, &self.settings.mode));
+            let text = with_values(text, values, &self.session.settings.mode);
+            self.log_general(command, &sql::without_secrets(&text, &self.session.settings.mode));
         }
     }
 
@@ -113,7 +113,7 @@ impl State {
     #[cold]
     pub fn log_executed(&mut self, text: &[u8], values: &[Value<'_>]) {
         self.log_prepared("Execute", text, values);
-        self.logged.executed = Some(with_values(text, values, &self.settings.mode));
+        self.session.logged.executed = Some(with_values(text, values, &self.session.settings.mode));
     }
 
     /// Logs commands other than statements.
@@ -139,11 +139,11 @@ impl State {
     #[cold]
     pub fn log_connect(&self, database: Option<&str>, refused: Option<&Error>) {
         let way = match () {
-            () if self.tls.is_some() => "SSL/TLS",
-            () if self.peer.ip.is_none() => "Socket",
+            () if self.connection.tls.is_some() => "SSL/TLS",
+            () if self.connection.peer.ip.is_none() => "Socket",
             () => "TCP/IP",
         };
-        let (user, host, database) = (&self.identity.user, &self.peer.host, database.unwrap_or_default());
+        let (user, host, database) = (&self.session.identity.user, &self.connection.peer.host, database.unwrap_or_default());
         self.log_general("Connect", format!("{user}@{host} on {database} using {way}").as_bytes());
         if let Some(error) = refused {
             self.log_general("Connect", error.describe().message.as_bytes());

@@ -47,7 +47,7 @@ pub use outfile::FileTarget;
 pub use query::{ArenaGuard, PLAN_ATTEMPTS_MAX};
 pub use run::{Destination, Ran, ResultSet, owned};
 pub use settings::IDS;
-pub use state::{Acting, Answer, State};
+pub use state::{Acting, Answer, Connection, Execution, Session, State};
 
 use crate::counters::count;
 use crate::error::Error;
@@ -84,9 +84,9 @@ impl Client {
     }
 }
 
-/// One client's session.
-struct Session {
-    state: State,
+/// Serves the commands of one client.
+struct Service<'s> {
+    state: State<'s>,
     statements: Statements,
     /// `init_connect` has failed: the first command gets this error, then the session ends.
     aborted: Option<Box<Error>>,
@@ -153,42 +153,45 @@ pub async fn serve(worker: Rc<Worker>, stream: Stream, id: u32, admin: bool) {
         }
     };
     let place = handshake.succeed();
-    let mut session =
-        Session { state: State::new(&worker, &info, peer, &logged_in), statements: Statements::default(), aborted: None };
-    session.state.seat = Some(seat);
-    session.state.tls = client.socket.tls();
-    let is_extra = place.number > worker.shared.connections_max() && !admin && !session.state.access.administers_connections();
+    let mut connection = Connection::new(peer, logged_in.capabilities);
+    connection.seat = Some(seat);
+    connection.tls = client.socket.tls();
+    let mut session = Session::new(&worker, &logged_in);
+    let state = State::new(&worker, &info, &mut connection, &mut session);
+    let mut service = Service { state, statements: Statements::default(), aborted: None };
+    let is_extra =
+        place.number > worker.shared.connections_max() && !admin && !service.state.session.access.administers_connections();
     let welcome = match () {
-        () if admin && !session.state.access.has_dynamic("SERVICE_CONNECTION_ADMIN") => {
+        () if admin && !service.state.session.access.has_dynamic("SERVICE_CONNECTION_ADMIN") => {
             Err(Error::from(accounts::special("SERVICE_CONNECTION_ADMIN")))
         }
         () if is_extra => Err(Error::TooManyConnections),
-        () if session.state.is_kept_out() => Err(Error::from(Condition::ServerOfflineMode)),
-        () => session.state.welcome(&logged_in),
+        () if service.state.is_kept_out() => Err(Error::from(Condition::ServerOfflineMode)),
+        () => service.state.welcome(&logged_in),
     };
     if worker.shared.instruments.watched().general_log() {
-        session.state.log_connect(logged_in.database.as_deref(), welcome.as_ref().err());
+        service.state.log_connect(logged_in.database.as_deref(), welcome.as_ref().err());
     }
     match &welcome {
-        Ok(()) => session.state.write_ok(&mut client, &Answer::default()),
+        Ok(()) => service.state.write_ok(&mut client, &Answer::default()),
         Err(error) => write_error(&mut client, error),
     }
-    input.reader.set_payload_bytes_max(session.state.settings.packet_bytes_max);
+    input.reader.set_payload_bytes_max(service.state.session.settings.packet_bytes_max);
     info.end(worker.core.now());
-    session.aborted = match welcome {
-        Ok(()) => Box::pin(session.init_connect()).await.err().map(Box::new),
+    service.aborted = match welcome {
+        Ok(()) => Box::pin(service.init_connect()).await.err().map(Box::new),
         Err(_) => None,
     };
     let ending = match welcome {
         Ok(()) if logged_in.capabilities.has(protocol::Capabilities::COMPRESS) => {
-            session.run_compressed(&mut client, &mut input).await
+            service.run_compressed(&mut client, &mut input).await
         }
-        Ok(()) => session.run(&mut client, &mut input).await,
+        Ok(()) => service.run(&mut client, &mut input).await,
         Err(_) => client.output.flush(&client.socket, &*info).await.err(),
     };
-    session.end().await;
+    service.end().await;
     if let Some(lost) = ending {
-        report(&worker, &session.state, &mut client, lost).await;
+        report(&worker, &service.state, &mut client, lost).await;
     }
     // The last output (an error, the answer to COM_QUIT after pipelined commands) is still sent if the socket accepts
     // it.
@@ -269,8 +272,8 @@ async fn refuse(worker: &Worker, client: &mut Client, info: &SessionInfo, peer: 
 }
 
 /// Reports why a session ended, if the client did not end it.
-async fn report(worker: &Worker, state: &State, client: &mut Client, lost: Lost) {
-    let peer = state.peer.address.as_str();
+async fn report(worker: &Worker, state: &State<'_>, client: &mut Client, lost: Lost) {
+    let peer = state.connection.peer.address.as_str();
     count(&worker.counters.events.aborted_clients);
     match lost {
         Lost::Closed => tracing::debug!(peer, "the client closed the connection without COM_QUIT"),
@@ -309,7 +312,7 @@ pub fn write_error(client: &mut Client, error: &Error) {
     protocol::put_error(&mut client.output.writer, description.number, &description.state, &description.message);
 }
 
-impl Session {
+impl Service<'_> {
     /// Runs the statements of `init_connect`, without answers; not for administrators of connections.
     ///
     /// # Errors
@@ -317,22 +320,22 @@ impl Session {
     async fn init_connect(&mut self) -> Result<(), Error> {
         let state = &mut self.state;
         let text = state.worker.shared.globals().get(crate::variables::known("init_connect")).as_text().to_owned();
-        if text.trim().is_empty() || state.access.administers_connections() || state.access.expired {
+        if text.trim().is_empty() || state.session.access.administers_connections() || state.session.access.expired {
             return Ok(());
         }
         state.info.begin("Connect", state.worker.core.now());
         let mut nobody = Client::nobody(&state.worker)?;
-        let multi_statements = std::mem::replace(&mut state.multi_statements, true);
+        let multi_statements = std::mem::replace(&mut state.connection.multi_statements, true);
         let outcome = catch_panic(pin!(state.query(&mut nobody, text.as_bytes()))).await;
-        state.multi_statements = multi_statements;
+        state.connection.multi_statements = multi_statements;
         state.info.end(state.worker.core.now());
         let why = match outcome {
             Some(Ok(())) => return Ok(()),
             Some(Err(error)) => error.describe().message,
             None => "it panicked".to_owned(),
         };
-        let database = state.vars.database.as_deref().unwrap_or("unconnected");
-        let (id, user, host) = (state.info.id, &state.identity.user, &state.identity.host);
+        let database = state.execution.vars.database.as_deref().unwrap_or("unconnected");
+        let (id, user, host) = (state.info.id, &state.session.identity.user, &state.session.identity.host);
         tracing::warn!(id, database, user, host, why, "init_connect failed; the connection is closed");
         Err(Error::from(Condition::NewAbortingConnection {
             id: id.into(),
@@ -367,10 +370,10 @@ impl Session {
                 }
             }
             input.begin_command();
-            let deadline = worker.core.now() + self.state.settings.wait_timeout;
+            let deadline = worker.core.now() + self.state.session.settings.wait_timeout;
             let payload = match input.next_payload(&client.socket, deadline, &*info).await {
                 Ok(payload) => payload,
-                Err(Lost::Closed) if !self.state.transaction.is_open() => return None,
+                Err(Lost::Closed) if !self.state.execution.transaction.is_open() => return None,
                 Err(lost) => {
                     let last = match lost {
                         Lost::Protocol(protocol::Error::TooLarge { .. }) => {
@@ -391,12 +394,12 @@ impl Session {
             client.output.prepare();
             let sequence = 1 + (payload.len() / protocol::FRAME_BYTES_MAX) as u8;
             client.output.writer.set_sequence(sequence);
-            client.output.write_timeout = self.state.settings.write_timeout;
+            client.output.write_timeout = self.state.session.settings.write_timeout;
             if let Some(error) = self.aborted.take() {
                 write_error(client, &error);
                 return client.output.flush(&client.socket, &*info).await.err();
             }
-            let next = match Command::parse(payload, self.state.capabilities) {
+            let next = match Command::parse(payload, self.state.connection.capabilities) {
                 Ok(command @ Command::Quit) => {
                     self.state.log_command(&command);
                     Next::Close
@@ -413,7 +416,7 @@ impl Session {
                         // Passed directly, without a variable: the session would hold a second copy of the future.
                         catch_panic(pin!(self.command(client, command))).await
                     };
-                    let outcome = match self.state.deferred.take() {
+                    let outcome = match self.state.connection.deferred.take() {
                         None => outcome,
                         // Boxed: rare, and it would make every session larger.
                         Some(text) => Box::pin(self.go_on_with_input(client, input, &text)).await,
@@ -461,7 +464,7 @@ impl Session {
     #[cold]
     fn panicked(&mut self, client: &mut Client) -> Next {
         tracing::error!(
-            peer = self.state.peer.address,
+            peer = self.state.connection.peer.address,
             session = self.state.info.id,
             "a statement panicked; its transaction is rolled back and the connection closed"
         );
@@ -471,8 +474,8 @@ impl Session {
 
     /// S1
     async fn end(&mut self) {
-        self.state.transaction.rollback(&self.state.worker).await;
-        *self.state.transaction.locks_mut() = Default::default();
+        self.state.execution.transaction.rollback(&self.state.worker).await;
+        *self.state.execution.transaction.locks_mut() = Default::default();
     }
 }
 

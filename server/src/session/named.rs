@@ -30,33 +30,33 @@ pub struct NamedStatement {
     runs: bool,
 }
 
-impl State {
+impl State<'_> {
     /// PREPARE name FROM ...
     pub fn prepare_named(&mut self, client: &mut Client, name: &str, source: &PrepareSource<'_>) -> Result<()> {
         let key = name.to_lowercase();
         // As in MySQL, a failed PREPARE removes the statement of that name.
         self.forget_named(&key)?;
         let limit = self.worker.shared.globals().get(IDS.max_prepared_stmt_count).as_u64();
-        if self.named.len() as u64 >= limit {
+        if self.session.named.len() as u64 >= limit {
             return Err(Error::TooManyStatements { limit });
         }
         let text: Rc<[u8]> = match source {
             PrepareSource::Text(text) => (*text).into(),
-            PrepareSource::Variable(variable) => match self.vars.user_variables.get(&variable.to_lowercase()) {
-                Some(variable) => match &variable.value {
+            PrepareSource::Variable(name) => {
+                let text = self.execution.vars.user_variable(&name.to_lowercase(), |variable| match &variable.value {
                     Value::Bytes(bytes) => bytes.as_ref().into(),
                     Value::Null => b"NULL"[..].into(),
                     other => format!("{other:?}").into_bytes().into(),
-                },
-                None => b"NULL"[..].into(),
-            },
+                });
+                text.unwrap_or_else(|| b"NULL"[..].into())
+            }
         };
         let arena = self.worker.arena();
-        let parsed = sql::parse(&arena, &text, &self.settings.mode)?;
-        if self.watched.logs() {
+        let parsed = sql::parse(&arena, &text, &self.session.settings.mode)?;
+        if self.session.watched.logs() {
             self.log_prepared("Prepare", &text, &[]);
         }
-        if !sql::is_blank(&text[parsed.end..], &self.settings.mode) {
+        if !sql::is_blank(&text[parsed.end..], &self.session.settings.mode) {
             let near = String::from_utf8_lossy(&text[parsed.end..]).trim().chars().take(80).collect();
             return Err(Error::Sql(sql::Error::Syntax { near, line: 1 }));
         }
@@ -70,7 +70,7 @@ impl State {
         }
         let parameters = parsed.params as usize;
         drop(arena);
-        self.named.insert(
+        self.session.named.insert(
             key,
             NamedStatement { hints: sql::hints(text.trim_ascii_start()).into(), text, parameters, plan, runs: false },
         );
@@ -83,7 +83,7 @@ impl State {
     /// EXECUTE name USING @a, ...
     pub async fn execute_named(&mut self, client: &mut Client, name: &str, using: &[&str], format: RowFormat) -> Result<()> {
         let key = name.to_lowercase();
-        let Some(statement) = self.named.get_mut(&key) else {
+        let Some(statement) = self.session.named.get_mut(&key) else {
             return Err(Error::UnknownStatement { handler: name.to_owned(), given_to: "EXECUTE" });
         };
         refuse_running(statement)?;
@@ -94,31 +94,31 @@ impl State {
         if let Some(replaced) = replaced {
             self.put_back(replaced);
         }
-        if let Some(statement) = self.named.get_mut(&key) {
+        if let Some(statement) = self.session.named.get_mut(&key) {
             statement.runs = false;
         }
         outcome
     }
 
     async fn execute_found(&mut self, client: &mut Client, key: &str, using: &[&str], format: RowFormat) -> Result<()> {
-        let statement = &self.named[key];
+        let statement = &self.session.named[key];
         if statement.parameters != using.len() {
             return Err(Error::WrongArguments("EXECUTE"));
         }
         let text = Rc::clone(&statement.text);
         // If this session lacks a privilege, the statement is bound again, so that the error names everything that is
         // missing.
-        let may = |entry: &Rc<PlanEntry>| entry.needs.check(&self.access, &self.worker).is_ok();
+        let may = |entry: &Rc<PlanEntry>| entry.needs.check(&self.session.access, &self.worker).is_ok();
         let before = statement.plan.as_ref().map(|plan| Rc::clone(&plan.what));
         let kept = statement.plan.as_ref().and_then(|plan| plan.present(self)).filter(may);
         let values: Vec<Value<'static>> = using
             .iter()
-            .map(|variable| match self.vars.user_variables.get(&variable.to_lowercase()) {
-                Some(variable) => owned(&variable.value),
-                None => Value::Null,
+            .map(|name| {
+                let value = self.execution.vars.user_variable(&name.to_lowercase(), |variable| owned(&variable.value));
+                value.unwrap_or(Value::Null)
             })
             .collect();
-        if self.watched.logs() {
+        if self.session.watched.logs() {
             self.log_executed(&text, &values);
         }
         if let Some(entry) = kept.filter(|entry| entry.params.serve(&values)) {
@@ -128,7 +128,7 @@ impl State {
             }
         }
         let arena = self.worker.arena();
-        let parsed = sql::parse(&arena, &text, &self.settings.mode)?;
+        let parsed = sql::parse(&arena, &text, &self.session.settings.mode)?;
         if let Statement::Call(call) = &parsed.statement {
             self.clear_warnings();
             self.info.counters.note(Command::CallProcedure);
@@ -145,7 +145,7 @@ impl State {
             };
             let entry = Rc::clone(&planned.entry);
             let plan = planned.kept(self);
-            if let Some(statement) = self.named.get_mut(key) {
+            if let Some(statement) = self.session.named.get_mut(key) {
                 statement.plan = plan;
             }
             self.clear_warnings();
@@ -158,8 +158,8 @@ impl State {
     }
 
     fn forget_named(&mut self, key: &str) -> Result<bool> {
-        self.named.get(key).map_or(Ok(()), refuse_running)?;
-        let found = self.named.remove(key).is_some();
+        self.session.named.get(key).map_or(Ok(()), refuse_running)?;
+        let found = self.session.named.remove(key).is_some();
         if found {
             self.info.prepared.set(self.info.prepared.get() - 1);
         }

@@ -69,15 +69,15 @@ impl Statements {
     }
 
     /// COM_STMT_PREPARE
-    pub async fn prepare(&mut self, state: &mut State, client: &mut Client, text: &[u8]) -> Result<()> {
+    pub async fn prepare(&mut self, state: &mut State<'_>, client: &mut Client, text: &[u8]) -> Result<()> {
         state.begin_statement();
-        state.more_results = false;
+        state.connection.more_results = false;
         state.clear_warnings();
         let limit = state.worker.shared.globals().get(IDS.max_prepared_stmt_count).as_u64();
         if self.by_id.len() as u64 >= limit {
             return Err(Error::TooManyStatements { limit });
         }
-        let decoded = match state.settings.client_narrow {
+        let decoded = match state.session.settings.client_narrow {
             Some(narrow) => narrow.decode(text),
             None => text.into(),
         };
@@ -91,7 +91,7 @@ impl Statements {
             }
         }
         let (work, parameters) = analysed?;
-        if state.watched.logs() {
+        if state.session.watched.logs() {
             state.log_prepared("Prepare", text, &[]);
         }
         self.last_id = self.last_id.wrapping_add(1).max(1);
@@ -101,16 +101,16 @@ impl Statements {
             Work::Plan { entry, .. } if entry.into.is_none() => entry.prepared.columns(),
             _ => &no_columns,
         };
-        let definitions: Vec<_> = columns.iter().map(|column| definition_of(column, state.settings.results)).collect();
+        let definitions: Vec<_> = columns.iter().map(|column| definition_of(column, state.session.settings.results)).collect();
         PrepareOk {
             statement_id,
             columns: definitions.len() as u16,
             parameters: parameters as u16,
             warnings: state.warning_count(),
         }
-        .write(&mut client.output.writer, state.capabilities, &definitions, state.status());
+        .write(&mut client.output.writer, state.connection.capabilities, &definitions, state.status());
         let statement = PreparedStatement {
-            statistics: (state.statistics_of(text), state.settings.bind_key),
+            statistics: (state.statistics_of(text), state.session.settings.bind_key),
             text: text.into(),
             hints: sql::hints(text.trim_ascii_start()),
             parameters: Parameters::new(parameters),
@@ -128,9 +128,9 @@ impl Statements {
     }
 
     /// COM_STMT_EXECUTE
-    pub async fn execute(&mut self, state: &mut State, client: &mut Client, execute: &StmtExecute<'_>) -> Result<()> {
+    pub async fn execute(&mut self, state: &mut State<'_>, client: &mut Client, execute: &StmtExecute<'_>) -> Result<()> {
         state.begin_statement();
-        state.more_results = false;
+        state.connection.more_results = false;
         let values = std::mem::take(&mut self.values);
         let statement = self.find(execute.statement_id, "mysqld_stmt_execute")?;
         state.info.set_statement(&statement.text);
@@ -139,7 +139,7 @@ impl Statements {
         }
         statement.cursor = None;
         let replaced = if statement.hints.is_empty() { None } else { Some(state.take_hints(&statement.hints)) };
-        if state.watched.general_log() {
+        if state.session.watched.general_log() {
             statement.log_execution(state, execute);
         }
         let outcome = statement.run(state, client, execute, values).await;
@@ -156,8 +156,8 @@ impl Statements {
 
     /// COM_STMT_SEND_LONG_DATA has no answer. A value may have `max_allowed_packet` bytes, all values of the session
     /// together [`LONG_DATA_PACKETS_MAX`] times as many.
-    pub fn send_long_data(&mut self, state: &State, id: u32, parameter: u16, data: &[u8]) {
-        let limit = state.settings.packet_bytes_max;
+    pub fn send_long_data(&mut self, state: &State<'_>, id: u32, parameter: u16, data: &[u8]) {
+        let limit = state.session.settings.packet_bytes_max;
         let kept: usize = self.by_id.values().map(|statement| statement.parameters.long_data_bytes()).sum();
         let Some(statement) = self.by_id.get_mut(&id).filter(|statement| statement.long_data_error.is_none()) else { return };
         // The packet itself was well-formed, so the connection continues.
@@ -177,14 +177,14 @@ impl Statements {
     }
 
     /// COM_STMT_CLOSE has no answer.
-    pub fn close(&mut self, state: &State, id: u32) {
+    pub fn close(&mut self, state: &State<'_>, id: u32) {
         if self.by_id.remove(&id).is_some() {
             state.info.prepared.set(state.info.prepared.get() - 1);
         }
     }
 
     /// COM_STMT_RESET
-    pub fn reset(&mut self, state: &mut State, client: &mut Client, id: u32) -> Result<()> {
+    pub fn reset(&mut self, state: &mut State<'_>, client: &mut Client, id: u32) -> Result<()> {
         let statement = self.find(id, "mysqld_stmt_reset")?;
         statement.parameters.forget_long_data();
         statement.long_data_error = None;
@@ -194,7 +194,7 @@ impl Statements {
     }
 
     /// COM_STMT_FETCH
-    pub async fn fetch(&mut self, state: &mut State, client: &mut Client, id: u32, count: u32) -> Result<()> {
+    pub async fn fetch(&mut self, state: &mut State<'_>, client: &mut Client, id: u32, count: u32) -> Result<()> {
         let statement = self.find(id, "mysqld_stmt_fetch")?;
         let Some(rows) = &mut statement.cursor else {
             return Err(Error::NoCursor { statement_id: id });
@@ -214,22 +214,22 @@ impl Statements {
         }
         let more = if is_last { Status::LAST_ROW_SENT } else { Status::CURSOR_EXISTS };
         let ok = OkPacket { status: state.status().with(more), ..OkPacket::default() };
-        protocol::put_rows_end(&mut client.output.writer, state.capabilities, &ok);
+        protocol::put_rows_end(&mut client.output.writer, state.connection.capabilities, &ok);
         Ok(())
     }
 }
 
 impl PreparedStatement {
     #[inline]
-    fn record(&mut self, state: &mut State, failed: bool) -> bool {
-        if self.statistics.1 != state.settings.bind_key {
-            self.statistics = (state.statistics_of(&self.text), state.settings.bind_key);
+    fn record(&mut self, state: &mut State<'_>, failed: bool) -> bool {
+        if self.statistics.1 != state.session.settings.bind_key {
+            self.statistics = (state.statistics_of(&self.text), state.session.settings.bind_key);
         }
         state.record(&self.statistics.0, &self.text, failed)
     }
 
     #[cold]
-    fn log_execution(&mut self, state: &State, execute: &StmtExecute<'_>) {
+    fn log_execution(&mut self, state: &State<'_>, execute: &StmtExecute<'_>) {
         let mut values = Vec::new();
         // Invalid values are reported by the execution.
         let _ = read_values(&mut self.parameters, state, execute, &mut values);
@@ -237,7 +237,7 @@ impl PreparedStatement {
     }
 
     #[cold]
-    fn log_slow(&mut self, state: &mut State, execute: &StmtExecute<'_>) {
+    fn log_slow(&mut self, state: &mut State<'_>, execute: &StmtExecute<'_>) {
         let mut values = Vec::new();
         let _ = read_values(&mut self.parameters, state, execute, &mut values);
         state.log_slow_execution(&self.text, &values);
@@ -245,7 +245,7 @@ impl PreparedStatement {
 
     async fn run(
         &mut self,
-        state: &mut State,
+        state: &mut State<'_>,
         client: &mut Client,
         execute: &StmtExecute<'_>,
         values: Vec<Value<'static>>,
@@ -273,7 +273,7 @@ impl PreparedStatement {
             Work::Text => {
                 let text = Rc::clone(&self.text);
                 let arena = state.worker.arena();
-                let parsed = sql::parse(&arena, &text, &state.settings.mode)?;
+                let parsed = sql::parse(&arena, &text, &state.session.settings.mode)?;
                 if let Statement::Call(call) = &parsed.statement {
                     let mut bound = recycle(values);
                     read_values(&mut self.parameters, state, execute, &mut bound)?;
@@ -297,7 +297,7 @@ impl PreparedStatement {
 
     async fn run_plan(
         &mut self,
-        state: &mut State,
+        state: &mut State<'_>,
         client: &mut Client,
         execute: &StmtExecute<'_>,
         values: Vec<Value<'static>>,
@@ -348,16 +348,16 @@ impl PreparedStatement {
 
 impl Work {
     /// Is the plan for this schema, these settings and parameters of these types, and is it not for one execution only?
-    fn serves(&self, state: &State, values: &[Value<'_>]) -> bool {
+    fn serves(&self, state: &State<'_>, values: &[Value<'_>]) -> bool {
         let Work::Plan { entry, bind_key, is_passing } = self else { return true };
         let version = state.worker.shared.database.schema_version();
-        let holds = entry.schema_version == version && *bind_key == state.settings.bind_key && !is_passing;
+        let holds = entry.schema_version == version && *bind_key == state.session.settings.bind_key && !is_passing;
         holds && entry.params.serve(values)
     }
 
     /// Plans the statement again for these values.
     #[cold]
-    fn again(&self, state: &State, text: &[u8], values: &[Value<'_>]) -> Result<Work> {
+    fn again(&self, state: &State<'_>, text: &[u8], values: &[Value<'_>]) -> Result<Work> {
         let (work, parameters) = analyse(state, text, |parsed| match self {
             Work::Plan { entry, is_passing: false, .. } => state.plan_anew(parsed, values, entry),
             _ => state.plan_given(parsed, values),
@@ -372,12 +372,12 @@ impl Work {
 /// Decodes the values of one execution.
 fn read_values<'v>(
     parameters: &'v mut Parameters,
-    state: &State,
+    state: &State<'_>,
     execute: &StmtExecute<'v>,
     out: &mut Vec<Value<'v>>,
 ) -> Result<()> {
-    let narrow = state.settings.client_narrow;
-    let values = parameters.bind(execute, state.capabilities)?;
+    let narrow = state.session.settings.client_narrow;
+    let values = parameters.bind(execute, state.connection.capabilities)?;
     let types = values.types();
     for (position, value) in values.enumerate() {
         let value = value?;
@@ -393,11 +393,11 @@ fn read_values<'v>(
 }
 
 /// Parses a statement, and plans it with `plan` if it is about rows. Returns the number of parameters too.
-fn analyse(state: &State, text: &[u8], plan: impl FnOnce(&Parsed<'_>) -> Result<Planned>) -> Result<(Work, usize)> {
+fn analyse(state: &State<'_>, text: &[u8], plan: impl FnOnce(&Parsed<'_>) -> Result<Planned>) -> Result<(Work, usize)> {
     let arena = state.worker.arena();
-    let parsed = sql::parse(&arena, text, &state.settings.mode)?;
+    let parsed = sql::parse(&arena, text, &state.session.settings.mode)?;
     let rest = &text[parsed.end..];
-    if !sql::is_blank(rest, &state.settings.mode) {
+    if !sql::is_blank(rest, &state.session.settings.mode) {
         let near = String::from_utf8_lossy(rest).trim().chars().take(80).collect();
         return Err(Error::Sql(sql::Error::Syntax { near, line: 1 }));
     }
@@ -406,7 +406,7 @@ fn analyse(state: &State, text: &[u8], plan: impl FnOnce(&Parsed<'_>) -> Result<
         statement if statement.info().plannable && !(parsed.params == 0 && state.inserts_into_system_table(statement)) => {
             let planned = plan(&parsed)?;
             let is_passing = planned.is_volatile() || planned.is_blind;
-            Work::Plan { entry: planned.entry, bind_key: state.settings.bind_key, is_passing }
+            Work::Plan { entry: planned.entry, bind_key: state.session.settings.bind_key, is_passing }
         }
         Statement::Begin { consistent_snapshot: false, read_only: None } => Work::Begin,
         Statement::Commit(end) if *end == plain_end => Work::Commit,

@@ -1,155 +1,133 @@
-//! Statements that call stored functions or fire triggers: the session is lent to these programs while they run.
+//! Statements that call stored functions or fire triggers: each of these programs runs on an execution of its own.
 //!
 //! ```text
-//! execute   the transaction and execution's session state move out of the session; `exec` runs over them
-//! call      `exec` pauses for a program: the transaction moves into the session, the program runs as in a CALL, it moves back
+//! execute   `exec` runs the statement over its execution's transaction and variables
+//! call      `exec` pauses for a program: the program's execution borrows the transaction, runs as in a CALL, and ends
 //! ```
-//! G1: while a program runs, the statement does nothing else. The program has the whole session, with the statement's
-//!     transaction.
+//! G1: while a program runs, the statement does nothing else. The program has the connection, the session and the
+//!     transaction of the statement.
 //! G2: the values that the program's statements set (LAST_INSERT_ID(), ROW_COUNT(), FOUND_ROWS()) end with it. User
 //!     variables, warnings and the state of RAND() belong to the session.
-//! G3: however an execution ends, its transaction is back in the session.
-//! G4: `State::inside` has the enclosing statements. The program neither commits nor rolls back, and changes no table
-//!     that they use.
+//! G3: `Execution::enclosing` has the enclosing statements. The program neither commits nor rolls back, and changes no
+//!     table that they use.
 
+use super::Client;
 use super::host::ServerHost;
-use super::state::State;
-use super::{Client, settings};
+use super::info::SessionInfo;
+use super::state::{Connection, Execution, Session, State};
+use super::transaction::{Terms, Transaction};
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
+use crate::routine::Frame;
 use crate::show::Gathered;
+use crate::worker::Worker;
 use conditions::Condition;
 use exec::{ExecContext, LocalFuture, Prepared, VirtualRows};
 use expr::SessionVars;
 use sql::ast::Statement;
 use sql::routine::RoutineError;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 use txn::Txn;
 use types::Value;
 use types::schema::TableDef;
 
+/// A statement that calls programs, as they see it.
+pub struct Enclosing<'s> {
+    plan: &'s PlanEntry,
+    /// The program that it belongs to.
+    pub frame: Option<&'s Frame>,
+    /// The statement that called that program.
+    pub outer: Option<&'s Enclosing<'s>>,
+}
+
 /// Like `run::execute`, for a plan whose statement calls programs.
 pub async fn execute<T>(
-    state: &mut State,
+    state: &mut State<'_>,
     plan: &Rc<PlanEntry>,
     params: &[Value<'_>],
     gathered: Option<&Gathered>,
     run: impl AsyncFnOnce(&mut ExecContext<'_>, &Prepared) -> expr::Result<T>,
 ) -> Result<T> {
-    let (worker, access) = (Rc::clone(&state.worker), Rc::clone(&state.access));
+    let State { worker, info, connection, session, execution } = state;
+    let Execution { vars, applied, transaction, frame, enclosing, .. } = execution;
+    let access = Rc::clone(&session.access);
     let schema = plan.reads.any.then(|| access.visible(&worker.schema()));
-    let mut lending = Lending::begin(state, plan)?;
-    let Lending { state, txn, vars } = &mut lending;
-    let server = ServerHost { schema: schema.as_deref(), gathered, access: Some(&access), ..ServerHost::new(&worker) };
-    let host = ProgramHost { server, state };
+    let (Some(txn), terms) = transaction.parts() else {
+        return Err(Error::Internal("a statement without a transaction".to_owned()));
+    };
+    let enclosing = Enclosing { plan, frame: frame.as_deref(), outer: *enclosing };
+    let host = ProgramHost {
+        server: ServerHost { schema: schema.as_deref(), gathered, access: Some(&access), ..ServerHost::new(worker) },
+        worker,
+        info,
+        applied: *applied,
+        terms,
+        enclosing: &enclosing,
+        shared: RefCell::new(Shared { connection, session }),
+        has_ended: Cell::new(false),
+    };
     let mut context =
         ExecContext { worker: &worker.engine, txn, database: &worker.shared.database, session: vars, params, host: &host };
-    Ok(run(&mut context, &plan.prepared).await?)
-}
-
-/// The session while its statement calls programs. See G3.
-struct Lending<'s> {
-    state: RefCell<Option<&'s mut State>>,
-    txn: Txn,
-    vars: SessionVars,
-}
-
-impl<'s> Lending<'s> {
-    fn begin(state: &'s mut State, plan: &Rc<PlanEntry>) -> Result<Self> {
-        let Some(txn) = state.transaction.take_txn() else {
-            return Err(Error::Internal("a statement without a transaction".to_owned()));
-        };
-        let inner = state.vars.clone();
-        let vars = std::mem::replace(&mut state.vars, inner);
-        state.inside.push(Rc::clone(plan));
-        Ok(Self { state: RefCell::new(Some(state)), txn, vars })
+    let outcome = run(&mut context, &plan.prepared).await;
+    if host.has_ended.get() {
+        state.execution.transaction.note_ended();
     }
-}
-
-impl Drop for Lending<'_> {
-    fn drop(&mut self) {
-        // The guard `Inside` has put it back, however it ended.
-        let Some(state) = self.state.get_mut().take() else { return };
-        let idle = state.worker.engine.begin(self.txn.isolation());
-        state.transaction.put_txn(std::mem::replace(&mut self.txn, idle));
-        state.inside.pop();
-        std::mem::swap(&mut state.vars, &mut self.vars);
-        // A program may have set variables.
-        state.vars.time_zone = self.vars.time_zone.clone();
-        settings::apply(&state.variables, &state.settings, &mut state.vars);
-    }
+    // A program may have set variables.
+    state.apply_settings();
+    Ok(outcome?)
 }
 
 /// The `Host` of such a statement.
-struct ProgramHost<'a, 's> {
+struct ProgramHost<'a> {
     server: ServerHost<'a>,
-    state: &'a RefCell<Option<&'s mut State>>,
+    worker: &'a Rc<Worker>,
+    info: &'a Rc<SessionInfo>,
+    /// Of the statement's execution.
+    applied: u32,
+    terms: &'a Terms,
+    enclosing: &'a Enclosing<'a>,
+    shared: RefCell<Shared<'a>>,
+    /// A program had to end the transaction.
+    has_ended: Cell<bool>,
 }
 
-/// The session while a program runs in a statement.
-struct Inside<'c, 's> {
-    home: &'c RefCell<Option<&'s mut State>>,
-    state: Option<&'s mut State>,
-    txn: &'c mut Txn,
-    session: &'c SessionVars,
+/// What the statement shares with its programs. G1
+struct Shared<'a> {
+    connection: &'a mut Connection,
+    session: &'a mut Session,
 }
 
-impl<'c, 's> Inside<'c, 's> {
-    fn enter(home: &'c RefCell<Option<&'s mut State>>, txn: &'c mut Txn, session: &'c SessionVars) -> expr::Result<Self> {
-        let Some(state) = home.borrow_mut().take() else {
+impl ProgramHost<'_> {
+    /// Runs a program on an execution of its own.
+    async fn inside<T>(
+        &self,
+        txn: &mut Txn,
+        vars: &SessionVars,
+        run: impl AsyncFnOnce(&mut State<'_>) -> Result<T>,
+    ) -> expr::Result<T> {
+        let Ok(mut shared) = self.shared.try_borrow_mut() else {
             return Err(raised(Error::Internal("a program is called while another one runs".to_owned())));
         };
-        let idle = state.worker.engine.begin(txn.isolation());
-        state.transaction.put_txn(std::mem::replace(txn, idle));
-        begin_vars(&mut state.vars, session);
-        Ok(Self { home, state: Some(state), txn, session })
-    }
-
-    fn state(&mut self) -> &mut State {
-        self.state.as_mut().expect("there until it is dropped")
-    }
-}
-
-impl Drop for Inside<'_, '_> {
-    fn drop(&mut self) {
-        let Some(state) = self.state.take() else { return };
-        if let Some(txn) = state.transaction.take_txn() {
-            *self.txn = txn;
+        let Shared { connection, session } = &mut *shared;
+        let execution = Execution {
+            vars: vars.for_program(),
+            applied: self.applied,
+            transaction: Transaction::of_statement(txn, self.terms),
+            warned_before: 0,
+            frame: None,
+            enclosing: Some(self.enclosing),
+        };
+        let (worker, info) = (Rc::clone(self.worker), Rc::clone(self.info));
+        let mut state = State { worker, info, connection, session, execution };
+        state.apply_settings();
+        let outcome = run(&mut state).await;
+        if state.execution.transaction.has_ended() {
+            self.has_ended.set(true);
         }
-        end_vars(&mut state.vars, self.session);
-        *self.home.borrow_mut() = Some(state);
-    }
-}
-
-/// Copies the variables that a program sees of the statement that calls it; G2.
-fn begin_vars(inner: &mut SessionVars, outer: &SessionVars) {
-    let assigned = outer.assigned_variables.borrow();
-    for (name, variable) in assigned.iter() {
-        inner.user_variables.insert(name, variable.clone());
-    }
-    inner.last_insert_id.set(outer.last_insert_id.get());
-    inner.found_rows = outer.found_rows;
-    inner.row_count = outer.row_count;
-    inner.insert_id = None;
-    inner.rand.set(outer.rand.get());
-    inner.warnings.get_mut().clear();
-}
-
-/// Copies the variables that the program leaves to the statement; G2.
-fn end_vars(inner: &mut SessionVars, outer: &SessionVars) {
-    inner.settle_variables();
-    outer.rand.set(inner.rand.get());
-    let mut assigned = outer.assigned_variables.borrow_mut();
-    for (name, variable) in inner.user_variables.iter() {
-        if assigned.get(name).or_else(|| outer.user_variables.get(name)) != Some(variable) {
-            assigned.insert(name, variable.clone());
-        }
-    }
-    let mut warnings = outer.warnings.borrow_mut();
-    for warning in inner.warnings.borrow().list() {
-        warnings.push(warning.level, warning.error.clone());
+        vars.take_from_program(state.execution.vars);
+        outcome.map_err(raised)
     }
 }
 
@@ -161,7 +139,7 @@ fn raised(error: Error) -> expr::Error {
     }
 }
 
-impl expr::Host for ProgramHost<'_, '_> {
+impl expr::Host for ProgramHost<'_> {
     fn release_lock(&self, connection_id: u32, name: &str) -> Option<bool> {
         self.server.release_lock(connection_id, name)
     }
@@ -175,7 +153,7 @@ impl expr::Host for ProgramHost<'_, '_> {
     }
 }
 
-impl exec::Host for ProgramHost<'_, '_> {
+impl exec::Host for ProgramHost<'_> {
     fn sleep(&self, duration: Duration) -> LocalFuture<'_, ()> {
         self.server.sleep(duration)
     }
@@ -189,22 +167,20 @@ impl exec::Host for ProgramHost<'_, '_> {
     }
 
     fn call<'c>(&'c self, call: exec::Call<'c>) -> LocalFuture<'c, expr::Result<Value<'static>>> {
-        Box::pin(async move {
-            let exec::Call { txn, session, function, args, strict } = call;
-            let mut inside = Inside::enter(self.state, txn, session)?;
-            let mut client = Client::nobody(self.server.worker).map_err(raised)?;
-            crate::routine::call_function(inside.state(), &mut client, function, args, strict).await.map_err(raised)
-        })
+        let exec::Call { txn, session, function, args, strict } = call;
+        Box::pin(self.inside(txn, session, async move |state: &mut State<'_>| {
+            let mut client = Client::nobody(&state.worker)?;
+            crate::routine::call_function(state, &mut client, function, args, strict).await
+        }))
     }
 
     fn fire<'c>(&'c self, fire: exec::Fire<'c>) -> LocalFuture<'c, expr::Result<Vec<(usize, Value<'static>)>>> {
-        Box::pin(async move {
-            let exec::Fire { txn, session, table, event, before, old, new } = fire;
-            let mut inside = Inside::enter(self.state, txn, session)?;
-            let mut client = Client::nobody(self.server.worker).map_err(raised)?;
-            let triggers = crate::routine::Fired { table, event, before, old, new };
-            crate::routine::fire(inside.state(), &mut client, triggers).await.map_err(raised)
-        })
+        let exec::Fire { txn, session, table, event, before, old, new } = fire;
+        let triggers = crate::routine::Fired { table, event, before, old, new };
+        Box::pin(self.inside(txn, session, async move |state: &mut State<'_>| {
+            let mut client = Client::nobody(&state.worker)?;
+            crate::routine::fire(state, &mut client, triggers).await
+        }))
     }
 
     fn virtual_rows(&self, table: &TableDef, equal: &[(usize, Vec<u8>)]) -> Option<Box<dyn VirtualRows + '_>> {
@@ -216,28 +192,33 @@ impl exec::Host for ProgramHost<'_, '_> {
     }
 }
 
-impl State {
+impl State<'_> {
     /// Does a program run inside a statement, as part of it?
     pub fn is_inside(&self) -> bool {
-        !self.inside.is_empty()
+        self.execution.enclosing.is_some()
+    }
+
+    /// The plans of the enclosing statements.
+    fn enclosing(&self) -> impl Iterator<Item = &PlanEntry> {
+        std::iter::successors(self.execution.enclosing, |enclosing| enclosing.outer).map(|enclosing| enclosing.plan)
     }
 
     /// Does the program run inside a data change without IGNORE?
     pub fn is_inside_change(&self) -> bool {
-        self.inside.iter().any(|around| around.prepared.may_be_strict())
+        self.enclosing().any(|around| around.prepared.may_be_strict())
     }
 
-    /// G4: 1442
+    /// G3: 1442
     pub fn check_changed(&self, plan: &PlanEntry) -> Result<()> {
         for table in plan.prepared.changed_tables() {
-            if self.inside.iter().any(|around| around.prepared.uses(table.id)) {
+            if self.enclosing().any(|around| around.prepared.uses(table.id)) {
                 return Err(Error::from(Condition::CantUpdateUsedTableInSfOrTrg { table: (&table.name).into() }));
             }
         }
         Ok(())
     }
 
-    /// G4: refuses statements that procedures may not run if a function or trigger calls them.
+    /// G3: refuses statements that procedures may not run if a function or trigger calls them.
     pub fn check_inside(&self, statement: &Statement<'_>) -> Result<()> {
         let info = statement.info();
         let refused = match statement {
@@ -254,6 +235,6 @@ impl State {
 
     /// The kind of the innermost program that runs inside a statement: a function or a trigger.
     pub fn inner_name(&self) -> &'static str {
-        self.frame.as_ref().and_then(|frame| frame.inner_name()).unwrap_or("function")
+        self.execution.frames().find_map(Frame::inner_name).unwrap_or("function")
     }
 }

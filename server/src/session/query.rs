@@ -19,10 +19,10 @@ use types::{Value, recycle};
 /// How often a statement is planned again because the schema changed meanwhile.
 pub const PLAN_ATTEMPTS_MAX: u32 = 16;
 
-impl State {
+impl State<'_> {
     /// Runs a text of one or several statements. An error ends the text.
     pub async fn query(&mut self, client: &mut Client, text: &[u8]) -> Result<()> {
-        let decoded = match self.settings.client_narrow {
+        let decoded = match self.session.settings.client_narrow {
             Some(narrow) => narrow.decode(text),
             None => text.into(),
         };
@@ -37,7 +37,7 @@ impl State {
     /// Runs the statements of a UTF-8 text.
     pub async fn run_texts(&mut self, client: &mut Client, text: &[u8]) -> Result<()> {
         let mut rest = text;
-        self.more_results = false;
+        self.connection.more_results = false;
         loop {
             self.begin_statement();
             let hints = sql::hints(rest);
@@ -46,8 +46,8 @@ impl State {
             if let Some(replaced) = replaced {
                 self.put_back(replaced);
             }
-            self.more_results = false;
-            if let Some(statistics) = self.statistics.take() {
+            self.connection.more_results = false;
+            if let Some(statistics) = self.session.statistics.take() {
                 let end = *consumed.as_ref().unwrap_or(&rest.len());
                 let text = without_end(&rest[..end]);
                 if self.record(&statistics, text, consumed.is_err()) {
@@ -57,7 +57,7 @@ impl State {
             let consumed = consumed?;
             rest = trim(&rest[consumed..]);
             // If only one statement is allowed, comments may follow it.
-            if rest.is_empty() || !self.multi_statements {
+            if rest.is_empty() || !self.connection.multi_statements {
                 return Ok(());
             }
             count(&self.info.counters.events.questions);
@@ -70,7 +70,7 @@ impl State {
             match self.find_plan(text)? {
                 Found::Plan { entry, values, end } => {
                     let outcome = self.run_plan(client, &entry, &values, &mut Destination::Client(RowFormat::Text)).await;
-                    self.values = recycle(values);
+                    self.session.values = recycle(values);
                     if outcome.map_err(|error| self.as_bound(text, error))? == Ran::Done {
                         return Ok(end);
                     }
@@ -93,7 +93,7 @@ impl State {
             return error;
         }
         let arena = self.worker.arena();
-        let parsed = sql::parse(&arena, text, &self.settings.mode);
+        let parsed = sql::parse(&arena, text, &self.session.settings.mode);
         parsed.ok().and_then(|parsed| self.plan(&parsed).err()).unwrap_or(error)
     }
 
@@ -114,40 +114,40 @@ impl State {
         text: &'t [u8],
         lifted: &mut sql::Lifted,
     ) -> Result<Found<'t>> {
-        let Some(digest) = sql::digest(text, &self.settings.mode, lifted) else { return Ok(Found::Nothing) };
+        let Some(digest) = sql::digest(text, &self.session.settings.mode, lifted) else { return Ok(Found::Nothing) };
         self.look_behind(text, digest.end)?;
         let kept = worker.plans.borrow().get(digest.key, self);
         // If this session lacks a privilege, the statement is bound again, so that the error names everything that is
         // missing.
-        let entry = match kept.filter(|entry| entry.needs.check(&self.access, worker).is_ok()) {
+        let entry = match kept.filter(|entry| entry.needs.check(&self.session.access, worker).is_ok()) {
             Some(entry) => {
                 count(&self.info.counters.events.plan_cache_hits);
                 self.log_query(without_end(&text[..digest.end]));
-                self.statistics = entry.statistics.get().cloned();
+                self.session.statistics = entry.statistics.get().cloned();
                 entry
             }
             None => {
                 count(&self.info.counters.events.plan_cache_misses);
                 let arena = worker.arena();
-                let parsed = sql::parse_lifted(&arena, text, &self.settings.mode, lifted)?;
+                let parsed = sql::parse_lifted(&arena, text, &self.session.settings.mode, lifted)?;
                 if !parsed.statement.info().plannable || self.inserts_into_system_table(&parsed.statement) {
                     return Ok(Found::Nothing);
                 }
                 self.log_query(without_end(&text[..digest.end]));
                 let values: Vec<Value<'_>> = lifted.values(text).collect();
-                let statistics = self.statistics.insert(self.statistics_of(text)).clone();
+                let statistics = self.session.statistics.insert(self.statistics_of(text)).clone();
                 let planned = self.plan_for(&parsed, &values).inspect_err(|_| self.note_statement(&parsed.statement))?;
                 let entry = Rc::clone(&planned.entry);
                 if let Some(plan) = planned.kept(self) {
                     // A plan belongs to one digest, which is set once.
                     let _ = entry.statistics.set(statistics);
-                    worker.plans.borrow_mut().put(digest.key, self.settings.bind_key, plan);
+                    worker.plans.borrow_mut().put(digest.key, self.session.settings.bind_key, plan);
                 }
                 entry
             }
         };
         self.clear_warnings();
-        let mut values = recycle(std::mem::take(&mut self.values));
+        let mut values = recycle(std::mem::take(&mut self.session.values));
         values.extend(lifted.values(text));
         Ok(Found::Plan { entry, values, end: digest.end })
     }
@@ -155,9 +155,9 @@ impl State {
     /// Notes whether another statement follows, and refuses it if only one is allowed.
     fn look_behind(&mut self, text: &[u8], end: usize) -> Result<()> {
         let rest = trim(&text[end..]);
-        if rest.is_empty() || self.multi_statements {
-            self.more_results = !rest.is_empty();
-        } else if !sql::is_blank(rest, &self.settings.mode) {
+        if rest.is_empty() || self.connection.multi_statements {
+            self.connection.more_results = !rest.is_empty();
+        } else if !sql::is_blank(rest, &self.session.settings.mode) {
             return Err(Error::Sql(second_statement(rest, &text[..end])));
         }
         Ok(())
@@ -165,13 +165,13 @@ impl State {
 
     async fn parse_and_run(&mut self, client: &mut Client, text: &[u8]) -> Result<usize> {
         let arena = self.worker.arena();
-        let parsed = sql::parse(&arena, text, &self.settings.mode)?;
+        let parsed = sql::parse(&arena, text, &self.session.settings.mode)?;
         self.look_behind(text, parsed.end)?;
         if parsed.params > 0 {
             return Err(Error::Sql(sql::Error::Syntax { near: "?".to_owned(), line: 1 }));
         }
         if matches!(parsed.statement, Statement::LoadData(load) if load.local) && client.input.is_none() {
-            self.deferred = Some(text.into());
+            self.connection.deferred = Some(text.into());
             return Ok(text.len());
         }
         if matches!(parsed.statement, Statement::Empty) && text[..parsed.end].iter().any(|byte| !b" \t\r\n;".contains(byte)) {
@@ -180,7 +180,7 @@ impl State {
             return Ok(parsed.end);
         }
         self.log_query(without_end(&text[..parsed.end]));
-        self.statistics = Some(self.statistics_of_parsed(text, parsed.repeated));
+        self.session.statistics = Some(self.statistics_of_parsed(text, parsed.repeated));
         self.run_statement(client, &parsed.statement, RowFormat::Text).await?;
         Ok(parsed.end)
     }

@@ -16,7 +16,7 @@ use super::info::SessionInfo;
 use super::outfile::FileTarget;
 use super::programs;
 use super::query::PLAN_ATTEMPTS_MAX;
-use super::state::{Answer, State};
+use super::state::{Answer, Execution, State};
 use super::transaction::Hold;
 use crate::error::{Error, Result};
 use crate::latin1::Narrow;
@@ -57,7 +57,7 @@ pub enum Destination<'a> {
     Load(&'a InFile),
 }
 
-impl State {
+impl State<'_> {
     /// Runs a plan and writes its answer. After an error the buffer has no part of an answer, unless rows have been
     /// sent already.
     pub async fn run_plan(
@@ -68,16 +68,16 @@ impl State {
         to: &mut Destination<'_>,
     ) -> Result<Ran> {
         let worker = Rc::clone(&self.worker);
-        plan.needs.check(&self.access, &self.worker)?;
-        self.execution.ways = plan.ways;
+        plan.needs.check(&self.session.access, &self.worker)?;
+        self.session.measured.ways = plan.ways;
         self.check_join_rows(plan)?;
-        if let Some(seat) = self.seat.as_ref().filter(|seat| seat.counts()) {
+        if let Some(seat) = self.connection.seat.as_ref().filter(|seat| seat.counts()) {
             seat.count(plan.writes)?;
         }
         let lasting = self.is_in_transaction();
         if plan.wants_write {
             self.refuse_protected()?;
-            if self.transaction.next_is_read_only(&self.settings) {
+            if self.execution.transaction.next_is_read_only(&self.session.settings) {
                 return Err(Error::ReadOnlyTransaction);
             }
         }
@@ -86,7 +86,7 @@ impl State {
             self.check_changed(plan)?;
         }
         self.check_locked(plan)?;
-        let hold = self.transaction.hold(&worker, &self.info, plan, &self.settings).await;
+        let hold = self.execution.transaction.hold(&worker, &self.info, plan, &self.session.settings).await;
         if hold? == Hold::Stale {
             return Ok(Ran::Stale);
         }
@@ -95,24 +95,24 @@ impl State {
             self.info.counters.note_ways(plan.ways);
         }
         let gathered = match plan.reads.gathered {
-            true => Some(Box::pin(Gathered::collect(self, plan.reads)).await.seen_by(&self.access)),
+            true => Some(Box::pin(Gathered::collect(self, plan.reads)).await.seen_by(&self.session.access)),
             false => None,
         };
-        let was_open = self.transaction.is_open();
-        self.vars.in_transaction = lasting;
-        let txn = self.transaction.ensure(&worker, &self.settings, lasting);
+        let was_open = self.execution.transaction.is_open();
+        self.execution.vars.in_transaction = lasting;
+        let txn = self.execution.transaction.ensure(&worker, &self.session.settings, lasting);
         if !inside {
             txn.begin_statement(&worker.engine);
         }
         // A query may call functions that write.
-        let mark = self.transaction.mark();
+        let mark = self.execution.transaction.mark();
         let outcome = match plan.kind {
             StatementKind::Select => self.run_query(client, plan, params, to, gathered.as_ref(), lasting).await,
             // Boxed: rare, and it would make every session larger.
             StatementKind::Load => Box::pin(self.run_load(client, plan, to, gathered.as_ref(), lasting)).await,
             _ => self.run_change(client, plan, params, gathered.as_ref(), lasting).await,
         };
-        if let Some(txn) = self.transaction.txn() {
+        if let Some(txn) = self.execution.transaction.txn() {
             txn.end_statement(&worker.engine);
         }
         if lasting {
@@ -132,9 +132,9 @@ impl State {
                     return Err(error);
                 }
                 if error.ends_transaction() || !lasting {
-                    self.transaction.rollback(&worker).await;
+                    self.execution.transaction.rollback(&worker).await;
                 } else {
-                    self.transaction.undo_to(&worker, mark).await?;
+                    self.execution.transaction.undo_to(&worker, mark).await?;
                 }
                 if lasting {
                     self.note_transaction();
@@ -147,7 +147,7 @@ impl State {
     /// 1104 where the plan reads more than `max_join_size` allows.
     #[inline]
     fn check_join_rows(&self, plan: &PlanEntry) -> Result<()> {
-        let most = self.settings.join_rows_max;
+        let most = self.session.settings.join_rows_max;
         if most.is_infinite() || plan.join_rows() <= most { Ok(()) } else { Err(too_big()) }
     }
 
@@ -203,12 +203,12 @@ impl State {
 
     /// Ends the statement's own transaction, and sets the values that the next statement can query.
     async fn finish_query(&mut self, done: &QueryDone, lasting: bool) {
-        self.vars.found_rows = done.found;
-        self.vars.row_count = -1;
-        self.execution.sent += done.rows;
+        self.execution.vars.found_rows = done.found;
+        self.execution.vars.row_count = -1;
+        self.session.measured.sent += done.rows;
         if !lasting {
             let worker = Rc::clone(&self.worker);
-            self.transaction.commit(&worker).await;
+            self.execution.transaction.commit(&worker).await;
         }
     }
 
@@ -219,14 +219,14 @@ impl State {
             warnings: self.own_warning_count(),
             ..OkPacket::default()
         };
-        protocol::put_rows_end(&mut client.output.writer, self.capabilities, &ok);
+        protocol::put_rows_end(&mut client.output.writer, self.connection.capabilities, &ok);
     }
 
     fn write_cursor_head(&mut self, client: &mut Client, plan: &PlanEntry, done: &QueryDone) {
-        let head = plan.head(self.capabilities, self.settings.results);
+        let head = plan.head(self.connection.capabilities, self.session.settings.results);
         let status = self.status().with(Status::CURSOR_EXISTS);
-        head.write(&mut client.output.writer, self.capabilities, status);
-        if self.capabilities.has(Capabilities::DEPRECATE_EOF) {
+        head.write(&mut client.output.writer, self.connection.capabilities, status);
+        if self.connection.capabilities.has(Capabilities::DEPRECATE_EOF) {
             self.write_rows_end(client, done, Status::CURSOR_EXISTS);
         }
     }
@@ -245,15 +245,14 @@ impl State {
     }
 
     async fn finish_change(&mut self, client: &mut Client, done: &DmlDone, lasting: bool) {
-        self.transaction.wrote = true;
-        self.vars.row_count = done.affected as i64;
-        self.execution.affected += done.affected;
+        self.execution.vars.row_count = done.affected as i64;
+        self.session.measured.affected += done.affected;
         if !lasting {
             let worker = Rc::clone(&self.worker);
-            self.transaction.commit(&worker).await;
+            self.execution.transaction.commit(&worker).await;
         }
         // The statements of a program do not answer the client.
-        let info = if self.frame.is_none() { done.info.to_string() } else { String::new() };
+        let info = if self.execution.frame.is_none() { done.info.to_string() } else { String::new() };
         let answer = Answer { affected: done.affected, last_insert_id: done.last_insert_id, info: &info };
         self.write_ok(client, &answer);
     }
@@ -294,7 +293,7 @@ impl State {
             }
             false => {
                 let config = &self.worker.shared.config;
-                let database = self.vars.database.as_deref();
+                let database = self.execution.vars.database.as_deref();
                 let mut source = file.open(config.secure_file_priv.as_deref(), &config.data_dir, database)?;
                 execute_load(self, plan, gathered, &mut source, file.charset).await?
             }
@@ -318,26 +317,27 @@ impl State {
         }
         let columns = plan.prepared.columns();
         let is_for_program = places.iter().any(|place| matches!(place, Place::Local(_)));
-        let kept = if is_for_program { self.frame.as_mut().map(|frame| std::mem::take(&mut frame.fetched)) } else { None };
+        let kept =
+            if is_for_program { self.execution.frame.as_mut().map(|frame| std::mem::take(&mut frame.fetched)) } else { None };
         let mut values = kept.unwrap_or_default();
         values.reserve_exact(places.len());
         let mut sink = FirstRow { places, values, rows: 0, is_open: false };
         let done = match execute_query(self, plan, params, gathered, &mut sink).await {
             Ok(done) => done,
             Err(error) => {
-                if let (true, Some(frame)) = (is_for_program && sink.is_open, &mut self.frame) {
+                if let (true, Some(frame)) = (is_for_program && sink.is_open, &mut self.execution.frame) {
                     frame.fetched = sink.until_failure();
                 }
                 return Err(error);
             }
         };
-        match (is_for_program, &mut self.frame) {
+        match (is_for_program, &mut self.execution.frame) {
             (true, Some(frame)) => frame.fetched = sink.values,
             (true, None) => return Err(Error::Internal("a variable without its program".to_owned())),
             (false, _) => {
                 for ((place, value), column) in places.iter().zip(sink.values).zip(columns) {
                     if let Place::User(name) = place {
-                        self.vars.set_user_variable(name, UserVariable::new(value, column.ty.clone()))?;
+                        self.execution.vars.set_user_variable(name, UserVariable::new(value, column.ty.clone()))?;
                     }
                 }
             }
@@ -346,7 +346,7 @@ impl State {
             return Err(Error::from(Condition::TooManyRows));
         }
         self.finish_query(&done, lasting).await;
-        self.vars.row_count = done.rows as i64;
+        self.execution.vars.row_count = done.rows as i64;
         if done.rows == 0 {
             self.warn(Level::Warning, Condition::SpFetchNoData);
         }
@@ -365,21 +365,21 @@ impl State {
         lasting: bool,
     ) -> Result<()> {
         let config = &self.worker.shared.config;
-        let database = self.vars.database.as_deref();
+        let database = self.execution.vars.database.as_deref();
         let columns = plan.prepared.columns();
         let mut sink = target.open(config.secure_file_priv.as_deref(), &config.data_dir, database, columns)?;
         std::future::poll_fn(|cx| sink.poll_opened(cx)).await?;
         let done = execute_query(self, plan, params, gathered, &mut sink).await?;
         std::future::poll_fn(|cx| sink.poll_finished(cx)).await?;
         self.finish_query(&done, lasting).await;
-        self.vars.row_count = done.rows as i64;
+        self.execution.vars.row_count = done.rows as i64;
         self.write_ok(client, &Answer { affected: done.rows, ..Answer::default() });
         Ok(())
     }
 
     /// Do changes of a statement wait for a COMMIT?
     pub fn is_in_transaction(&self) -> bool {
-        self.transaction.is_explicit() || !self.settings.autocommit || self.is_inside()
+        self.execution.transaction.is_explicit() || !self.session.settings.autocommit || self.is_inside()
     }
 
     /// Runs a data change without an answer: the rows of CREATE TABLE ... SELECT. `lasting`: in the session's
@@ -387,28 +387,28 @@ impl State {
     pub async fn run_alone(&mut self, plan: &Rc<PlanEntry>, given: &[Value<'_>], lasting: bool) -> Result<DmlDone> {
         let worker = Rc::clone(&self.worker);
         let gathered = self.begin_inner(plan, lasting).await?;
-        let mark = self.transaction.mark();
+        let mark = self.execution.transaction.mark();
         let values = self.lend_locals();
-        let found_rows = self.vars.found_rows;
+        let found_rows = self.execution.vars.found_rows;
         let values_of_plan = if given.is_empty() { values.as_deref().unwrap_or_default() } else { given };
         let done = execute_change(self, plan, values_of_plan, gathered.as_ref()).await;
-        self.vars.found_rows = found_rows;
+        self.execution.vars.found_rows = found_rows;
         self.return_locals(values);
-        if let (true, Some(txn)) = (lasting, self.transaction.txn()) {
+        if let (true, Some(txn)) = (lasting, self.execution.transaction.txn()) {
             txn.end_statement(&worker.engine);
         }
         match done {
             Ok(done) if lasting => Ok(done),
             Ok(done) => {
-                self.transaction.commit(&worker).await;
+                self.execution.transaction.commit(&worker).await;
                 Ok(done)
             }
             Err(error) if lasting && !error.ends_transaction() => {
-                self.transaction.undo_to(&worker, mark).await?;
+                self.execution.transaction.undo_to(&worker, mark).await?;
                 Err(error)
             }
             Err(error) => {
-                self.transaction.rollback(&worker).await;
+                self.execution.transaction.rollback(&worker).await;
                 Err(error)
             }
         }
@@ -429,31 +429,31 @@ impl State {
     /// Prepares the session for a plan that is not a client's statement: takes the metadata locks of its tables and
     /// begins a transaction.
     async fn begin_inner(&mut self, plan: &Rc<PlanEntry>, lasting: bool) -> Result<Option<Gathered>> {
-        plan.needs.check(&self.access, &self.worker)?;
+        plan.needs.check(&self.session.access, &self.worker)?;
         self.check_join_rows(plan)?;
         self.check_locked(plan)?;
         let worker = Rc::clone(&self.worker);
-        if self.transaction.hold(&worker, &self.info, plan, &self.settings).await? == Hold::Stale {
+        if self.execution.transaction.hold(&worker, &self.info, plan, &self.session.settings).await? == Hold::Stale {
             return Err(Error::Exec(expr::Error::TableChanged { table: String::new() }));
         }
         let inside = self.is_inside();
-        let txn = self.transaction.ensure(&worker, &self.settings, lasting);
+        let txn = self.execution.transaction.ensure(&worker, &self.session.settings, lasting);
         if !inside {
             txn.begin_statement(&worker.engine);
         }
         Ok(match plan.reads.gathered {
-            true => Some(Box::pin(Gathered::collect(self, plan.reads)).await.seen_by(&self.access)),
+            true => Some(Box::pin(Gathered::collect(self, plan.reads)).await.seen_by(&self.session.access)),
             false => None,
         })
     }
 
     /// The variables of the enclosing stored program, as the parameters of a plan of the server's own.
     fn lend_locals(&mut self) -> Option<Vec<Value<'static>>> {
-        self.frame.as_mut().map(|frame| frame.take_values())
+        self.execution.frame.as_mut().map(|frame| frame.take_values())
     }
 
     fn return_locals(&mut self, values: Option<Vec<Value<'static>>>) {
-        if let (Some(frame), Some(values)) = (&mut self.frame, values) {
+        if let (Some(frame), Some(values)) = (&mut self.execution.frame, values) {
             frame.put_values(values);
         }
     }
@@ -463,34 +463,34 @@ impl State {
     async fn end_inner<T>(&mut self, was_open: bool, mark: Option<Savepoint>, outcome: Result<T>) -> Result<T> {
         let worker = Rc::clone(&self.worker);
         let lasting = self.is_in_transaction();
-        if let Some(txn) = self.transaction.txn() {
+        if let Some(txn) = self.execution.transaction.txn() {
             txn.end_statement(&worker.engine);
         }
         match &outcome {
             Ok(_) if was_open => {}
             Ok(_) if lasting => self.forget_unused().await,
-            Ok(_) => self.transaction.commit(&worker).await,
+            Ok(_) => self.execution.transaction.commit(&worker).await,
             // The outer statement does it.
             Err(error) if self.is_inside() && error.ends_transaction() => {}
-            Err(error) if error.ends_transaction() || !lasting && !was_open => self.transaction.rollback(&worker).await,
-            Err(_) => self.transaction.undo_to(&worker, mark).await?,
+            Err(error) if error.ends_transaction() || !lasting && !was_open => self.execution.transaction.rollback(&worker).await,
+            Err(_) => self.execution.transaction.undo_to(&worker, mark).await?,
         }
         outcome
     }
 
     /// Ends a transaction that a statement has begun, if neither the statement nor its functions used it.
     async fn forget_unused(&mut self) {
-        if !self.transaction.is_explicit() && !self.transaction.is_used() {
+        if !self.execution.transaction.is_explicit() && !self.execution.transaction.is_used() {
             let worker = Rc::clone(&self.worker);
-            self.transaction.rollback(&worker).await;
+            self.execution.transaction.rollback(&worker).await;
         }
     }
 
     /// Writes a result set that the server made itself.
     pub async fn write_result(&mut self, client: &mut Client, result: &ResultSet, format: RowFormat) -> Result<()> {
-        let results = self.settings.results;
+        let results = self.session.settings.results;
         let definitions: Vec<_> = result.columns.iter().map(|column| definition_of(column, results)).collect();
-        protocol::put_result_head(&mut client.output.writer, self.capabilities, &definitions, self.status());
+        protocol::put_result_head(&mut client.output.writer, self.connection.capabilities, &definitions, self.status());
         let mut encoder = RowEncoder::new(format, result.columns.len());
         for row in &result.rows {
             encoder.begin(&mut client.output.writer);
@@ -505,19 +505,19 @@ impl State {
         }
         let rows = result.rows.len() as u64;
         let done = QueryDone { rows, found: rows, last_insert_id: 0 };
-        self.vars.found_rows = done.found;
-        self.vars.row_count = -1;
-        self.execution.sent += done.rows;
+        self.execution.vars.found_rows = done.found;
+        self.execution.vars.row_count = -1;
+        self.session.measured.sent += done.rows;
         self.write_rows_end(client, &done, Status::default());
         Ok(())
     }
 
     /// Runs a plan, drops the rows, and returns the measurements of its operators: EXPLAIN ANALYZE.
     pub async fn measure(&mut self, plan: &Rc<PlanEntry>, given: &[Value<'_>]) -> Result<sql::explain::Measures> {
-        let was_open = self.transaction.is_open();
+        let was_open = self.execution.transaction.is_open();
         let lasting = self.is_in_transaction();
         let gathered = self.begin_inner(plan, lasting).await?;
-        let mark = self.transaction.mark();
+        let mark = self.execution.transaction.mark();
         let run = async |context: &mut ExecContext<'_>, prepared: &Prepared| exec::measure(context, prepared).await;
         let values = if given.is_empty() { self.lend_locals() } else { None };
         let outcome = execute(self, plan, values.as_deref().unwrap_or(given), gathered.as_ref(), run).await;
@@ -537,17 +537,17 @@ impl State {
         params: &[Value<'_>],
         strictness: Strictness,
     ) -> Result<Vec<Vec<Value<'static>>>> {
-        let was_open = self.transaction.is_open();
+        let was_open = self.execution.transaction.is_open();
         let lasting = self.is_in_transaction();
         let gathered = self.begin_inner(plan, lasting).await?;
-        let mark = self.transaction.mark();
-        let row_count = self.vars.row_count;
+        let mark = self.execution.transaction.mark();
+        let row_count = self.execution.vars.row_count;
         let mut sink = AllRows { strictness, ..AllRows::default() };
         let values = if params.is_empty() { self.lend_locals() } else { None };
         let outcome = execute_query(self, plan, values.as_deref().unwrap_or(params), gathered.as_ref(), &mut sink).await;
         self.return_locals(values);
         // An expression does not change ROW_COUNT().
-        self.vars.row_count = row_count;
+        self.execution.vars.row_count = row_count;
         self.end_inner(was_open, mark, outcome).await?;
         Ok(sink.rows)
     }
@@ -559,7 +559,7 @@ fn too_big() -> Error {
 }
 
 async fn execute_query<S: RowSink>(
-    state: &mut State,
+    state: &mut State<'_>,
     plan: &Rc<PlanEntry>,
     params: &[Value<'_>],
     gathered: Option<&Gathered>,
@@ -569,7 +569,7 @@ async fn execute_query<S: RowSink>(
 }
 
 async fn execute_change(
-    state: &mut State,
+    state: &mut State<'_>,
     plan: &Rc<PlanEntry>,
     params: &[Value<'_>],
     gathered: Option<&Gathered>,
@@ -578,7 +578,7 @@ async fn execute_change(
 }
 
 async fn execute_load(
-    state: &mut State,
+    state: &mut State<'_>,
     plan: &Rc<PlanEntry>,
     gathered: Option<&Gathered>,
     source: &mut dyn ByteSource,
@@ -590,7 +590,7 @@ async fn execute_load(
 
 /// Lends the session to an execution of the plan, until that ends or is killed.
 async fn execute<T>(
-    state: &mut State,
+    state: &mut State<'_>,
     plan: &Rc<PlanEntry>,
     params: &[Value<'_>],
     gathered: Option<&Gathered>,
@@ -600,7 +600,8 @@ async fn execute<T>(
         // Boxed: rare, and it would make every session larger.
         return Box::pin(programs::execute(state, plan, params, gathered, run)).await;
     }
-    let State { worker, info, vars, transaction, access, .. } = state;
+    let State { worker, info, session, execution: Execution { vars, transaction, .. }, .. } = state;
+    let access = &session.access;
     let schema = plan.reads.any.then(|| access.visible(&worker.schema()));
     let host = ServerHost { schema: schema.as_deref(), gathered, access: Some(access), ..ServerHost::new(worker) };
     let txn = transaction.txn().expect("the caller made sure of one");
@@ -640,15 +641,15 @@ struct ClientSink<'a> {
 }
 
 impl<'a> ClientSink<'a> {
-    fn new(state: &State, client: &'a mut Client, plan: &PlanEntry, format: RowFormat) -> Self {
+    fn new(state: &State<'_>, client: &'a mut Client, plan: &PlanEntry, format: RowFormat) -> Self {
         Self {
             client,
             info: Rc::clone(&state.info),
-            head: plan.head(state.capabilities, state.settings.results),
-            agreed: state.capabilities,
+            head: plan.head(state.connection.capabilities, state.session.settings.results),
+            agreed: state.connection.capabilities,
             status: state.status(),
             encoder: RowEncoder::new(format, plan.prepared.columns().len()),
-            narrow: state.settings.results_narrow,
+            narrow: state.session.settings.results_narrow,
             drained: false,
         }
     }

@@ -46,15 +46,15 @@ pub struct Settable {
     global: bool,
 }
 
-impl State {
+impl State<'_> {
     /// Runs SET, with the parameters of a prepared statement; the caller answers OK.
     pub async fn set(&mut self, items: &[SetItem<'_>], params: &[Value<'_>]) -> Result<()> {
         let mut assignments = Vec::with_capacity(items.len());
         // Queries in the values do not change FOUND_ROWS().
-        let found_rows = self.vars.found_rows;
+        let found_rows = self.execution.vars.found_rows;
         for item in items {
             let checked = self.check_item(item, params, &mut assignments).await;
-            self.vars.found_rows = found_rows;
+            self.execution.vars.found_rows = found_rows;
             checked?;
         }
         self.take_effect(assignments).await
@@ -71,14 +71,14 @@ impl State {
     /// # Errors
     /// 3170
     pub fn set_user(&mut self, name: &str, value: Value<'static>, ty: ColumnType) -> Result<()> {
-        self.vars.set_user_variable(name, UserVariable::new(value, ty))?;
+        self.execution.vars.set_user_variable(name, UserVariable::new(value, ty))?;
         self.track_change();
         Ok(())
     }
 
     fn track_change(&mut self) {
-        if self.settings.track_state && self.changes.is_empty() {
-            self.changes.push(Change::Any);
+        if self.session.settings.track_state && self.connection.changes.is_empty() {
+            self.connection.changes.push(Change::Any);
         }
     }
 
@@ -89,16 +89,16 @@ impl State {
             self.track_change();
             return Ok(());
         }
-        let was_autocommit = self.settings.autocommit;
+        let was_autocommit = self.session.settings.autocommit;
         Box::pin(self.open_logs(&global_settings(&assignments))).await?;
         self.persist(&assignments).await?;
         for assignment in assignments {
             self.assign(assignment)?;
         }
         self.refresh();
-        if self.settings.autocommit && !was_autocommit && self.transaction.is_open() {
+        if self.session.settings.autocommit && !was_autocommit && self.execution.transaction.is_open() {
             let worker = Rc::clone(&self.worker);
-            self.transaction.commit(&worker).await;
+            self.execution.transaction.commit(&worker).await;
         }
         self.track_change();
         Ok(())
@@ -189,7 +189,7 @@ impl State {
                 if id == IDS.optimizer_switch {
                     let present = match global {
                         true => self.worker.shared.globals().get(id).clone(),
-                        false => self.variables.get(id).clone(),
+                        false => self.session.variables.get(id).clone(),
                     };
                     let start = id.start();
                     let merged = variables::optimizer_switch::merged(present.as_text(), start.as_text(), setting.as_text());
@@ -217,12 +217,14 @@ impl State {
         refuse_encryption(definition.name, &setting)?;
         match global {
             true => id.allow(self.worker.shared.globals().get(id), &setting)?,
-            false => id.allow(self.variables.get(id), &setting)?,
+            false => id.allow(self.session.variables.get(id), &setting)?,
         }
         let takes_effect = global && scope != VariableScope::PersistOnly;
         if takes_effect
             && ["read_only", "super_read_only"].contains(&definition.name)
-            && (self.transaction.is_explicit() || self.transaction.is_open() || self.transaction.locks().named.is_some())
+            && (self.execution.transaction.is_explicit()
+                || self.execution.transaction.is_open()
+                || self.execution.transaction.locks().named.is_some())
         {
             return Err(Error::from(Condition::LockOrActiveTransaction));
         }
@@ -236,7 +238,7 @@ impl State {
 
     /// `offline_mode`: ends the sessions of accounts without CONNECTION_ADMIN.
     fn end_others(&self) {
-        let is_system = self.access.has_dynamic(SYSTEM_USER);
+        let is_system = self.session.access.has_dynamic(SYSTEM_USER);
         let own = self.info.id;
         for worker in &self.worker.shared.workers {
             let end = move |worker: &Rc<Worker>| {
@@ -276,7 +278,7 @@ impl State {
             Isolation::Serializable => 3,
         });
         if scope == VariableScope::Any {
-            if self.transaction.is_open() {
+            if self.execution.transaction.is_open() {
                 return Err(Error::TransactionOpen);
             }
             let isolation = level.map(|level: u64| ISOLATION_LEVELS[level as usize]);
@@ -295,9 +297,9 @@ impl State {
     pub(super) fn assign(&mut self, assignment: Assignment) -> Result<()> {
         match assignment {
             Assignment::User(name, variable) => {
-                self.vars.set_user_variable(&name, variable)?;
+                self.execution.vars.set_user_variable(&name, variable)?;
             }
-            Assignment::NextTransaction(characteristics) => self.transaction.set_next(characteristics)?,
+            Assignment::NextTransaction(characteristics) => self.execution.transaction.set_next(characteristics)?,
             Assignment::Persist { at_once: false, .. } => {}
             Assignment::Global(id, setting) | Assignment::Persist { id, setting, .. } => {
                 if id == IDS.innodb_buffer_pool_size && !self.resize_pool(&setting) {
@@ -318,21 +320,21 @@ impl State {
                 for id in [IDS.character_set_client, IDS.character_set_results, IDS.character_set_connection] {
                     self.set_session(id, Setting::Text(set.name.into()));
                 }
-                self.variables.set(IDS.collation_connection, Setting::Text(collation.name.into()));
+                self.session.variables.set(IDS.collation_connection, Setting::Text(collation.name.into()));
             }
             Assignment::CharacterSet(set) => {
                 for id in [IDS.character_set_client, IDS.character_set_results] {
                     self.set_session(id, Setting::Text(set.name.into()));
                 }
-                let database = self.variables.get(IDS.character_set_database).clone();
-                let collation = self.variables.get(IDS.collation_database).clone();
+                let database = self.session.variables.get(IDS.character_set_database).clone();
+                let collation = self.session.variables.get(IDS.collation_database).clone();
                 self.set_session(IDS.character_set_connection, database);
-                self.variables.set(IDS.collation_connection, collation);
+                self.session.variables.set(IDS.collation_connection, collation);
             }
             Assignment::Session(id, setting) => {
                 if !self.set_special(id, &setting) {
                     if let Some((companion, setting)) = companion(id, &setting) {
-                        self.variables.set(companion, setting);
+                        self.session.variables.set(companion, setting);
                     }
                     self.set_session(id, setting);
                 }
@@ -352,7 +354,7 @@ impl State {
 
     /// Writes persisted variables to the file.
     async fn persist(&mut self, assignments: &[Assignment]) -> Result<()> {
-        let Identity { user, host, .. } = &self.identity;
+        let Identity { user, host, .. } = &self.session.identity;
         let metadata = Metadata { timestamp: self.worker.wall_clock_us(), user: user.clone(), host: host.clone() };
         let entry = |assignment: &Assignment| match assignment {
             Assignment::Persist { id, setting, .. } => {
@@ -385,7 +387,7 @@ impl State {
         let check = |access: &Access| access.needs_admin("SYSTEM_VARIABLES_ADMIN", "SUPER or SYSTEM_VARIABLES_ADMIN");
         let Some(name) = name else {
             if !self.worker.shared.persisted.entries().is_empty() {
-                check(&self.access)?;
+                check(&self.session.access)?;
                 self.change_persisted(Entries::clear).await?;
             }
             return Ok(());
@@ -398,16 +400,16 @@ impl State {
             self.warn(Level::Warning, Condition::VarDoesNotExist { name: name.into() });
             return Ok(());
         }
-        check(&self.access)?;
+        check(&self.session.access)?;
         self.change_persisted(move |all| drop(all.remove(&name))).await
     }
 
     fn set_session(&mut self, id: VariableId, setting: Setting) {
-        let tracked = &self.settings.tracked_variables;
+        let tracked = &self.session.settings.tracked_variables;
         if tracked.iter().any(|name| name == "*" || name == id.name()) {
-            self.changes.push(Change::Variable { name: id.name(), value: id.show(&setting) });
+            self.connection.changes.push(Change::Variable { name: id.name(), value: id.show(&setting) });
         }
-        self.variables.set(id, setting);
+        self.session.variables.set(id, setting);
     }
 
     /// Sets variables whose value is not stored as a variable.
@@ -415,16 +417,16 @@ impl State {
         let ids = &*IDS;
         let number = setting.as_u64();
         match id {
-            id if id == ids.last_insert_id || id == ids.identity => self.vars.last_insert_id.set(number),
-            id if id == ids.insert_id => self.vars.insert_id = Some(number),
-            id if id == ids.rand_seed1 => self.vars.rand.set([number as u32, self.vars.rand.get()[1]]),
-            id if id == ids.rand_seed2 => self.vars.rand.set([self.vars.rand.get()[0], number as u32]),
+            id if id == ids.last_insert_id || id == ids.identity => self.execution.vars.last_insert_id.set(number),
+            id if id == ids.insert_id => self.execution.vars.insert_id = Some(number),
+            id if id == ids.rand_seed1 => self.execution.vars.rand.set([number as u32, self.execution.vars.rand.get()[1]]),
+            id if id == ids.rand_seed2 => self.execution.vars.rand.set([self.execution.vars.rand.get()[0], number as u32]),
             id if id == ids.timestamp => {
                 let micros = match setting {
                     Setting::Double(seconds) if *seconds > 0.0 => Some((*seconds * 1e6) as i64),
                     _ => None,
                 };
-                self.fixed_time_us = micros;
+                self.session.fixed_time_us = micros;
             }
             id if id == ids.pseudo_thread_id => {}
             _ => return false,

@@ -23,7 +23,7 @@ use types::Value;
 const BUCKETS_MAX: u32 = 1024;
 const BUCKETS_USUAL: u32 = 100;
 
-impl State {
+impl State<'_> {
     /// Runs a statement that is not about rows of tables, and writes its answer. `given`: the parameters of a prepared statement.
     pub async fn run_other(
         &mut self,
@@ -47,7 +47,7 @@ impl State {
     /// Checks that the statement may run, and does the work that precedes it.
     pub async fn begin_other(&mut self, statement: &Statement<'_>) -> Result<()> {
         self.note_statement(statement);
-        if self.watched.logs() && is_administrative(statement) {
+        if self.session.watched.logs() && is_administrative(statement) {
             self.note_administrative();
         }
         self.check_statement(statement)?;
@@ -59,19 +59,19 @@ impl State {
         if is_protected(statement, &info) && !self.is_of_temporary_tables(statement) {
             self.refuse_protected()?;
         }
-        if let Some(seat) = self.seat.as_ref().filter(|seat| seat.counts()) {
+        if let Some(seat) = self.connection.seat.as_ref().filter(|seat| seat.counts()) {
             seat.count(info.writes)?;
         }
         match is_diagnostic(statement) {
-            true => self.warned_before = self.warning_count(),
+            true => self.execution.warned_before = self.warning_count(),
             false => self.clear_warnings(),
         }
-        if info.implicit_commit && self.transaction.is_open() {
-            self.transaction.commit(&worker).await;
+        if info.implicit_commit && self.execution.transaction.is_open() {
+            self.execution.transaction.commit(&worker).await;
         } else if info.implicit_commit && info.writes {
-            self.transaction.forget_next();
+            self.execution.transaction.forget_next();
         }
-        if changes_something(statement, &info) && self.transaction.next_is_read_only(&self.settings) {
+        if changes_something(statement, &info) && self.execution.transaction.next_is_read_only(&self.session.settings) {
             return Err(Error::ReadOnlyTransaction);
         }
         Ok(())
@@ -82,7 +82,7 @@ impl State {
     pub fn refuse_protected(&self) -> Result<()> {
         let option = match self.worker.shared.protection() {
             Protection::None => return Ok(()),
-            Protection::ReadOnly if self.access.administers_connections() => return Ok(()),
+            Protection::ReadOnly if self.session.access.administers_connections() => return Ok(()),
             Protection::ReadOnly => "--read-only",
             Protection::SuperReadOnly => "--super-read-only",
         };
@@ -107,8 +107,8 @@ impl State {
             Statement::Commit(end) => return self.commit_as(client, *end).await,
             Statement::Rollback(end) => return self.roll_back_as(client, *end).await,
             Statement::Savepoint(name) => self.set_savepoint(name),
-            Statement::RollbackTo(name) => self.transaction.rollback_to_savepoint(&worker, name).await?,
-            Statement::ReleaseSavepoint(name) => self.transaction.release_savepoint(name)?,
+            Statement::RollbackTo(name) => self.execution.transaction.rollback_to_savepoint(&worker, name).await?,
+            Statement::ReleaseSavepoint(name) => self.execution.transaction.release_savepoint(name)?,
 
             Statement::Set(items) => {
                 self.set(items, given).await?;
@@ -221,14 +221,14 @@ impl State {
                 let done = Box::pin(ddl::run(self, definition, given)).await;
                 self.forget_dropped_locks();
                 let done = done?;
-                self.vars.row_count = done.affected as i64;
-                self.execution.affected += done.affected;
+                self.execution.vars.row_count = done.affected as i64;
+                self.session.measured.affected += done.affected;
                 let answer = Answer { affected: done.affected, info: &done.info, ..Answer::default() };
                 self.write_ok(client, &answer);
                 return Ok(());
             }
         }
-        self.vars.row_count = 0;
+        self.execution.vars.row_count = 0;
         self.write_ok(client, &Answer::default());
         Ok(())
     }
@@ -241,12 +241,12 @@ impl State {
         consistent_snapshot: bool,
     ) -> Result<()> {
         let worker = Rc::clone(&self.worker);
-        if self.transaction.is_open() {
-            self.transaction.commit(&worker).await;
+        if self.execution.transaction.is_open() {
+            self.execution.transaction.commit(&worker).await;
         }
-        self.transaction.locks_mut().named = None;
-        self.transaction.begin(&worker, &self.settings, read_only, consistent_snapshot);
-        self.vars.row_count = 0;
+        self.execution.transaction.locks_mut().named = None;
+        self.execution.transaction.begin(&worker, &self.session.settings, read_only, consistent_snapshot);
+        self.execution.vars.row_count = 0;
         self.write_ok(client, &Answer::default());
         Ok(())
     }
@@ -264,20 +264,20 @@ impl State {
     /// SAVEPOINT
     pub fn set_savepoint(&mut self, name: &str) {
         let worker = Rc::clone(&self.worker);
-        self.transaction.set_savepoint(&worker, &self.settings, name);
+        self.execution.transaction.set_savepoint(&worker, &self.session.settings, name);
     }
 
     pub async fn commit_as(&mut self, client: &mut Client, end: TransactionEnd) -> Result<()> {
         let worker = Rc::clone(&self.worker);
-        let characteristics = self.transaction.characteristics();
-        self.transaction.commit(&worker).await;
+        let characteristics = self.execution.transaction.characteristics();
+        self.execution.transaction.commit(&worker).await;
         self.finish_transaction(client, end, characteristics)
     }
 
     pub async fn roll_back_as(&mut self, client: &mut Client, end: TransactionEnd) -> Result<()> {
         let worker = Rc::clone(&self.worker);
-        let characteristics = self.transaction.characteristics();
-        self.transaction.rollback(&worker).await;
+        let characteristics = self.execution.transaction.characteristics();
+        self.execution.transaction.rollback(&worker).await;
         self.finish_transaction(client, end, characteristics)
     }
 
@@ -288,15 +288,15 @@ impl State {
         end: TransactionEnd,
         characteristics: super::transaction::Characteristics,
     ) -> Result<()> {
-        let completion = self.variables.get(super::IDS.completion_type).as_u64();
+        let completion = self.session.variables.get(super::IDS.completion_type).as_u64();
         if end.chain.unwrap_or(completion == 1 && end.release != Some(true)) {
-            self.transaction.set_next(characteristics)?;
+            self.execution.transaction.set_next(characteristics)?;
             let worker = Rc::clone(&self.worker);
-            self.transaction.begin(&worker, &self.settings, characteristics.read_only, false);
+            self.execution.transaction.begin(&worker, &self.session.settings, characteristics.read_only, false);
         } else if end.release.unwrap_or(completion == 2) {
-            self.closing = true;
+            self.connection.closing = true;
         }
-        self.vars.row_count = 0;
+        self.execution.vars.row_count = 0;
         self.write_ok(client, &Answer::default());
         Ok(())
     }
@@ -355,7 +355,7 @@ impl State {
             }));
         }
         for table in tables {
-            let database = table.database.or(self.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
+            let database = table.database.or(self.execution.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
             let name = format!("{database}.{}", table.name);
             let mut line = |kind: &str, text: &str| result.rows.push(show::texts(&[&name, op, kind, text]));
             let Some(def) = self.schema().table(database, table.name).filter(|def| !def.is_virtual).cloned() else {
@@ -453,7 +453,7 @@ impl State {
         };
         let mut result = show::maintenance_result();
         for table in tables {
-            let database = table.database.or(self.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
+            let database = table.database.or(self.execution.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
             let name = format!("{database}.{}", table.name);
             let mut line = |kind: &str, text: &str| result.rows.push(show::texts(&[&name, op, kind, text]));
             let schema = self.schema();
@@ -511,7 +511,7 @@ impl State {
     async fn checksums(&mut self, tables: &[ObjectName<'_>]) -> Result<ResultSet> {
         let mut result = show::checksum_result();
         for table in tables {
-            let database = table.database.or(self.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
+            let database = table.database.or(self.execution.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
             let name = format!("{database}.{}", table.name);
             let found = match self.schema().table(database, table.name) {
                 Some(def) => self.check_locked_table(def, TableUse::Reads).map(|()| def.id),
@@ -531,7 +531,7 @@ impl State {
 
     /// The definition of a table, by its name as written.
     pub fn find_table(&self, name: &ObjectName<'_>) -> Result<std::sync::Arc<types::schema::TableDef>> {
-        let database = name.database.or(self.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
+        let database = name.database.or(self.execution.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
         let schema = self.schema();
         if let Some(table) = schema.table(database, name.name) {
             return Ok(std::sync::Arc::clone(table));

@@ -39,9 +39,9 @@ fn known(name: &str) -> Option<Known> {
     GrantTable::named(&lower).map(Known::Grants).or_else(other)
 }
 
-impl State {
+impl State<'_> {
     fn system_table(&self, name: &ObjectName<'_>) -> Option<Known> {
-        let database = name.database.or(self.vars.database.as_deref())?;
+        let database = name.database.or(self.execution.vars.database.as_deref())?;
         match () {
             () if database.eq_ignore_ascii_case("mysql") => known(name.name),
             () if database.eq_ignore_ascii_case("sys") && name.name.eq_ignore_ascii_case("sys_config") => Some(Known::Other),
@@ -116,7 +116,7 @@ impl State {
             Statement::DropTable { names: &[name], if_exists: true, temporary: false } => name,
             _ => return None,
         };
-        let database = name.database.or(self.vars.database.as_deref())?;
+        let database = name.database.or(self.execution.vars.database.as_deref())?;
         database.eq_ignore_ascii_case("sys").then_some(name.name)
     }
 
@@ -125,7 +125,7 @@ impl State {
     }
 
     fn full_name(&self, name: &ObjectName<'_>) -> String {
-        format!("{}.{}", name.database.or(self.vars.database.as_deref()).unwrap_or_default(), name.name)
+        format!("{}.{}", name.database.or(self.execution.vars.database.as_deref()).unwrap_or_default(), name.name)
     }
 
     /// INSERT and REPLACE of a dump.
@@ -145,18 +145,18 @@ impl State {
                 );
             }
         }
-        self.vars.row_count = rows.len() as i64;
-        self.execution.affected += rows.len() as u64;
+        self.execution.vars.row_count = rows.len() as i64;
+        self.session.measured.affected += rows.len() as u64;
         self.write_ok(client, &Answer { affected: rows.len() as u64, ..Answer::default() });
         Ok(())
     }
 
     async fn restore_grants(&mut self, insert: &Insert<'_>, table: GrantTable, rows: &[&[Expr<'_>]]) -> Result<()> {
         let rows = self.grant_rows(insert, table, rows)?;
-        let zone = self.vars.time_zone.clone();
+        let zone = self.execution.vars.time_zone.clone();
         let store = Arc::clone(&self.worker.shared.accounts);
         let names = restore::named(table, &rows);
-        self.access.guard(&store.snapshot(), &names)?;
+        self.session.access.guard(&store.snapshot(), &names)?;
         if table != GrantTable::Users {
             return store.staged.lock().add(table, &rows, &zone).map_err(Error::from);
         }

@@ -91,27 +91,27 @@ impl Drop for TemporaryTables {
     }
 }
 
-impl State {
+impl State<'_> {
     /// The published schema with the databases of the server and the session's temporary tables.
     pub fn schema(&self) -> Arc<Schema> {
-        self.temporary.as_ref().map_or_else(|| self.worker.schema(), |temporary| temporary.schema())
+        self.session.temporary.as_ref().map_or_else(|| self.worker.schema(), |temporary| temporary.schema())
     }
 
     /// The overlay's part of the binding key.
     pub fn temporary_key(&self) -> u64 {
-        self.temporary.as_ref().map_or(0, |temporary| temporary.key())
+        self.session.temporary.as_ref().map_or(0, |temporary| temporary.key())
     }
 
     pub fn temporary_table(&self, database: &str, name: &str) -> Option<Arc<TableDef>> {
-        let temporary = self.temporary.as_ref()?;
+        let temporary = self.session.temporary.as_ref()?;
         temporary.tables.get(&(database.to_owned(), name.to_owned())).cloned()
     }
 
     /// Adds a new table, which hides a table of the same name.
     pub fn add_temporary_table(&mut self, database: &str, name: &str, def: Arc<TableDef>) {
-        let is_free = !self.transaction.is_open();
+        let is_free = !self.execution.transaction.is_open();
         let worker = &self.worker;
-        let temporary = self.temporary.get_or_insert_with(|| Box::new(TemporaryTables::new(worker, self.info.id)));
+        let temporary = self.session.temporary.get_or_insert_with(|| Box::new(TemporaryTables::new(worker, self.info.id)));
         temporary.changed();
         if let Some(before) = temporary.tables.insert((database.to_owned(), name.to_owned()), def) {
             temporary.dropped.push(before.id);
@@ -124,7 +124,7 @@ impl State {
 
     /// Renames a table.
     pub fn rename_temporary_table(&mut self, database: &str, from: &str, to: &str) {
-        let Some(temporary) = &mut self.temporary else { return };
+        let Some(temporary) = &mut self.session.temporary else { return };
         if let Some(def) = temporary.tables.remove(&(database.to_owned(), from.to_owned())) {
             temporary.changed();
             temporary.tables.insert((database.to_owned(), to.to_owned()), def);
@@ -134,8 +134,8 @@ impl State {
 
     /// Removes a table; `false`: there is none of this name.
     pub fn drop_temporary_table(&mut self, database: &str, name: &str) -> bool {
-        let is_free = !self.transaction.is_open();
-        let Some(temporary) = &mut self.temporary else { return false };
+        let is_free = !self.execution.transaction.is_open();
+        let Some(temporary) = &mut self.session.temporary else { return false };
         let Some(def) = temporary.tables.remove(&(database.to_owned(), name.to_owned())) else { return false };
         temporary.changed();
         temporary.dropped.push(def.id);

@@ -6,6 +6,8 @@
 //!     this transaction, so this would be a deadlock. A table that LOCK TABLES has locked is not locked again either
 //!     (`table_locks`, L2).
 //! T2: outside of a transaction (autocommit, no BEGIN) no lock is held between statements.
+//! T3: a program inside a statement uses the transaction of the statement, with savepoints of its own. It cannot end the
+//!     transaction, except when undoing a part of it fails.
 
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
@@ -34,11 +36,26 @@ pub struct Characteristics {
     pub read_only: Option<bool>,
 }
 
-#[derive(Default)]
-pub struct Transaction {
+/// The transaction of an execution, open or not.
+pub struct Transaction<'s> {
+    engine: Handle<'s>,
+    terms: Terms,
+    savepoints: Vec<(Box<str>, Savepoint)>,
+}
+
+/// The engine's transaction.
+enum Handle<'s> {
+    /// `None`: it has not begun.
+    Own(Option<Txn>),
+    /// T3: that of the enclosing statement. `has_ended`: another one has taken its place.
+    Lent { txn: &'s mut Txn, has_ended: bool },
+}
+
+/// All of a transaction that is not in the engine.
+#[derive(Clone, Default)]
+pub struct Terms {
     /// The session that it belongs to.
     session: u32,
-    txn: Option<Txn>,
     /// It was begun with BEGIN.
     explicit: bool,
     /// The open transaction is read-only.
@@ -47,68 +64,12 @@ pub struct Transaction {
     isolation: Option<Isolation>,
     /// For the next transaction only.
     next: Characteristics,
-    savepoints: Vec<(Box<str>, Savepoint)>,
-    /// The savepoints of the statements that enclose running functions and triggers, outermost first.
-    outer_savepoints: Vec<Vec<(Box<str>, Savepoint)>>,
     held: Rc<HeldTables>,
     locks: SessionLocks,
-    /// Something was read or changed; for clients that track the transaction state.
-    pub wrote: bool,
 }
 
-/// Whether a plan may run now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hold {
-    Held,
-    /// The schema changed since the plan was made: no lock is held, plan again.
-    Stale,
-}
-
-impl Transaction {
-    /// Is a multi-statement transaction open?
-    pub fn is_open(&self) -> bool {
-        self.explicit || self.txn.is_some()
-    }
-
-    /// Has one of its statements used a table?
-    pub fn is_used(&self) -> bool {
-        !self.held.is_empty() || self.txn.as_ref().is_some_and(Txn::is_dirty)
-    }
-
-    pub fn is_explicit(&self) -> bool {
-        self.explicit
-    }
-
-    pub fn is_read_only(&self) -> bool {
-        self.read_only
-    }
-
-    /// BEGIN. The caller has committed an open transaction.
-    pub fn begin(&mut self, worker: &Worker, settings: &Settings, read_only: Option<bool>, snapshot: bool) {
-        let next = std::mem::take(&mut self.next);
-        self.explicit = true;
-        self.read_only = read_only.or(next.read_only).unwrap_or(settings.read_only);
-        self.isolation = Some(next.isolation.unwrap_or(settings.isolation));
-        if snapshot {
-            self.ensure(worker, settings, true).take_snapshot(&worker.engine);
-        }
-    }
-
-    /// The transactions of a session.
-    pub fn of_session(info: &SessionInfo) -> Self {
-        Self { session: info.id, held: Rc::clone(&info.held), ..Self::default() }
-    }
-
-    /// The engine's transaction for a statement; begins one if there is none. `lasting`: it stays open after the
-    /// statement (inside BEGIN, or without autocommit).
-    pub fn ensure(&mut self, worker: &Worker, settings: &Settings, lasting: bool) -> &mut Txn {
-        if self.txn.is_none() {
-            self.start(worker, settings, lasting);
-        }
-        self.txn.as_mut().expect("made above")
-    }
-
-    fn start(&mut self, worker: &Worker, settings: &Settings, lasting: bool) {
+impl Terms {
+    fn start(&mut self, worker: &Worker, settings: &Settings, lasting: bool) -> Txn {
         let isolation = match self.isolation {
             Some(isolation) => isolation,
             None => {
@@ -125,12 +86,118 @@ impl Transaction {
         let mut txn = worker.engine.begin(isolation);
         txn.set_lock_wait_timeout(settings.row_lock_wait);
         txn.set_session(self.session);
-        self.txn = Some(txn);
+        txn
+    }
+}
+
+impl Handle<'_> {
+    fn get(&self) -> Option<&Txn> {
+        match self {
+            Self::Own(txn) => txn.as_ref(),
+            Self::Lent { txn, .. } => Some(txn),
+        }
+    }
+
+    fn get_mut(&mut self) -> Option<&mut Txn> {
+        match self {
+            Self::Own(txn) => txn.as_mut(),
+            Self::Lent { txn, .. } => Some(txn),
+        }
+    }
+
+    /// Takes the transaction out, to end it.
+    fn take(&mut self, worker: &Worker) -> Option<Txn> {
+        match self {
+            Self::Own(txn) => txn.take(),
+            Self::Lent { txn, has_ended } => {
+                *has_ended = true;
+                let next = worker.engine.begin(txn.isolation());
+                Some(std::mem::replace(*txn, next))
+            }
+        }
+    }
+}
+
+/// Whether a plan may run now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    Held,
+    /// The schema changed since the plan was made: no lock is held, plan again.
+    Stale,
+}
+
+impl<'s> Transaction<'s> {
+    /// Is a multi-statement transaction open?
+    pub fn is_open(&self) -> bool {
+        self.terms.explicit || self.engine.get().is_some()
+    }
+
+    /// Has one of its statements used a table?
+    pub fn is_used(&self) -> bool {
+        !self.terms.held.is_empty() || self.engine.get().is_some_and(Txn::is_dirty)
+    }
+
+    pub fn is_explicit(&self) -> bool {
+        self.terms.explicit
+    }
+
+    pub fn is_read_only(&self) -> bool {
+        self.terms.read_only
+    }
+
+    /// BEGIN. The caller has committed an open transaction.
+    pub fn begin(&mut self, worker: &Worker, settings: &Settings, read_only: Option<bool>, snapshot: bool) {
+        let next = std::mem::take(&mut self.terms.next);
+        self.terms.explicit = true;
+        self.terms.read_only = read_only.or(next.read_only).unwrap_or(settings.read_only);
+        self.terms.isolation = Some(next.isolation.unwrap_or(settings.isolation));
+        if snapshot {
+            self.ensure(worker, settings, true).take_snapshot(&worker.engine);
+        }
+    }
+
+    /// The transactions of a session.
+    pub fn of_session(info: &SessionInfo) -> Self {
+        let terms = Terms { session: info.id, held: Rc::clone(&info.held), ..Terms::default() };
+        Self { engine: Handle::Own(None), terms, savepoints: Vec::new() }
+    }
+
+    /// The transaction of a statement for a program that runs inside it. T3
+    pub fn of_statement(txn: &'s mut Txn, terms: &Terms) -> Self {
+        Self { engine: Handle::Lent { txn, has_ended: false }, terms: terms.clone(), savepoints: Vec::new() }
+    }
+
+    /// Has a program inside a statement ended the transaction? T3
+    pub fn has_ended(&self) -> bool {
+        matches!(self.engine, Handle::Lent { has_ended: true, .. })
+    }
+
+    /// Ends the transaction of a statement after one of its programs had to: the engine's was ended already.
+    pub fn note_ended(&mut self) {
+        self.terms.explicit = false;
+        self.terms.read_only = false;
+        self.terms.isolation = None;
+        self.savepoints.clear();
+    }
+
+    /// The engine's transaction, which has begun, beside everything else.
+    pub fn parts(&mut self) -> (Option<&mut Txn>, &Terms) {
+        (self.engine.get_mut(), &self.terms)
+    }
+
+    /// The engine's transaction for a statement; begins one if there is none. `lasting`: it stays open after the
+    /// statement (inside BEGIN, or without autocommit).
+    pub fn ensure(&mut self, worker: &Worker, settings: &Settings, lasting: bool) -> &mut Txn {
+        let Self { engine, terms, .. } = self;
+        match engine {
+            Handle::Lent { txn, .. } => txn,
+            Handle::Own(txn) => txn.get_or_insert_with(|| terms.start(worker, settings, lasting)),
+        }
     }
 
     /// Would a statement outside of BEGIN be read-only? (1792 then refers to the next transaction.)
     pub fn next_is_read_only(&self, settings: &Settings) -> bool {
-        if self.is_open() { self.read_only } else { self.next.read_only.unwrap_or(settings.read_only) }
+        if self.is_open() { self.terms.read_only } else { self.terms.next.read_only.unwrap_or(settings.read_only) }
     }
 
     /// SET TRANSACTION for the next one.
@@ -138,45 +205,36 @@ impl Transaction {
         if self.is_open() {
             return Err(Error::TransactionOpen);
         }
-        self.next.isolation = characteristics.isolation.or(self.next.isolation);
-        self.next.read_only = characteristics.read_only.or(self.next.read_only);
+        self.terms.next.isolation = characteristics.isolation.or(self.terms.next.isolation);
+        self.terms.next.read_only = characteristics.read_only.or(self.terms.next.read_only);
         Ok(())
     }
 
     /// A definition counts as the next transaction.
     pub fn forget_next(&mut self) {
-        self.next = Characteristics::default();
+        self.terms.next = Characteristics::default();
     }
 
     /// The characteristics for COMMIT AND CHAIN.
     pub fn characteristics(&self) -> Characteristics {
-        Characteristics { isolation: self.isolation, read_only: Some(self.read_only) }
+        Characteristics { isolation: self.terms.isolation, read_only: Some(self.terms.read_only) }
     }
 
     pub fn txn(&mut self) -> Option<&mut Txn> {
-        self.txn.as_mut()
-    }
-
-    /// Takes the engine's transaction out temporarily; the rest stays.
-    pub fn take_txn(&mut self) -> Option<Txn> {
-        self.txn.take()
-    }
-
-    pub fn put_txn(&mut self, txn: Txn) {
-        self.txn = Some(txn);
+        self.engine.get_mut()
     }
 
     /// Takes shares of the metadata locks of a plan's tables, unless held already, and checks that the plan is still
     /// valid.
     pub async fn hold(&mut self, worker: &Worker, info: &SessionInfo, plan: &Rc<PlanEntry>, settings: &Settings) -> Result<Hold> {
-        if self.held.has(plan) {
+        if self.terms.held.has(plan) {
             return Ok(Hold::Held);
         }
         let tables = plan.prepared.tables();
         let mut held = Held::new(plan);
         for (position, (table, &used)) in tables.iter().zip(plan.prepared.table_uses()).enumerate() {
-            if !self.locks.is_empty() {
-                match self.locks.cover(table, used) {
+            if !self.terms.locks.is_empty() {
+                match self.terms.locks.cover(table, used) {
                     Ok(false) => {}
                     Ok(true) => continue,
                     Err(error) => {
@@ -185,23 +243,23 @@ impl Transaction {
                     }
                 }
             }
-            let acquired = match self.held.use_of(table) {
+            let acquired = match self.terms.held.use_of(table) {
                 Some(before) if before >= used => continue,
                 Some(_) => table.mdl().acquire_writing(worker.index),
                 None => table.mdl().acquire_shared(worker.index, used),
             };
             if let Err(wait) = acquired {
                 // A holder of locks that waits for more may be part of a deadlock, so this wait is short.
-                let longest = match self.held.is_empty() && self.locks.backup.is_none() {
+                let longest = match self.terms.held.is_empty() && self.terms.locks.backup.is_none() {
                     true => settings.metadata_lock_wait,
                     false => settings.metadata_lock_wait.min(settings.row_lock_wait),
                 };
-                if self.locks.backup.is_some() && is_owner_waiting(&worker.shared, table) {
+                if self.terms.locks.backup.is_some() && is_owner_waiting(&worker.shared, table) {
                     held.give_back(worker);
                     return Err(Error::Exec(expr::Error::Deadlock));
                 }
                 let began = Instant::now();
-                let told = self.held.wait(&held, table);
+                let told = self.terms.held.wait(&held, table);
                 let waited = wait_for(worker, info, wait, "Waiting for table metadata lock", longest).await;
                 std::mem::drop(told);
                 info.counters.note_metadata_wait(began.elapsed());
@@ -219,28 +277,28 @@ impl Transaction {
             return Ok(Hold::Stale);
         }
         let is_readable = |txn: &Txn| tables.iter().try_for_each(|table| table.check_age(txn));
-        if let Some(Err(error)) = self.txn.as_ref().map(is_readable) {
+        if let Some(Err(error)) = self.engine.get().map(is_readable) {
             held.give_back(worker);
             return Err(Error::Exec(exec::engine_error(error)));
         }
         if !tables.is_empty() {
-            self.held.push(held);
+            self.terms.held.push(held);
         }
         Ok(Hold::Held)
     }
 
     pub fn locks(&self) -> &SessionLocks {
-        &self.locks
+        &self.terms.locks
     }
 
     /// The locks of the session, for a change. The caller has ended the transaction, whose rows these locks protect.
     pub fn locks_mut(&mut self) -> &mut SessionLocks {
-        &mut self.locks
+        &mut self.terms.locks
     }
 
     /// A savepoint for undoing a failed statement.
     pub fn mark(&self) -> Option<Savepoint> {
-        self.txn.as_ref().map(Txn::savepoint)
+        self.engine.get().map(Txn::savepoint)
     }
 
     /// Undoes everything since `mark`.
@@ -249,7 +307,7 @@ impl Transaction {
     /// 1181: undoing failed (a full disk, an unreadable page). The transaction must not be committed then, so it is
     /// rolled back as a whole, in the background if necessary.
     pub async fn undo_to(&mut self, worker: &Rc<Worker>, mark: Option<Savepoint>) -> Result<()> {
-        let (Some(txn), Some(mark)) = (&mut self.txn, mark) else { return Ok(()) };
+        let (Some(txn), Some(mark)) = (self.engine.get_mut(), mark) else { return Ok(()) };
         loop {
             match txn.rollback_to(&worker.engine, mark) {
                 Ok(()) => return Ok(()),
@@ -266,7 +324,7 @@ impl Transaction {
 
     /// Commits and waits until the commit is durable.
     pub async fn commit(&mut self, worker: &Worker) {
-        let stall = self.txn.take().and_then(|mut txn| txn.commit(&worker.engine));
+        let stall = self.engine.take(worker).and_then(|mut txn| txn.commit(&worker.engine));
         self.end(worker);
         if let Some(stall) = stall {
             stall.await;
@@ -274,12 +332,12 @@ impl Transaction {
     }
 
     pub async fn rollback(&mut self, worker: &Rc<Worker>) {
-        if let Some(mut txn) = self.txn.take() {
+        if let Some(mut txn) = self.engine.take(worker) {
             let changes = txn.changes();
             loop {
                 match txn.rollback(&worker.engine) {
                     Ok(()) => {
-                        self.held.note_rolled_back(worker, changes);
+                        self.terms.held.note_rolled_back(worker, changes);
                         break;
                     }
                     Err(Interrupt::Stall(stall)) => stall.await,
@@ -299,7 +357,7 @@ impl Transaction {
     fn roll_back_later(&mut self, worker: &Rc<Worker>, txn: Txn) {
         // Dropping an open transaction is a bug, except when the server stops: the next start undoes it.
         let mut txn = ManuallyDrop::new(txn);
-        let (held, locks) = (self.held.take(), self.locks.clone());
+        let (held, locks) = (self.terms.held.take(), self.terms.locks.clone());
         let task_worker = Rc::clone(worker);
         worker.core.spawn(async move {
             let (worker, _locks) = (task_worker, locks);
@@ -318,13 +376,11 @@ impl Transaction {
     }
 
     fn end(&mut self, worker: &Worker) {
-        self.explicit = false;
-        self.read_only = false;
-        self.isolation = None;
-        self.wrote = false;
+        self.terms.explicit = false;
+        self.terms.read_only = false;
+        self.terms.isolation = None;
         self.savepoints.clear();
-        self.outer_savepoints.clear();
-        self.held.give_back(worker);
+        self.terms.held.give_back(worker);
     }
 
     /// SAVEPOINT name
@@ -336,16 +392,6 @@ impl Transaction {
         let place = self.ensure(worker, settings, true).savepoint();
         self.savepoints.retain(|(existing, _)| !existing.eq_ignore_ascii_case(name));
         self.savepoints.push((name.into(), place));
-    }
-
-    /// Begins a function or trigger, which has its own savepoints and does not see the outer ones.
-    pub fn begin_savepoint_level(&mut self) {
-        self.outer_savepoints.push(std::mem::take(&mut self.savepoints));
-    }
-
-    /// Ends it; if the transaction has ended, all savepoints are gone.
-    pub fn end_savepoint_level(&mut self) {
-        self.savepoints = self.outer_savepoints.pop().unwrap_or_default();
     }
 
     /// ROLLBACK TO SAVEPOINT name

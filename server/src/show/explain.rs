@@ -17,7 +17,7 @@ use types::schema::IndexKind;
 /// Plans the statement, with the values of a prepared statement's parameters, and shows the plan. Only EXPLAIN ANALYZE
 /// runs the statement, without changing anything.
 pub async fn explain(
-    state: &mut State,
+    state: &mut State<'_>,
     format: ExplainFormat,
     analyze: bool,
     statement: &Statement<'_>,
@@ -28,7 +28,7 @@ pub async fn explain(
     }
     let parsed = Parsed { params: given.len() as u32, ..without_parameters(*statement) };
     if analyze {
-        let measured = async |state: &mut State| {
+        let measured = async |state: &mut State<'_>| {
             let planned = state.plan_given(&parsed, given)?;
             refuse_hidden(state, planned.entry.prepared.plan())?;
             run_and_show(state, format, &planned.entry, given).await
@@ -46,7 +46,7 @@ pub async fn explain(
 }
 
 /// 1345: a plan shows the tables of a view, so the reader must be allowed to see them.
-fn refuse_hidden(state: &State, plan: &Plan) -> Result<()> {
+fn refuse_hidden(state: &State<'_>, plan: &Plan) -> Result<()> {
     let named = &plan.parts().named;
     for each in named.iter().filter(|each| !each.table.id.is_temporary()) {
         let needed = match (&each.table.view, each.through) {
@@ -55,7 +55,7 @@ fn refuse_hidden(state: &State, plan: &Plan) -> Result<()> {
             (None, None) => continue,
         };
         let (database, table) = (&each.table.database, &each.table.name);
-        if !is_free(database, table, Action::Select) && !state.access.table(database, table).0.has(needed) {
+        if !is_free(database, table, Action::Select) && !state.session.access.table(database, table).0.has(needed) {
             return Err(Condition::ViewNoExplain.into());
         }
     }
@@ -63,12 +63,12 @@ fn refuse_hidden(state: &State, plan: &Plan) -> Result<()> {
 }
 
 /// The format if the statement names none.
-fn chosen(state: &State, format: ExplainFormat) -> ExplainFormat {
+fn chosen(state: &State<'_>, format: ExplainFormat) -> ExplainFormat {
     if format != ExplainFormat::Chosen {
         return format;
     }
     let id = crate::variables::known("explain_format");
-    match id.show(state.variables.get(id)).as_str() {
+    match id.show(state.session.variables.get(id)).as_str() {
         "TREE" => ExplainFormat::Tree,
         "JSON" => ExplainFormat::Json,
         _ => ExplainFormat::Traditional,
@@ -76,10 +76,10 @@ fn chosen(state: &State, format: ExplainFormat) -> ExplainFormat {
 }
 
 /// The partitions in which a scan can find rows.
-fn partitions(state: &State, scan: &Scan, given: &[Value<'_>]) -> Option<String> {
+fn partitions(state: &State<'_>, scan: &Scan, given: &[Value<'_>]) -> Option<String> {
     let partitioning = scan.table.partitioning.as_deref()?;
     let open = state.worker.shared.database.table_of(&scan.table)?;
-    let constants = exec::Constants { session: &state.vars, params: given };
+    let constants = exec::Constants { session: &state.execution.vars, params: given };
     let numbers = constants.partitions(&open, scan)?;
     let names: Vec<String> = numbers.iter().map(|number| partitioning.name_of(*number)).collect();
     Some(names.join(",")).filter(|names| !names.is_empty())
@@ -87,7 +87,12 @@ fn partitions(state: &State, scan: &Scan, given: &[Value<'_>]) -> Option<String>
 
 /// EXPLAIN ANALYZE: runs the reading part of the statement, drops the rows, and shows the plan with the measurements of
 /// each operator.
-async fn run_and_show(state: &mut State, format: ExplainFormat, entry: &Rc<PlanEntry>, given: &[Value<'_>]) -> Result<ResultSet> {
+async fn run_and_show(
+    state: &mut State<'_>,
+    format: ExplainFormat,
+    entry: &Rc<PlanEntry>,
+    given: &[Value<'_>],
+) -> Result<ResultSet> {
     if format != ExplainFormat::Tree {
         return Err(Error::NotSupported("EXPLAIN ANALYZE with a format other than TREE".to_owned()));
     }

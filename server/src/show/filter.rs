@@ -16,7 +16,12 @@ pub fn tell_names_exactly(result: &mut ResultSet, column: usize) {
 }
 
 /// Keeps the rows that satisfy the filter; LIKE applies to column `like_column`.
-pub async fn apply(state: &mut State, mut result: ResultSet, filter: ShowFilter<'_>, like_column: usize) -> Result<ResultSet> {
+pub async fn apply(
+    state: &mut State<'_>,
+    mut result: ResultSet,
+    filter: ShowFilter<'_>,
+    like_column: usize,
+) -> Result<ResultSet> {
     match filter {
         ShowFilter::None => {}
         ShowFilter::Like(pattern) => result.rows.retain(|row| match &row[like_column] {
@@ -33,7 +38,7 @@ pub async fn apply(state: &mut State, mut result: ResultSet, filter: ShowFilter<
 }
 
 /// Runs a plan that filters the rows, given as literals.
-async fn filter_where(state: &mut State, result: &mut ResultSet, expr: &Expr<'_>) -> Result<Vec<Vec<Value<'static>>>> {
+async fn filter_where(state: &mut State<'_>, result: &mut ResultSet, expr: &Expr<'_>) -> Result<Vec<Vec<Value<'static>>>> {
     let predicate = state.bind_filter(expr, &result.columns)?;
     let literals = |row: Vec<Value<'static>>| {
         row.into_iter().zip(&result.columns).map(|(value, column)| BoundExpr::literal(value, column.ty.clone())).collect()

@@ -47,12 +47,12 @@ use conditions::Condition;
 use sql::ast::{Show, ShowFilter};
 
 /// Is it information_schema, whose table names are not case-sensitive?
-fn of_information_schema(state: &State, database: Option<&str>) -> bool {
-    database.or(state.vars.database.as_deref()).is_some_and(|name| name.eq_ignore_ascii_case("information_schema"))
+fn of_information_schema(state: &State<'_>, database: Option<&str>) -> bool {
+    database.or(state.execution.vars.database.as_deref()).is_some_and(|name| name.eq_ignore_ascii_case("information_schema"))
 }
 
 /// Runs one SHOW.
-pub async fn show(state: &mut State, what: &Show<'_>) -> Result<ResultSet> {
+pub async fn show(state: &mut State<'_>, what: &Show<'_>) -> Result<ResultSet> {
     match *what {
         Show::Databases(filter) => {
             let mut made = tables::databases(state, like_text(&filter).as_deref());

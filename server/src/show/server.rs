@@ -45,7 +45,7 @@ impl Gathered {
     }
 
     /// Collects the data for the virtual tables that a plan reads.
-    pub async fn collect(state: &State, reads: VirtualReads) -> Self {
+    pub async fn collect(state: &State<'_>, reads: VirtualReads) -> Self {
         let shared = &state.worker.shared;
         let processes = process_lines(&state.worker).await;
         let digests = match reads.digests {
@@ -103,7 +103,7 @@ async fn use_lines(shared: &Arc<Shared>) -> Vec<UseLine> {
     lines.await.into_iter().flatten().collect()
 }
 
-pub async fn process_list(state: &State, full: bool) -> ResultSet {
+pub async fn process_list(state: &State<'_>, full: bool) -> ResultSet {
     const SHORT: usize = 100;
     let columns = Columns::default()
         .number("Id")
@@ -116,7 +116,7 @@ pub async fn process_list(state: &State, full: bool) -> ResultSet {
         .long_text("Info");
     let mut made = result(columns);
     let mut processes = process_lines(&state.worker).await;
-    retain_seen(&mut processes, &state.access);
+    retain_seen(&mut processes, &state.session.access);
     made.rows = processes.into_iter().map(|line| process_row(line, if full { usize::MAX } else { SHORT })).collect();
     made
 }
@@ -137,7 +137,7 @@ pub fn process_row(line: ProcessLine, info_chars_max: usize) -> Vec<Value<'stati
 }
 
 /// SHOW VARIABLES
-pub fn variables(state: &State, global: bool) -> ResultSet {
+pub fn variables(state: &State<'_>, global: bool) -> ResultSet {
     pairs(variable_values(state, global))
 }
 
@@ -148,7 +148,7 @@ fn pairs(values: Vec<(&'static str, String)>) -> ResultSet {
 }
 
 /// The variables that a session sees, or the global ones, by name.
-fn variable_values(state: &State, global: bool) -> Vec<(&'static str, String)> {
+fn variable_values(state: &State<'_>, global: bool) -> Vec<(&'static str, String)> {
     let globals = state.worker.shared.globals();
     let value = |id: VariableId| {
         let definition = id.definition();
@@ -160,16 +160,16 @@ fn variable_values(state: &State, global: bool) -> Vec<(&'static str, String)> {
                 // Computed values are numbers; others are printed as stored.
                 Value::UInt(value) if definition.scope == Scope::Session => value.to_string(),
                 Value::Double(value) if definition.scope == Scope::Session => format!("{value:.6}"),
-                _ => id.show(state.variables.get(id)),
+                _ => id.show(state.session.variables.get(id)),
             },
         })
     };
     variables::all().filter_map(|id| Some((id.name(), value(id)?))).collect()
 }
 
-pub fn warnings(state: &State, errors_only: bool, offset: u64, count: Option<u64>) -> ResultSet {
+pub fn warnings(state: &State<'_>, errors_only: bool, offset: u64, count: Option<u64>) -> ResultSet {
     let mut made = result(Columns::default().text("Level", 7).code("Code").text("Message", 512));
-    let warnings = state.vars.warnings.borrow();
+    let warnings = state.execution.vars.warnings.borrow();
     made.rows = warnings
         .list()
         .iter()
@@ -189,8 +189,8 @@ pub fn warnings(state: &State, errors_only: bool, offset: u64, count: Option<u64
     made
 }
 
-pub fn count_warnings(state: &State, errors_only: bool) -> ResultSet {
-    let warnings = state.vars.warnings.borrow();
+pub fn count_warnings(state: &State<'_>, errors_only: bool) -> ResultSet {
+    let warnings = state.execution.vars.warnings.borrow();
     let (name, count) = match errors_only {
         true => ("@@session.error_count", warnings.error_count()),
         false => ("@@session.warning_count", warnings.count()),
@@ -215,7 +215,7 @@ pub fn engines() -> ResultSet {
 
 pub const ENGINE_COMMENT: &str = "Heddle's engine: transactions, row locks, crash recovery";
 
-pub async fn engine_status(state: &State, engine: &str, what: &str) -> Result<ResultSet> {
+pub async fn engine_status(state: &State<'_>, engine: &str, what: &str) -> Result<ResultSet> {
     let mut made = result(Columns::default().text("Type", 10).text("Name", 512).long_text("Status"));
     if engine.eq_ignore_ascii_case("performance_schema") {
         if what.eq_ignore_ascii_case("status") {
@@ -243,7 +243,7 @@ pub async fn engine_status(state: &State, engine: &str, what: &str) -> Result<Re
 }
 
 /// SHOW ENGINE PERFORMANCE_SCHEMA STATUS: the memory of instruments, which is that of the statement statistics.
-async fn instrument_memory(state: &State) -> Vec<Vec<Value<'static>>> {
+async fn instrument_memory(state: &State<'_>) -> Vec<Vec<Value<'static>>> {
     let sizes = gather(&state.worker.shared, digest_memory).await;
     let (count, bytes) = sizes.into_iter().fold((0, 0), |(count, bytes), (more, size)| (count + more, bytes + size));
     let digests = "events_statements_summary_by_digest";

@@ -50,14 +50,14 @@ const ABSENT: &[&str] = &[
 ];
 
 /// SHOW STATUS: `global`, or the session's value of variables that are counted by session.
-pub async fn status(state: &State, global: bool) -> ResultSet {
+pub async fn status(state: &State<'_>, global: bool) -> ResultSet {
     let mut made = result(Columns::default().text("Variable_name", 64).nullable_text("Value", 1024));
     made.rows = values(state, global).await.into_iter().map(|(name, value)| vec![text(name), text(value)]).collect();
     made
 }
 
 /// The values by name, in order.
-pub async fn values(state: &State, global: bool) -> Vec<(&'static str, String)> {
+pub async fn values(state: &State<'_>, global: bool) -> Vec<(&'static str, String)> {
     let shared = &state.worker.shared;
     let mut values = counters::sums(shared).await;
     if !global {
@@ -106,7 +106,7 @@ fn of_worker(worker: &Rc<Worker>) -> [(&'static str, u64); 5] {
 }
 
 /// The values of the server and its engine.
-fn add_server(state: &State, values: &mut BTreeMap<&'static str, u64>) {
+fn add_server(state: &State<'_>, values: &mut BTreeMap<&'static str, u64>) {
     let shared = &state.worker.shared;
     let uptime = shared.started.elapsed().as_secs();
     let engine = shared.engine.status();
@@ -183,9 +183,9 @@ fn add_server(state: &State, values: &mut BTreeMap<&'static str, u64>) {
     ]);
 }
 
-fn add_texts(state: &State, shown: &mut Vec<(&'static str, String)>) {
-    let compressed = state.capabilities.has(protocol::Capabilities::COMPRESS);
-    let tls = state.tls.as_ref();
+fn add_texts(state: &State<'_>, shown: &mut Vec<(&'static str, String)>) {
+    let compressed = state.connection.capabilities.has(protocol::Capabilities::COMPRESS);
+    let tls = state.connection.tls.as_ref();
     let mut peak_since = Vec::new();
     if let Some(since) = TimeZone::Utc.to_civil(state.worker.shared.peak().1 as i64 * 1_000_000) {
         types::convert::write_datetime(since, 0, &mut peak_since);
@@ -211,12 +211,12 @@ fn add_texts(state: &State, shown: &mut Vec<(&'static str, String)>) {
 }
 
 /// The server's TLS settings, and the session's TLS parameters.
-fn add_tls(state: &State, shown: &mut Vec<(&'static str, String)>) {
+fn add_tls(state: &State<'_>, shown: &mut Vec<(&'static str, String)>) {
     // OpenSSL's value: the client certificate is requested once.
     const ASKS: u32 = 5;
     // OpenSSL's value: no limit.
     const DEPTH: u64 = u64::MAX;
-    let (tls, offer) = (state.tls.as_ref(), state.worker.shared.tls_offer.as_ref());
+    let (tls, offer) = (state.connection.tls.as_ref(), state.worker.shared.tls_offer.as_ref());
     let verify = offer.map_or(0, |offer| if offer.asks_for_certificates { ASKS } else { 0 });
     let offered = |value: &str| if offer.is_some() { value.to_owned() } else { String::new() };
     let of_offer = |value: fn(&TlsOffer) -> &String| offer.map(value).cloned().unwrap_or_default();

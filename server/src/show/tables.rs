@@ -13,7 +13,7 @@ use table::offline::PAGE_BYTES;
 use types::schema::{DatabaseDef, IndexKind, Schema, TableDef};
 use types::{DateTime, Value, show_create};
 
-pub fn databases(state: &State, pattern: Option<&str>) -> ResultSet {
+pub fn databases(state: &State<'_>, pattern: Option<&str>) -> ResultSet {
     let header = match pattern {
         Some(pattern) => format!("Database ({pattern})"),
         None => "Database".to_owned(),
@@ -25,10 +25,10 @@ pub fn databases(state: &State, pattern: Option<&str>) -> ResultSet {
 }
 
 /// A database by name, or the current one.
-fn database(state: &State, schema: &Schema, name: Option<&str>) -> Result<Arc<DatabaseDef>> {
+fn database(state: &State<'_>, schema: &Schema, name: Option<&str>) -> Result<Arc<DatabaseDef>> {
     let name = match name {
         Some(name) => name,
-        None => state.vars.database.as_deref().ok_or(Error::NoDatabase)?,
+        None => state.execution.vars.database.as_deref().ok_or(Error::NoDatabase)?,
     };
     let folded = if is_virtual_database(name) { name.to_ascii_lowercase() } else { name.to_owned() };
     match schema.databases.get(&folded) {
@@ -37,7 +37,7 @@ fn database(state: &State, schema: &Schema, name: Option<&str>) -> Result<Arc<Da
     }
 }
 
-pub fn tables(state: &State, full: bool, name: Option<&str>, pattern: Option<&str>) -> Result<ResultSet> {
+pub fn tables(state: &State<'_>, full: bool, name: Option<&str>, pattern: Option<&str>) -> Result<ResultSet> {
     let schema = state.visible_schema();
     let database = database(state, &schema, name)?;
     let header = match pattern {
@@ -65,7 +65,7 @@ pub fn table_type(table: &TableDef) -> &'static str {
     }
 }
 
-pub fn open_tables(state: &State, name: Option<&str>) -> ResultSet {
+pub fn open_tables(state: &State<'_>, name: Option<&str>) -> ResultSet {
     let mut made = result(Columns::default().text("Database", 64).text("Table", 64).number("In_use").number("Name_locked"));
     let schema = state.visible_schema();
     for database in schema.databases.values().filter(|database| name.is_none_or(|name| database.name == name)) {
@@ -78,7 +78,7 @@ pub fn open_tables(state: &State, name: Option<&str>) -> ResultSet {
     made
 }
 
-pub fn columns(state: &State, table: &ObjectName<'_>, full: bool) -> Result<ResultSet> {
+pub fn columns(state: &State<'_>, table: &ObjectName<'_>, full: bool) -> Result<ResultSet> {
     let def = state.find_table(table)?;
     let def = views::present(&def, &state.schema())?;
     let columns = Columns::default().text("Field", 64).long_text("Type");
@@ -87,7 +87,7 @@ pub fn columns(state: &State, table: &ObjectName<'_>, full: bool) -> Result<Resu
     let columns = if full { columns.text("Privileges", 154).long_text("Comment") } else { columns };
     let mut made = result(columns);
     for (position, column) in def.named_columns() {
-        let Some(privileges) = column_privileges(&state.access, &def, &column.name) else { continue };
+        let Some(privileges) = column_privileges(&state.session.access, &def, &column.name) else { continue };
         let mut row = vec![text(&column.name), text(show_create::type_text(&column.ty))];
         if full {
             row.push(optional(is_text(&column.ty).then(|| column.ty.collation.name())));
@@ -117,7 +117,7 @@ pub fn column_privileges(access: &Access, def: &TableDef, column: &str) -> Optio
 }
 
 /// DESCRIBE table [column or pattern]
-pub fn describe(state: &State, table: &ObjectName<'_>, column: Option<&str>) -> Result<ResultSet> {
+pub fn describe(state: &State<'_>, table: &ObjectName<'_>, column: Option<&str>) -> Result<ResultSet> {
     let mut made = columns(state, table, false)?;
     if let Some(pattern) = column {
         made.rows.retain(|row| match &row[0] {
@@ -128,7 +128,7 @@ pub fn describe(state: &State, table: &ObjectName<'_>, column: Option<&str>) -> 
     Ok(made)
 }
 
-pub fn indexes(state: &State, table: &ObjectName<'_>) -> Result<ResultSet> {
+pub fn indexes(state: &State<'_>, table: &ObjectName<'_>) -> Result<ResultSet> {
     let def = state.find_table(table)?;
     let open = state.worker.shared.database.table(def.id);
     let columns = Columns::default()
@@ -175,7 +175,7 @@ pub fn indexes(state: &State, table: &ObjectName<'_>) -> Result<ResultSet> {
     Ok(made)
 }
 
-pub fn create_table(state: &State, table: &ObjectName<'_>) -> Result<ResultSet> {
+pub fn create_table(state: &State<'_>, table: &ObjectName<'_>) -> Result<ResultSet> {
     let def = state.find_table(table)?;
     let next = state.worker.shared.database.table(def.id).and_then(|table| table.next_auto_increment());
     let statement = state.quotes().table(show_create::show_create_table(&def, next));
@@ -184,7 +184,7 @@ pub fn create_table(state: &State, table: &ObjectName<'_>) -> Result<ResultSet> 
     Ok(made)
 }
 
-pub fn create_database(state: &State, name: &str, if_not_exists: bool) -> Result<ResultSet> {
+pub fn create_database(state: &State<'_>, name: &str, if_not_exists: bool) -> Result<ResultSet> {
     let schema = state.visible_schema();
     let def = database(state, &schema, Some(name))?;
     let statement = state.quotes().statement(show_create::show_create_database(&def, if_not_exists));
@@ -194,7 +194,7 @@ pub fn create_database(state: &State, name: &str, if_not_exists: bool) -> Result
 }
 
 /// SHOW TABLE STATUS
-pub fn status(state: &mut State, name: Option<&str>) -> Result<ResultSet> {
+pub fn status(state: &mut State<'_>, name: Option<&str>) -> Result<ResultSet> {
     let schema = state.visible_schema();
     let database = database(state, &schema, name)?;
     let columns = Columns::default()
@@ -284,8 +284,8 @@ pub fn created(def: &TableDef) -> Value<'static> {
 }
 
 /// A time in the session's time zone, without fraction, as SHOW prints it.
-pub fn local(state: &State, utc_us: i64) -> Value<'static> {
-    match state.vars.time_zone.to_civil(utc_us) {
+pub fn local(state: &State<'_>, utc_us: i64) -> Value<'static> {
+    match state.execution.vars.time_zone.to_civil(utc_us) {
         Some(civil) => Value::DateTime(DateTime { micros: 0, ..civil }),
         None => Value::Null,
     }

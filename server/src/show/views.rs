@@ -79,7 +79,7 @@ pub fn comment(def: &Arc<TableDef>, schema: &Schema) -> String {
 }
 
 /// SHOW CREATE VIEW, SHOW CREATE TABLE of a view
-pub fn create_view(state: &mut State, name: &ObjectName<'_>) -> Result<ResultSet> {
+pub fn create_view(state: &mut State<'_>, name: &ObjectName<'_>) -> Result<ResultSet> {
     let def = state.find_table(name)?;
     let Some(view) = &def.view else {
         let (database, table) = (def.database.clone(), def.name.clone());
@@ -88,7 +88,7 @@ pub fn create_view(state: &mut State, name: &ObjectName<'_>) -> Result<ResultSet
     if let Some(error) = problem(&def, &state.schema()) {
         state.note(Level::Warning, error.to_warning());
     }
-    let current = state.vars.database.as_deref();
+    let current = state.execution.vars.database.as_deref();
     let mut statement = match state.quotes().ansi {
         true => "CREATE VIEW ".to_owned(),
         false => format!(
