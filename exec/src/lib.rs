@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod boxed;
 mod clock;
 mod context;
 mod definition;
@@ -35,6 +36,7 @@ mod temporary;
 mod tests;
 mod wait;
 
+pub use boxed::boxed;
 pub use context::{Call, ExecContext, Fire, Host, LocalFuture, TriggerRow, VirtualRows};
 pub use definition::DefinitionExpressions;
 pub use dml::{ChangeInfo, DmlDone, column_error};

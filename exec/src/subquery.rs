@@ -9,6 +9,7 @@
 //! Q1: a subquery runs with what its arguments were when the evaluation paused; while it runs, nothing else of the statement does.
 //! Q2: what the row around it has gathered in [`expr::Waits`] is set aside while the subquery runs.
 
+use crate::boxed::boxed;
 use crate::context::{Call, LocalFuture};
 use crate::hash::ByteMap;
 use crate::operator::{Builder, Operator, Registry, SourceLock};
@@ -381,7 +382,7 @@ impl<'a> RunSubqueries<'a> for Subqueries<'a> {
     where
         'a: 'r,
     {
-        Box::pin(async move {
+        boxed(move || async move {
             let plan: &'a SubqueryPlan = &run.parts.subqueries[id];
             let outcomes = &*self.outcomes;
             if let Some(function) = &plan.call {

@@ -11,6 +11,7 @@ use super::foreign::{Checker, Writer};
 use super::given::{self, GivenRow};
 use super::triggers::{ChangedRow, InsertTriggers, NewRow};
 use super::{Changes, ViewJudge, rules, store};
+use crate::boxed::boxed;
 use crate::clock::Slice;
 use crate::context::ExecContext;
 use crate::operator::{Builder, Operator};
@@ -358,7 +359,7 @@ impl<'p> Inserting<'p> {
         let mut generate = self.fill(shared, raw, given, &mut values)?;
         if let Some(triggers) = &self.triggers {
             let row = self.new_row(generate);
-            generate = Box::pin(triggers.before_insert(Writer { worker, txn, shared }, row, &mut values)).await?;
+            generate = boxed(|| triggers.before_insert(Writer { worker, txn, shared }, row, &mut values)).await?;
         }
         if generate {
             generated = Some(self.number_row(worker, shared, &mut values).await?);
@@ -413,7 +414,7 @@ impl<'p> Inserting<'p> {
         let mut generate = self.auto.as_ref().is_some_and(|auto| asks_for_number(&values[auto.column], shared.session));
         if let Some(triggers) = &self.triggers {
             let row = self.new_row(generate);
-            generate = Box::pin(triggers.before_insert(Writer { worker, txn, shared }, row, values)).await?;
+            generate = boxed(|| triggers.before_insert(Writer { worker, txn, shared }, row, values)).await?;
         }
         let mut generated = None;
         if generate {

@@ -8,7 +8,7 @@ use super::Routine;
 use super::call::{Arguments, call_with};
 use crate::error::Result;
 use crate::session::{Answer, Client, State};
-use exec::Strictness;
+use exec::{Strictness, boxed};
 use protocol::RowFormat;
 use sql::ast::{CallProcedure, SetItem, SetValue, Statement};
 use sql::routine::{Action, NewValue};
@@ -28,7 +28,7 @@ pub async fn act(
         Action::Call { name, args } => {
             state.begin_other(&Statement::Call(&CallProcedure { name: *name, args: &[] })).await?;
             let args = Arguments::Bound { routine, args };
-            return Box::pin(call_with(state, client, name, args, format)).await;
+            return boxed(|| call_with(state, client, name, args, format)).await;
         }
         Action::SetUser { name, value } => {
             state.begin_other(&Statement::Set(&[])).await?;
@@ -78,6 +78,6 @@ pub async fn run_other(state: &mut State<'_>, client: &mut Client, statement: &S
             state.begin_other(statement).await?;
             state.roll_back_as(client, *end).await
         }
-        _ => Box::pin(state.run_other(client, statement, &[], format)).await,
+        _ => boxed(|| state.run_other(client, statement, &[], format)).await,
     }
 }

@@ -12,7 +12,7 @@ use crate::plan_cache::ResultTarget;
 use crate::variables::{self, Kind, Scope, VariableId};
 use accounts::privilege::Privileges;
 use conditions::Condition;
-use exec::{Constants, Prepared, Strictness};
+use exec::{Constants, Prepared, Strictness, boxed};
 use expr::ExprKind;
 use sql::Parsed;
 use sql::ast::{DataType, Expr, IntoTarget, Query, QueryBody, Select, SelectInto, SelectItem, Statement};
@@ -478,10 +478,12 @@ impl State<'_> {
         strictness: Strictness,
     ) -> Result<(Value<'static>, ColumnType)> {
         // Boxed: most values are computed without it.
-        Box::pin(self.until_current(async |state| {
-            let planned = state.plan_value(expr, params)?;
-            state.collect_value(&planned.entry, params, strictness).await
-        }))
+        boxed(|| {
+            self.until_current(async |state| {
+                let planned = state.plan_value(expr, params)?;
+                state.collect_value(&planned.entry, params, strictness).await
+            })
+        })
         .await
     }
 

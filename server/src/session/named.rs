@@ -11,6 +11,7 @@ use crate::counters::Command;
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
 use conditions::Condition;
+use exec::boxed;
 use protocol::RowFormat;
 use sql::HintedVariable;
 use sql::ast::{PrepareSource, Statement};
@@ -133,10 +134,10 @@ impl State<'_> {
             self.clear_warnings();
             self.info.counters.note(Command::CallProcedure);
             let given = crate::routine::Given { values: &values, names: using };
-            return Box::pin(crate::routine::call(self, client, call, given, format)).await;
+            return boxed(|| crate::routine::call(self, client, call, given, format)).await;
         }
         if !parsed.statement.info().plannable {
-            return Box::pin(self.run_other(client, &parsed.statement, &values, format)).await;
+            return boxed(|| self.run_other(client, &parsed.statement, &values, format)).await;
         }
         for _ in 0..PLAN_ATTEMPTS_MAX {
             let planned = match &before {

@@ -13,7 +13,7 @@ use crate::counters::Command;
 use crate::digests::Statistics;
 use crate::error::{Error, Result};
 use crate::plan_cache::{PlanEntry, definition_of};
-use exec::KeptRecords;
+use exec::{KeptRecords, boxed};
 use protocol::{OkPacket, Parameters, PrepareOk, RowFormat, Status, StmtExecute};
 use sql::Parsed;
 use sql::ast::{CreateTable, Statement};
@@ -280,13 +280,13 @@ impl PreparedStatement {
                     state.clear_warnings();
                     state.info.counters.note(Command::CallProcedure);
                     let given = crate::routine::Given { values: &bound, names: &[] };
-                    Box::pin(crate::routine::call(state, client, call, given, RowFormat::Binary)).await?;
+                    boxed(|| crate::routine::call(state, client, call, given, RowFormat::Binary)).await?;
                     return Ok(recycle(bound));
                 }
                 if self.parameters.count() > 0 {
                     let mut bound = recycle(values);
                     read_values(&mut self.parameters, state, execute, &mut bound)?;
-                    Box::pin(state.run_other(client, &parsed.statement, &bound, RowFormat::Binary)).await?;
+                    boxed(|| state.run_other(client, &parsed.statement, &bound, RowFormat::Binary)).await?;
                     return Ok(recycle(bound));
                 }
                 state.run_statement(client, &parsed.statement, RowFormat::Binary).await?;

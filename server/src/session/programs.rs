@@ -22,7 +22,7 @@ use crate::routine::Frame;
 use crate::show::Gathered;
 use crate::worker::Worker;
 use conditions::Condition;
-use exec::{ExecContext, LocalFuture, Prepared, VirtualRows};
+use exec::{ExecContext, LocalFuture, Prepared, VirtualRows, boxed};
 use expr::SessionVars;
 use sql::ast::Statement;
 use sql::routine::RoutineError;
@@ -168,19 +168,23 @@ impl exec::Host for ProgramHost<'_> {
 
     fn call<'c>(&'c self, call: exec::Call<'c>) -> LocalFuture<'c, expr::Result<Value<'static>>> {
         let exec::Call { txn, session, function, args, strict } = call;
-        Box::pin(self.inside(txn, session, async move |state: &mut State<'_>| {
-            let mut client = Client::nobody(&state.worker)?;
-            crate::routine::call_function(state, &mut client, function, args, strict).await
-        }))
+        boxed(move || {
+            self.inside(txn, session, async move |state: &mut State<'_>| {
+                let mut client = Client::nobody(&state.worker)?;
+                crate::routine::call_function(state, &mut client, function, args, strict).await
+            })
+        })
     }
 
     fn fire<'c>(&'c self, fire: exec::Fire<'c>) -> LocalFuture<'c, expr::Result<Vec<(usize, Value<'static>)>>> {
         let exec::Fire { txn, session, table, event, before, old, new } = fire;
         let triggers = crate::routine::Fired { table, event, before, old, new };
-        Box::pin(self.inside(txn, session, async move |state: &mut State<'_>| {
-            let mut client = Client::nobody(&state.worker)?;
-            crate::routine::fire(state, &mut client, triggers).await
-        }))
+        boxed(move || {
+            self.inside(txn, session, async move |state: &mut State<'_>| {
+                let mut client = Client::nobody(&state.worker)?;
+                crate::routine::fire(state, &mut client, triggers).await
+            })
+        })
     }
 
     fn virtual_rows(&self, table: &TableDef, equal: &[(usize, Vec<u8>)]) -> Option<Box<dyn VirtualRows + '_>> {

@@ -11,6 +11,7 @@ use crate::counters::count;
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
 use conditions::Condition;
+use exec::boxed;
 use protocol::RowFormat;
 use sql::ast::Statement;
 use std::rc::Rc;
@@ -189,7 +190,7 @@ impl State<'_> {
     pub async fn run_statement(&mut self, client: &mut Client, statement: &Statement<'_>, format: RowFormat) -> Result<()> {
         if !statement.info().plannable {
             // Boxed: rare, and it would make every session larger.
-            return Box::pin(self.run_other(client, statement, &[], format)).await;
+            return boxed(|| self.run_other(client, statement, &[], format)).await;
         }
         if self.inserts_into_system_table(statement) {
             return Box::pin(self.restore_rows(client, statement)).await;

@@ -24,7 +24,7 @@ use crate::plan_cache::{PlanEntry, ResultTarget, StatementKind, definition_of};
 use crate::show::Gathered;
 use conditions::Condition;
 use exec::load::ByteSource;
-use exec::{DmlDone, ExecContext, KeptRecords, KeptRows, Prepared, QueryDone, RowSink, Strictness};
+use exec::{DmlDone, ExecContext, KeptRecords, KeptRows, Prepared, QueryDone, RowSink, Strictness, boxed};
 use expr::{Level, UserVariable, kill};
 use protocol::{Capabilities, EncodedHead, OkPacket, RowEncoder, RowFormat, Status};
 use sql::ast::{LoadData, Statement};
@@ -109,7 +109,7 @@ impl State<'_> {
         let outcome = match plan.kind {
             StatementKind::Select => self.run_query(client, plan, params, to, gathered.as_ref(), lasting).await,
             // Boxed: rare, and it would make every session larger.
-            StatementKind::Load => Box::pin(self.run_load(client, plan, to, gathered.as_ref(), lasting)).await,
+            StatementKind::Load => boxed(|| self.run_load(client, plan, to, gathered.as_ref(), lasting)).await,
             _ => self.run_change(client, plan, params, gathered.as_ref(), lasting).await,
         };
         if let Some(txn) = self.execution.transaction.txn() {
@@ -598,7 +598,7 @@ async fn execute<T>(
 ) -> Result<T> {
     if plan.prepared.calls_programs() {
         // Boxed: rare, and it would make every session larger.
-        return Box::pin(programs::execute(state, plan, params, gathered, run)).await;
+        return boxed(|| programs::execute(state, plan, params, gathered, run)).await;
     }
     let State { worker, info, session, execution: Execution { vars, transaction, .. }, .. } = state;
     let access = &session.access;

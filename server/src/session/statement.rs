@@ -11,7 +11,7 @@ use crate::shared::Protection;
 use crate::show;
 use crate::text_log::Log;
 use conditions::Condition;
-use exec::Strictness;
+use exec::{Strictness, boxed};
 use expr::Level;
 use protocol::RowFormat;
 use sql::ast::{Histogram, Maintenance, ObjectName, Show, Statement, StatementInfo, TransactionEnd};
@@ -120,7 +120,7 @@ impl State<'_> {
                 return Err(Error::NotSupported("parameters in this kind of statement".to_owned()));
             }
             Statement::Show(what) => {
-                let result = Box::pin(show::show(self, what)).await?;
+                let result = boxed(|| show::show(self, what)).await?;
                 return self.write_result(client, &result, format).await;
             }
             Statement::Describe { table, column } => {
@@ -146,7 +146,7 @@ impl State<'_> {
             }
             Statement::Execute { name, using } => {
                 self.info.counters.note(Command::StmtExecute);
-                return Box::pin(self.execute_named(client, name, using, format)).await;
+                return boxed(|| self.execute_named(client, name, using, format)).await;
             }
             Statement::Deallocate { name } => {
                 self.info.counters.note(Command::StmtClose);
@@ -207,7 +207,7 @@ impl State<'_> {
                 }
             }
             Statement::Call(call) => {
-                return Box::pin(crate::routine::call(self, client, call, Default::default(), format)).await;
+                return boxed(|| crate::routine::call(self, client, call, Default::default(), format)).await;
             }
 
             Statement::Condition(text) => return Box::pin(crate::routine::alone(self, client, text, format)).await,
@@ -218,7 +218,7 @@ impl State<'_> {
             }
             definition => {
                 let _share = self.enter_definition(definition).await?;
-                let done = Box::pin(ddl::run(self, definition, given)).await;
+                let done = boxed(|| ddl::run(self, definition, given)).await;
                 self.forget_dropped_locks();
                 let done = done?;
                 self.execution.vars.row_count = done.affected as i64;
