@@ -106,8 +106,13 @@ impl Buffers {
 pub enum Stream {
     Tcp(os::net::TcpStream),
     Unix(os::net::UnixStream),
-    /// Output is discarded.
-    Nowhere,
+}
+
+impl Peer {
+    /// A client of this machine, without a network address.
+    pub fn local() -> Self {
+        Self { host: "localhost".into(), address: "localhost".into(), ip: None, is_local: true }
+    }
 }
 
 impl Stream {
@@ -115,7 +120,6 @@ impl Stream {
         match self {
             Stream::Tcp(stream) => (&*stream).read(buffer),
             Stream::Unix(stream) => (&*stream).read(buffer),
-            Stream::Nowhere => Ok(0),
         }
     }
 
@@ -123,16 +127,13 @@ impl Stream {
         match self {
             Stream::Tcp(stream) => (&*stream).write(bytes),
             Stream::Unix(stream) => (&*stream).write(bytes),
-            Stream::Nowhere => Ok(bytes.len()),
         }
     }
 
     /// The peer, as MySQL prints it in messages and in the process list.
     pub fn peer(&self) -> Peer {
         match self {
-            Stream::Unix(_) | Stream::Nowhere => {
-                Peer { host: "localhost".into(), address: "localhost".into(), ip: None, is_local: true }
-            }
+            Stream::Unix(_) => Peer::local(),
             Stream::Tcp(stream) => match stream.peer_addr() {
                 Ok(address) => {
                     let ip = address.ip().to_canonical();
@@ -205,7 +206,6 @@ impl Socket {
         let readiness = match &mut stream {
             Stream::Tcp(stream) => core.register(stream)?,
             Stream::Unix(stream) => core.register(stream)?,
-            Stream::Nowhere => Rc::default(),
         };
         readiness.writable.set(true);
         Ok(Self { core, stream, readiness, watches_writable: Cell::new(false), tls: None })
@@ -295,7 +295,6 @@ impl Socket {
         let descriptor = match &self.stream {
             Stream::Tcp(stream) => stream.as_raw_fd(),
             Stream::Unix(stream) => stream.as_raw_fd(),
-            Stream::Nowhere => return Ok(()),
         };
         self.core.watch_writable(&mut os::net::SourceFd(&descriptor), watch)
     }
@@ -350,7 +349,6 @@ impl Drop for Socket {
         match &mut self.stream {
             Stream::Tcp(stream) => self.core.deregister(stream),
             Stream::Unix(stream) => self.core.deregister(stream),
-            Stream::Nowhere => {}
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::scheduler::{Running, conclude};
 use crate::error::{Error, Result};
 use crate::routine;
-use crate::session::{Client, Connection, IDS, Listed, LoggedIn, Session, SessionInfo, State};
+use crate::session::{Connection, IDS, Listed, LoggedIn, Session, SessionInfo, State};
 use crate::variables::Setting;
 use crate::worker::Worker;
 use accounts::privilege::Privileges;
@@ -11,7 +11,7 @@ use accounts::{Identity, Name};
 use conditions::Condition;
 use expr::Level;
 use protocol::Capabilities;
-use reactor::connection::Stream;
+use reactor::connection::Peer;
 use std::rc::Rc;
 use std::sync::Arc;
 use types::event::EventDef;
@@ -62,11 +62,11 @@ async fn run(worker: &Rc<Worker>, event: &EventDef) {
         database: None,
         collation: 0,
     };
-    let mut connection = Connection::new(Stream::Nowhere.peer(), login.capabilities);
+    let mut connection = Connection::new(Peer::local(), login.capabilities);
     let mut session = Session::new(worker, &login);
     let mut state = State::new(worker, &info, &mut connection, &mut session);
     set_variables(&mut state, event);
-    let outcome = body(worker, &mut state, event).await;
+    let outcome = body(&mut state, event).await;
     if let Err(error) = &outcome {
         log(event, error);
     }
@@ -88,15 +88,14 @@ fn set_variables(state: &mut State<'_>, event: &EventDef) {
     state.refresh();
 }
 
-async fn body(worker: &Rc<Worker>, state: &mut State<'_>, event: &EventDef) -> Result<()> {
+async fn body(state: &mut State<'_>, event: &EventDef) -> Result<()> {
     let database = &event.program.database;
     if !state.session.access.database(database).has(Privileges::EVENT) {
         return Err(state.session.access.database_denied(database).into());
     }
     state.use_database(database)?;
     state.begin_statement();
-    let mut client = Client::nobody(worker)?;
-    routine::run_event(state, &mut client, &event.program).await
+    routine::run_event(state, &event.program).await
 }
 
 fn log(event: &EventDef, error: &Error) {

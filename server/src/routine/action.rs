@@ -7,7 +7,7 @@
 use super::Routine;
 use super::call::{Arguments, call_with};
 use crate::error::Result;
-use crate::session::{Answer, Client, State};
+use crate::session::{Answer, Recipient, State};
 use exec::{Strictness, boxed};
 use protocol::RowFormat;
 use sql::ast::{CallProcedure, SetItem, SetValue, Statement};
@@ -18,7 +18,7 @@ use types::Value;
 /// Runs an action of the program of the frame that the session holds (F1).
 pub async fn act(
     state: &mut State<'_>,
-    client: &mut Client,
+    client: &mut Recipient<'_>,
     routine: &Rc<Routine>,
     action: &Action<'_>,
     format: RowFormat,
@@ -63,7 +63,12 @@ pub async fn act(
 }
 
 /// Runs a statement that is no plan, as if a client had sent it.
-pub async fn run_other(state: &mut State<'_>, client: &mut Client, statement: &Statement<'_>, format: RowFormat) -> Result<()> {
+pub async fn run_other(
+    state: &mut State<'_>,
+    client: &mut Recipient<'_>,
+    statement: &Statement<'_>,
+    format: RowFormat,
+) -> Result<()> {
     match statement {
         // They take less than the room for the future of any statement.
         Statement::Begin { consistent_snapshot, read_only } => {

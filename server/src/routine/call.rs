@@ -4,7 +4,7 @@
 use super::{Frame, Routine, run};
 use crate::error::{Error, Result};
 use crate::plan_cache::definition_of;
-use crate::session::{Acting, Answer, Binder, Client, IDS, State};
+use crate::session::{Acting, Answer, Binder, IDS, Recipient, State};
 use crate::show::{Columns, result};
 use crate::variables::Setting;
 use accounts::privilege::Privileges;
@@ -87,7 +87,7 @@ impl Arguments<'_> {
 /// Runs CALL and writes its answer.
 pub async fn call(
     state: &mut State<'_>,
-    client: &mut Client,
+    client: &mut Recipient<'_>,
     call: &CallProcedure<'_>,
     given: Given<'_>,
     format: RowFormat,
@@ -98,7 +98,7 @@ pub async fn call(
 /// Like [`call`], for any source of the arguments.
 pub async fn call_with(
     state: &mut State<'_>,
-    client: &mut Client,
+    client: &mut Recipient<'_>,
     procedure: &ObjectName<'_>,
     args: Arguments<'_>,
     format: RowFormat,
@@ -198,7 +198,7 @@ impl Entry {
 /// Runs a routine in a frame of its own, with its own settings; returns the frame.
 pub async fn run_framed(
     state: &mut State<'_>,
-    client: &mut Client,
+    client: &mut Recipient<'_>,
     routine: &Rc<Routine>,
     entry: Entry,
     format: RowFormat,
@@ -226,7 +226,6 @@ pub async fn run_framed(
 /// Calls a stored function from inside of a statement. `strict`: an argument that does not fit its parameter is an error.
 pub async fn call_function(
     state: &mut State<'_>,
-    client: &mut Client,
     call: &FunctionCall,
     args: &[Value<'static>],
     strict: bool,
@@ -244,18 +243,18 @@ pub async fn call_function(
         values.push(exec::program::assign_as(&state.execution.vars, strict, value.clone(), &arg.ty, &to, name)?);
     }
     let entry = Entry::given(state, values, depth);
-    let frame = run_framed(state, client, &routine, entry, RowFormat::Text).await?;
+    let frame = run_framed(state, &mut Recipient::Nobody, &routine, entry, RowFormat::Text).await?;
     frame.returned.ok_or_else(|| Error::from(Condition::SpNoReturnEnd { name: (&def.name).into() }))
 }
 
 /// Runs the program of an event, in a session that is its own.
-pub async fn run_event(state: &mut State<'_>, client: &mut Client, def: &Arc<RoutineDef>) -> Result<()> {
+pub async fn run_event(state: &mut State<'_>, def: &Arc<RoutineDef>) -> Result<()> {
     let routine = Routine::of_event(state, def)?;
-    run_framed(state, client, &routine, Entry::new(Vec::new(), 0), RowFormat::Text).await.map(drop)
+    run_framed(state, &mut Recipient::Nobody, &routine, Entry::new(Vec::new(), 0), RowFormat::Text).await.map(drop)
 }
 
 /// SIGNAL, RESIGNAL, GET DIAGNOSTICS outside of a program.
-pub async fn alone(state: &mut State<'_>, client: &mut Client, text: &str, format: RowFormat) -> Result<()> {
+pub async fn alone(state: &mut State<'_>, client: &mut Recipient<'_>, text: &str, format: RowFormat) -> Result<()> {
     let collation = state.session.settings.connection_collation;
     let def = RoutineDef {
         database: state.execution.vars.database.as_deref().unwrap_or_default().to_owned(),
@@ -379,7 +378,7 @@ fn as_given(expr: &Expr<'_>, params: &[Value<'_>]) -> Option<(Value<'static>, Co
 }
 
 /// OUT and INOUT values go to their variables, or to the client.
-fn give_back(state: &mut State<'_>, client: &mut Client, frame: &Frame, outs: Vec<Out>) -> Result<()> {
+fn give_back(state: &mut State<'_>, client: &mut Recipient<'_>, frame: &Frame, outs: Vec<Out>) -> Result<()> {
     let mut sent = Vec::new();
     for (n, out) in outs.into_iter().enumerate() {
         let value = || crate::session::owned(&frame.values[n]);
@@ -390,9 +389,7 @@ fn give_back(state: &mut State<'_>, client: &mut Client, frame: &Frame, outs: Ve
             Out::Client => sent.push(n),
         }
     }
-    if sent.is_empty() {
-        return Ok(());
-    }
+    let Some(client) = client.client().filter(|_| !sent.is_empty()) else { return Ok(()) };
     let slots = &frame.routine.program().slots;
     let columns = sent.iter().fold(Columns::default(), |all, n| all.add(slots[*n].name, frame.local_type(*n), true));
     let columns = result(columns).columns;

@@ -7,7 +7,7 @@ use super::handler::{self, Handling};
 use super::{Frame, OpenCursor, Routine, action};
 use crate::error::{Error, Result};
 use crate::plan_cache::{PlanEntry, ResultTarget};
-use crate::session::{Client, Destination, Execution, PLAN_ATTEMPTS_MAX, Ran, State};
+use crate::session::{Destination, Execution, PLAN_ATTEMPTS_MAX, Ran, Recipient, State};
 use conditions::Condition;
 use exec::{KeptRows, Strictness};
 use expr::{Raised, UserVariable};
@@ -20,7 +20,7 @@ use types::{ColumnType, LobSize, TypeKind, Value};
 const SLICE: u32 = 256;
 
 /// Runs the program of the frame that the session holds (F1).
-pub async fn run(state: &mut State<'_>, client: &mut Client, routine: &Rc<Routine>, format: RowFormat) -> Result<()> {
+pub async fn run(state: &mut State<'_>, client: &mut Recipient<'_>, routine: &Rc<Routine>, format: RowFormat) -> Result<()> {
     let program = routine.program();
     let mut handling: Vec<Handling> = Vec::new();
     let mut at = 0;
@@ -190,7 +190,7 @@ fn set(state: &mut State<'_>, routine: &Routine, slot: u32, value: Value<'static
 /// Runs one instruction; which one is next.
 async fn step(
     state: &mut State<'_>,
-    client: &mut Client,
+    client: &mut Recipient<'_>,
     routine: &Rc<Routine>,
     at: usize,
     instr: &Instr<'_>,
@@ -285,7 +285,7 @@ pub fn assign(state: &mut State<'_>, slot: u32, value: Value<'static>, from: &Co
 /// Runs a statement with the frame's values as its parameters.
 async fn statement(
     state: &mut State<'_>,
-    client: &mut Client,
+    client: &mut Recipient<'_>,
     routine: &Rc<Routine>,
     code: &StatementCode<'_>,
     format: RowFormat,
@@ -321,7 +321,7 @@ async fn statement(
 }
 
 /// Runs a plan with the frame's values; see F2.
-async fn lend(state: &mut State<'_>, client: &mut Client, entry: &Rc<PlanEntry>, to: &mut Destination<'_>) -> Result<Ran> {
+async fn lend(state: &mut State<'_>, client: &mut Recipient<'_>, entry: &Rc<PlanEntry>, to: &mut Destination<'_>) -> Result<Ran> {
     let values = frame(state).take_values();
     let outcome = state.run_plan(client, entry, &values, to).await;
     frame(state).put_values(values);
@@ -341,7 +341,7 @@ fn store_fetched(state: &mut State<'_>, routine: &Routine, entry: &PlanEntry) ->
     outcome
 }
 
-async fn open(state: &mut State<'_>, client: &mut Client, routine: &Rc<Routine>, cursor: usize) -> Result<()> {
+async fn open(state: &mut State<'_>, client: &mut Recipient<'_>, routine: &Rc<Routine>, cursor: usize) -> Result<()> {
     if frame(state).cursors[cursor].is_some() {
         return Err(Error::from(Condition::SpCursorAlreadyOpen));
     }

@@ -8,7 +8,7 @@ use super::show::{Charsets, quoted_definer};
 use super::{Routine, define};
 use crate::ddl::{self, Done};
 use crate::error::{Error, Result};
-use crate::session::{Client, ResultSet, State};
+use crate::session::{Recipient, ResultSet, State};
 use crate::show::{Columns, number, optional, result, text};
 use crate::variables;
 use accounts::privilege::Privileges;
@@ -86,7 +86,7 @@ pub struct Fired<'c> {
 }
 
 /// Runs the triggers, one after the other; the columns of the new row that they have set.
-pub async fn fire(state: &mut State<'_>, client: &mut Client, fired: Fired<'_>) -> Result<Vec<(usize, Value<'static>)>> {
+pub async fn fire(state: &mut State<'_>, fired: Fired<'_>) -> Result<Vec<(usize, Value<'static>)>> {
     let mut set: Vec<(usize, Value<'static>)> = Vec::new();
     let concerned = |trigger: &&TriggerDef| (trigger.event, trigger.before) == (fired.event, fired.before);
     for trigger in fired.table.triggers.iter().filter(concerned) {
@@ -104,7 +104,7 @@ pub async fn fire(state: &mut State<'_>, client: &mut Client, fired: Fired<'_>) 
                 (None, None) => return Err(Error::Internal("a trigger without its row".to_owned())),
             };
         }
-        let mut frame = run_framed(state, client, &routine, Entry::new(values, depth), RowFormat::Text).await?;
+        let mut frame = run_framed(state, &mut Recipient::Nobody, &routine, Entry::new(values, depth), RowFormat::Text).await?;
         // The conditions of its statements do not belong to the outer statement.
         state.clear_warnings();
         for (field, column) in program.fields.iter().zip(&routine.columns).filter(|(field, _)| field.assigned) {

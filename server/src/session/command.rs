@@ -5,7 +5,7 @@ use super::kill::Killer;
 use super::login::{self, Claim, Entry, LoggedIn, Offer, Refused};
 use super::run::ResultSet;
 use super::state::{Answer, State};
-use super::{Client, Next, Service, write_error};
+use super::{Client, Next, Recipient, Service, write_error};
 use crate::counters::{Command as Counted, count};
 use crate::error::{Error, Result};
 use crate::plan_cache::definition_of;
@@ -62,8 +62,8 @@ impl Service<'_> {
             state.log_command(&command);
         }
         let outcome = match command {
-            Command::Query { sql, .. } => state.query(client, sql).await,
-            Command::StmtExecute(execute) => self.statements.execute(state, client, &execute).await,
+            Command::Query { sql, .. } => state.query(&mut Recipient::Client(client), sql).await,
+            Command::StmtExecute(execute) => self.statements.execute(state, &mut Recipient::Client(client), &execute).await,
             Command::StmtPrepare { sql } => self.statements.prepare(state, client, sql).await,
             Command::StmtSendLongData { statement_id, parameter, data } => {
                 self.statements.send_long_data(state, statement_id, parameter, data);
@@ -77,7 +77,7 @@ impl Service<'_> {
             Command::StmtFetch { statement_id, rows } => self.statements.fetch(state, client, statement_id, rows).await,
             // SHOW WARNINGS after a ping still shows the previous statement: some drivers ping before every statement.
             Command::Ping | Command::Debug => {
-                state.write_ok(client, &Answer::default());
+                state.write_ok(&mut Recipient::Client(client), &Answer::default());
                 Ok(())
             }
             Command::InitDb { database } => state.init_db(client, database),
@@ -89,8 +89,8 @@ impl Service<'_> {
                 self.reset_connection(client).await;
                 Ok(())
             }
-            Command::Refresh { .. } => state.refresh_all(client).await,
-            Command::Shutdown => state.check_shutdown().map(|()| state.shut_down(client)),
+            Command::Refresh { .. } => state.refresh_all(&mut Recipient::Client(client)).await,
+            Command::Shutdown => state.check_shutdown().map(|()| state.shut_down(&mut Recipient::Client(client))),
             Command::SetOption { option } => state.set_option(client, option),
             // The loop handles these two itself.
             Command::Quit | Command::ChangeUser(_) => return Ok(Next::Close),
@@ -133,7 +133,7 @@ impl Service<'_> {
             tracing::debug!(?error, "the current database is gone");
         }
         self.state.connection.changes.clear();
-        self.state.write_ok(client, &Answer::default());
+        self.state.write_ok(&mut Recipient::Client(client), &Answer::default());
     }
 
     /// COM_CHANGE_USER: authenticates again and resets the session.
@@ -180,7 +180,7 @@ impl Service<'_> {
         };
         match welcome {
             Ok(()) => {
-                self.state.write_ok(client, &Answer::default());
+                self.state.write_ok(&mut Recipient::Client(client), &Answer::default());
                 Ok(Next::Continue)
             }
             Err(error) => {
@@ -199,7 +199,7 @@ impl State<'_> {
         }
         self.clear_warnings();
         self.use_database(&name)?;
-        self.write_ok(client, &Answer::default());
+        self.write_ok(&mut Recipient::Client(client), &Answer::default());
         Ok(())
     }
 
@@ -244,12 +244,12 @@ impl State<'_> {
 
     async fn process_info(&mut self, client: &mut Client) -> Result<()> {
         let result: ResultSet = crate::show::process_list(self, false).await;
-        self.write_result(client, &result, RowFormat::Text).await
+        self.write_result(&mut Recipient::Client(client), &result, RowFormat::Text).await
     }
 
     async fn process_kill(&mut self, client: &mut Client, id: u32) -> Result<()> {
         self.kill(u64::from(id), expr::kill::CONNECTION)?;
-        self.write_ok(client, &Answer::default());
+        self.write_ok(&mut Recipient::Client(client), &Answer::default());
         Ok(())
     }
 
@@ -271,7 +271,7 @@ impl State<'_> {
     }
 
     /// COM_SHUTDOWN and SHUTDOWN
-    pub fn shut_down(&mut self, client: &mut Client) {
+    pub fn shut_down(&mut self, client: &mut Recipient<'_>) {
         tracing::info!(peer = self.connection.peer.address, "a client shuts the server down");
         self.write_ok(client, &Answer::default());
         self.worker.shared.begin_stop();
@@ -285,7 +285,7 @@ impl State<'_> {
         };
         let status = self.status();
         match self.connection.capabilities.has(protocol::Capabilities::DEPRECATE_EOF) {
-            true => self.write_ok(client, &Answer::default()),
+            true => self.write_ok(&mut Recipient::Client(client), &Answer::default()),
             false => protocol::put_eof(&mut client.output.writer, 0, status),
         }
         Ok(())

@@ -75,12 +75,19 @@ pub struct Client {
     pub input: Option<Box<Input>>,
 }
 
-impl Client {
-    /// A client that discards everything, for programs that run without a client.
-    pub fn nobody(worker: &Worker) -> crate::error::Result<Self> {
-        let socket = Socket::new(Rc::clone(&worker.core), Stream::Nowhere);
-        let socket = socket.map_err(|error| Error::Internal(format!("a client that is not there: {error}")))?;
-        Ok(Self { socket, output: Output::new(Rc::clone(&worker.buffers)), input: None })
+/// Who gets the answers of statements.
+pub enum Recipient<'c> {
+    Client(&'c mut Client),
+    /// Answers are dropped: events, programs inside statements, `init_connect`.
+    Nobody,
+}
+
+impl Recipient<'_> {
+    pub fn client(&mut self) -> Option<&mut Client> {
+        match self {
+            Self::Client(client) => Some(client),
+            Self::Nobody => None,
+        }
     }
 }
 
@@ -173,7 +180,7 @@ pub async fn serve(worker: Rc<Worker>, stream: Stream, id: u32, admin: bool) {
         service.state.log_connect(logged_in.database.as_deref(), welcome.as_ref().err());
     }
     match &welcome {
-        Ok(()) => service.state.write_ok(&mut client, &Answer::default()),
+        Ok(()) => service.state.write_ok(&mut Recipient::Client(&mut client), &Answer::default()),
         Err(error) => write_error(&mut client, error),
     }
     input.reader.set_payload_bytes_max(service.state.session.settings.packet_bytes_max);
@@ -324,9 +331,8 @@ impl Service<'_> {
             return Ok(());
         }
         state.info.begin("Connect", state.worker.core.now());
-        let mut nobody = Client::nobody(&state.worker)?;
         let multi_statements = std::mem::replace(&mut state.connection.multi_statements, true);
-        let outcome = catch_panic(pin!(state.query(&mut nobody, text.as_bytes()))).await;
+        let outcome = catch_panic(pin!(state.query(&mut Recipient::Nobody, text.as_bytes()))).await;
         state.connection.multi_statements = multi_statements;
         state.info.end(state.worker.core.now());
         let why = match outcome {
@@ -455,7 +461,7 @@ impl Service<'_> {
     ) -> Option<std::result::Result<Next, Lost>> {
         let spare = Input::new(Rc::clone(&self.state.worker.buffers));
         client.input = Some(Box::new(std::mem::replace(input, spare)));
-        let outcome = catch_panic(pin!(self.state.run_texts(client, text))).await;
+        let outcome = catch_panic(pin!(self.state.run_texts(&mut Recipient::Client(client), text))).await;
         *input = *client.input.take().expect("put there above");
         Some(self.conclude(client, outcome?))
     }

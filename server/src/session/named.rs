@@ -6,7 +6,7 @@ use super::prepared::check_other;
 use super::query::PLAN_ATTEMPTS_MAX;
 use super::run::{Destination, Ran, owned};
 use super::state::{Answer, State};
-use super::{Client, IDS};
+use super::{IDS, Recipient};
 use crate::counters::Command;
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
@@ -33,7 +33,7 @@ pub struct NamedStatement {
 
 impl State<'_> {
     /// PREPARE name FROM ...
-    pub fn prepare_named(&mut self, client: &mut Client, name: &str, source: &PrepareSource<'_>) -> Result<()> {
+    pub fn prepare_named(&mut self, client: &mut Recipient<'_>, name: &str, source: &PrepareSource<'_>) -> Result<()> {
         let key = name.to_lowercase();
         // As in MySQL, a failed PREPARE removes the statement of that name.
         self.forget_named(&key)?;
@@ -82,7 +82,13 @@ impl State<'_> {
     }
 
     /// EXECUTE name USING @a, ...
-    pub async fn execute_named(&mut self, client: &mut Client, name: &str, using: &[&str], format: RowFormat) -> Result<()> {
+    pub async fn execute_named(
+        &mut self,
+        client: &mut Recipient<'_>,
+        name: &str,
+        using: &[&str],
+        format: RowFormat,
+    ) -> Result<()> {
         let key = name.to_lowercase();
         let Some(statement) = self.session.named.get_mut(&key) else {
             return Err(Error::UnknownStatement { handler: name.to_owned(), given_to: "EXECUTE" });
@@ -101,7 +107,7 @@ impl State<'_> {
         outcome
     }
 
-    async fn execute_found(&mut self, client: &mut Client, key: &str, using: &[&str], format: RowFormat) -> Result<()> {
+    async fn execute_found(&mut self, client: &mut Recipient<'_>, key: &str, using: &[&str], format: RowFormat) -> Result<()> {
         let statement = &self.session.named[key];
         if statement.parameters != using.len() {
             return Err(Error::WrongArguments("EXECUTE"));
@@ -168,7 +174,7 @@ impl State<'_> {
     }
 
     /// DEALLOCATE PREPARE name
-    pub fn deallocate_named(&mut self, client: &mut Client, name: &str) -> Result<()> {
+    pub fn deallocate_named(&mut self, client: &mut Recipient<'_>, name: &str) -> Result<()> {
         if !self.forget_named(&name.to_lowercase())? {
             return Err(Error::UnknownStatement { handler: name.to_owned(), given_to: "DEALLOCATE PREPARE" });
         }

@@ -8,7 +8,7 @@ use super::query::PLAN_ATTEMPTS_MAX;
 use super::run::{Destination, Ran};
 use super::settings::IDS;
 use super::state::{Answer, State};
-use super::{Client, Planned, without_parameters};
+use super::{Client, Planned, Recipient, without_parameters};
 use crate::counters::Command;
 use crate::digests::Statistics;
 use crate::error::{Error, Result};
@@ -128,7 +128,7 @@ impl Statements {
     }
 
     /// COM_STMT_EXECUTE
-    pub async fn execute(&mut self, state: &mut State<'_>, client: &mut Client, execute: &StmtExecute<'_>) -> Result<()> {
+    pub async fn execute(&mut self, state: &mut State<'_>, client: &mut Recipient<'_>, execute: &StmtExecute<'_>) -> Result<()> {
         state.begin_statement();
         state.connection.more_results = false;
         let values = std::mem::take(&mut self.values);
@@ -189,7 +189,7 @@ impl Statements {
         statement.parameters.forget_long_data();
         statement.long_data_error = None;
         statement.cursor = None;
-        state.write_ok(client, &Answer::default());
+        state.write_ok(&mut Recipient::Client(client), &Answer::default());
         Ok(())
     }
 
@@ -246,7 +246,7 @@ impl PreparedStatement {
     async fn run(
         &mut self,
         state: &mut State<'_>,
-        client: &mut Client,
+        client: &mut Recipient<'_>,
         execute: &StmtExecute<'_>,
         values: Vec<Value<'static>>,
     ) -> Result<Vec<Value<'static>>> {
@@ -298,7 +298,7 @@ impl PreparedStatement {
     async fn run_plan(
         &mut self,
         state: &mut State<'_>,
-        client: &mut Client,
+        client: &mut Recipient<'_>,
         execute: &StmtExecute<'_>,
         values: Vec<Value<'static>>,
     ) -> Result<Vec<Value<'static>>> {

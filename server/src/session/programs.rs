@@ -11,7 +11,6 @@
 //! G3: `Execution::enclosing` has the enclosing statements. The program neither commits nor rolls back, and changes no
 //!     table that they use.
 
-use super::Client;
 use super::host::ServerHost;
 use super::info::SessionInfo;
 use super::state::{Connection, Execution, Session, State};
@@ -170,8 +169,7 @@ impl exec::Host for ProgramHost<'_> {
         let exec::Call { txn, session, function, args, strict } = call;
         boxed(move || {
             self.inside(txn, session, async move |state: &mut State<'_>| {
-                let mut client = Client::nobody(&state.worker)?;
-                crate::routine::call_function(state, &mut client, function, args, strict).await
+                crate::routine::call_function(state, function, args, strict).await
             })
         })
     }
@@ -179,12 +177,7 @@ impl exec::Host for ProgramHost<'_> {
     fn fire<'c>(&'c self, fire: exec::Fire<'c>) -> LocalFuture<'c, expr::Result<Vec<(usize, Value<'static>)>>> {
         let exec::Fire { txn, session, table, event, before, old, new } = fire;
         let triggers = crate::routine::Fired { table, event, before, old, new };
-        boxed(move || {
-            self.inside(txn, session, async move |state: &mut State<'_>| {
-                let mut client = Client::nobody(&state.worker)?;
-                crate::routine::fire(state, &mut client, triggers).await
-            })
-        })
+        boxed(move || self.inside(txn, session, async move |state: &mut State<'_>| crate::routine::fire(state, triggers).await))
     }
 
     fn virtual_rows(&self, table: &TableDef, equal: &[(usize, Vec<u8>)]) -> Option<Box<dyn VirtualRows + '_>> {

@@ -3,7 +3,7 @@
 //! A statement on rows is looked up in the worker's plan cache by its digest first, which needs neither a parse nor a plan; every
 //! other one is parsed. Each statement but the last announces that another result follows.
 
-use super::Client;
+use super::Recipient;
 use super::context::without_parameters;
 use super::run::{Destination, Ran};
 use super::state::{Answer, State};
@@ -22,7 +22,7 @@ pub const PLAN_ATTEMPTS_MAX: u32 = 16;
 
 impl State<'_> {
     /// Runs a text of one or several statements. An error ends the text.
-    pub async fn query(&mut self, client: &mut Client, text: &[u8]) -> Result<()> {
+    pub async fn query(&mut self, client: &mut Recipient<'_>, text: &[u8]) -> Result<()> {
         let decoded = match self.session.settings.client_narrow {
             Some(narrow) => narrow.decode(text),
             None => text.into(),
@@ -36,7 +36,7 @@ impl State<'_> {
     }
 
     /// Runs the statements of a UTF-8 text.
-    pub async fn run_texts(&mut self, client: &mut Client, text: &[u8]) -> Result<()> {
+    pub async fn run_texts(&mut self, client: &mut Recipient<'_>, text: &[u8]) -> Result<()> {
         let mut rest = text;
         self.connection.more_results = false;
         loop {
@@ -66,7 +66,7 @@ impl State<'_> {
     }
 
     /// Runs the first statement of `text` and returns where it ends.
-    async fn one(&mut self, client: &mut Client, text: &[u8]) -> Result<usize> {
+    async fn one(&mut self, client: &mut Recipient<'_>, text: &[u8]) -> Result<usize> {
         for _ in 0..PLAN_ATTEMPTS_MAX {
             match self.find_plan(text)? {
                 Found::Plan { entry, values, end } => {
@@ -164,14 +164,16 @@ impl State<'_> {
         Ok(())
     }
 
-    async fn parse_and_run(&mut self, client: &mut Client, text: &[u8]) -> Result<usize> {
+    async fn parse_and_run(&mut self, client: &mut Recipient<'_>, text: &[u8]) -> Result<usize> {
         let arena = self.worker.arena();
         let parsed = sql::parse(&arena, text, &self.session.settings.mode)?;
         self.look_behind(text, parsed.end)?;
         if parsed.params > 0 {
             return Err(Error::Sql(sql::Error::Syntax { near: "?".to_owned(), line: 1 }));
         }
-        if matches!(parsed.statement, Statement::LoadData(load) if load.local) && client.input.is_none() {
+        if matches!(parsed.statement, Statement::LoadData(load) if load.local)
+            && client.client().is_none_or(|client| client.input.is_none())
+        {
             self.connection.deferred = Some(text.into());
             return Ok(text.len());
         }
@@ -187,7 +189,12 @@ impl State<'_> {
     }
 
     /// Runs a parsed statement and writes its answer.
-    pub async fn run_statement(&mut self, client: &mut Client, statement: &Statement<'_>, format: RowFormat) -> Result<()> {
+    pub async fn run_statement(
+        &mut self,
+        client: &mut Recipient<'_>,
+        statement: &Statement<'_>,
+        format: RowFormat,
+    ) -> Result<()> {
         if !statement.info().plannable {
             // Boxed: rare, and it would make every session larger.
             return boxed(|| self.run_other(client, statement, &[], format)).await;

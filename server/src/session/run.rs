@@ -7,7 +7,6 @@
 //!
 //! A failed statement is undone; after a deadlock the whole transaction is.
 
-use super::Client;
 use super::context::without_parameters;
 use super::cursor_sink::CursorSink;
 use super::host::ServerHost;
@@ -18,13 +17,14 @@ use super::programs;
 use super::query::PLAN_ATTEMPTS_MAX;
 use super::state::{Answer, Execution, State};
 use super::transaction::Hold;
+use super::{Client, Recipient};
 use crate::error::{Error, Result};
 use crate::latin1::Narrow;
 use crate::plan_cache::{PlanEntry, ResultTarget, StatementKind, definition_of};
 use crate::show::Gathered;
 use conditions::Condition;
 use exec::load::ByteSource;
-use exec::{DmlDone, ExecContext, KeptRecords, KeptRows, Prepared, QueryDone, RowSink, Strictness, boxed};
+use exec::{DmlDone, ExecContext, KeptRecords, KeptRows, NullSink, Prepared, QueryDone, RowSink, Strictness, boxed};
 use expr::{Level, UserVariable, kill};
 use protocol::{Capabilities, EncodedHead, OkPacket, RowEncoder, RowFormat, Status};
 use sql::ast::{LoadData, Statement};
@@ -62,7 +62,7 @@ impl State<'_> {
     /// sent already.
     pub async fn run_plan(
         &mut self,
-        client: &mut Client,
+        client: &mut Recipient<'_>,
         plan: &Rc<PlanEntry>,
         params: &[Value<'_>],
         to: &mut Destination<'_>,
@@ -153,7 +153,7 @@ impl State<'_> {
 
     async fn run_query(
         &mut self,
-        client: &mut Client,
+        client: &mut Recipient<'_>,
         plan: &Rc<PlanEntry>,
         params: &[Value<'_>],
         to: &mut Destination<'_>,
@@ -169,6 +169,11 @@ impl State<'_> {
         }
         match to {
             Destination::Client(format) => {
+                let Some(client) = client.client() else {
+                    let done = execute_query(self, plan, params, gathered, &mut NullSink::default()).await?;
+                    self.finish_query(&done, lasting).await;
+                    return Ok(());
+                };
                 let mut sink = ClientSink::new(self, client, plan, *format);
                 let mark = (sink.client.output.writer.len(), sink.client.output.writer.sequence());
                 let done = execute_query(self, plan, params, gathered, &mut sink).await;
@@ -190,7 +195,9 @@ impl State<'_> {
                 let mut sink = CursorSink::new(plan.prepared.columns().len(), rows);
                 let done = execute_query(self, plan, params, gathered, &mut sink).await?;
                 self.finish_query(&done, lasting).await;
-                self.write_cursor_head(client, plan, &done);
+                if let Some(client) = client.client() {
+                    self.write_cursor_head(client, plan, &done);
+                }
             }
             Destination::Rows(rows) => {
                 let done = execute_query(self, plan, params, gathered, *rows).await?;
@@ -233,7 +240,7 @@ impl State<'_> {
 
     async fn run_change(
         &mut self,
-        client: &mut Client,
+        client: &mut Recipient<'_>,
         plan: &Rc<PlanEntry>,
         params: &[Value<'_>],
         gathered: Option<&Gathered>,
@@ -244,7 +251,7 @@ impl State<'_> {
         Ok(())
     }
 
-    async fn finish_change(&mut self, client: &mut Client, done: &DmlDone, lasting: bool) {
+    async fn finish_change(&mut self, client: &mut Recipient<'_>, done: &DmlDone, lasting: bool) {
         self.execution.vars.row_count = done.affected as i64;
         self.session.measured.affected += done.affected;
         if !lasting {
@@ -258,7 +265,7 @@ impl State<'_> {
     }
 
     /// LOAD DATA: binds the statement, and runs it over its file.
-    pub async fn load_data(&mut self, client: &mut Client, load: &LoadData<'_>) -> Result<()> {
+    pub async fn load_data(&mut self, client: &mut Recipient<'_>, load: &LoadData<'_>) -> Result<()> {
         let file = self.in_file(load)?;
         for _ in 0..PLAN_ATTEMPTS_MAX {
             let planned = self.plan(&without_parameters(Statement::LoadData(load)))?;
@@ -275,7 +282,7 @@ impl State<'_> {
 
     async fn run_load(
         &mut self,
-        client: &mut Client,
+        client: &mut Recipient<'_>,
         plan: &Rc<PlanEntry>,
         from: &mut Destination<'_>,
         gathered: Option<&Gathered>,
@@ -286,6 +293,7 @@ impl State<'_> {
         };
         let done = match file.local {
             true => {
+                let Some(client) = client.client() else { return Err(Error::Exec(expr::Error::ClientGone)) };
                 let mut source = file.ask(client, self);
                 let done = execute_load(self, plan, gathered, &mut source, file.charset).await;
                 source.finish().await?;
@@ -305,7 +313,7 @@ impl State<'_> {
     /// SELECT ... INTO @a, @b
     async fn run_into_variables(
         &mut self,
-        client: &mut Client,
+        client: &mut Recipient<'_>,
         places: &[Place],
         plan: &Rc<PlanEntry>,
         params: &[Value<'_>],
@@ -357,7 +365,7 @@ impl State<'_> {
     /// SELECT ... INTO OUTFILE, INTO DUMPFILE
     async fn run_into_file(
         &mut self,
-        client: &mut Client,
+        client: &mut Recipient<'_>,
         target: &FileTarget,
         plan: &Rc<PlanEntry>,
         params: &[Value<'_>],
@@ -487,7 +495,22 @@ impl State<'_> {
     }
 
     /// Writes a result set that the server made itself.
-    pub async fn write_result(&mut self, client: &mut Client, result: &ResultSet, format: RowFormat) -> Result<()> {
+    pub async fn write_result(&mut self, client: &mut Recipient<'_>, result: &ResultSet, format: RowFormat) -> Result<()> {
+        let rows = result.rows.len() as u64;
+        let done = QueryDone { rows, found: rows, last_insert_id: 0 };
+        if let Some(client) = client.client() {
+            self.write_rows(client, result, format).await?;
+        }
+        self.execution.vars.found_rows = done.found;
+        self.execution.vars.row_count = -1;
+        self.session.measured.sent += done.rows;
+        if let Some(client) = client.client() {
+            self.write_rows_end(client, &done, Status::default());
+        }
+        Ok(())
+    }
+
+    async fn write_rows(&mut self, client: &mut Client, result: &ResultSet, format: RowFormat) -> Result<()> {
         let results = self.session.settings.results;
         let definitions: Vec<_> = result.columns.iter().map(|column| definition_of(column, results)).collect();
         protocol::put_result_head(&mut client.output.writer, self.connection.capabilities, &definitions, self.status());
@@ -503,12 +526,6 @@ impl State<'_> {
                 sent.map_err(|_| Error::Exec(expr::Error::ClientGone))?;
             }
         }
-        let rows = result.rows.len() as u64;
-        let done = QueryDone { rows, found: rows, last_insert_id: 0 };
-        self.execution.vars.found_rows = done.found;
-        self.execution.vars.row_count = -1;
-        self.session.measured.sent += done.rows;
-        self.write_rows_end(client, &done, Status::default());
         Ok(())
     }
 

@@ -10,7 +10,7 @@
 //!
 //! Also writes answers without rows.
 
-use super::Client;
+use super::Recipient;
 use super::info::{OpenTransaction, SessionInfo};
 use super::login::LoggedIn;
 use super::named::NamedStatements;
@@ -467,14 +467,12 @@ impl<'s> State<'s> {
     }
 
     /// Writes the answer of a statement without rows.
-    pub fn write_ok(&mut self, client: &mut Client, answer: &Answer<'_>) {
+    pub fn write_ok(&mut self, client: &mut Recipient<'_>, answer: &Answer<'_>) {
         let status = self.status();
         let warnings = self.own_warning_count();
         self.note_transaction();
         // The statements of a stored program do not answer the client.
-        if self.execution.frame.is_some() {
-            return;
-        }
+        let Some(client) = client.client().filter(|_| self.execution.frame.is_none()) else { return };
         let mut packet = OkPacket {
             affected_rows: answer.affected,
             last_insert_id: answer.last_insert_id,

@@ -1,6 +1,6 @@
 //! Statements that are not plans: transactions, SET, SHOW, definitions, administration.
 
-use super::Client;
+use super::Recipient;
 use super::counted::command_of;
 use super::run::ResultSet;
 use super::state::{Answer, State};
@@ -27,7 +27,7 @@ impl State<'_> {
     /// Runs a statement that is not about rows of tables, and writes its answer. `given`: the parameters of a prepared statement.
     pub async fn run_other(
         &mut self,
-        client: &mut Client,
+        client: &mut Recipient<'_>,
         statement: &Statement<'_>,
         given: &[Value<'_>],
         format: RowFormat,
@@ -91,7 +91,7 @@ impl State<'_> {
 
     async fn run_begun(
         &mut self,
-        client: &mut Client,
+        client: &mut Recipient<'_>,
         statement: &Statement<'_>,
         given: &[Value<'_>],
         format: RowFormat,
@@ -236,7 +236,7 @@ impl State<'_> {
     /// BEGIN and START TRANSACTION; commits an open transaction.
     pub async fn begin_transaction(
         &mut self,
-        client: &mut Client,
+        client: &mut Recipient<'_>,
         read_only: Option<bool>,
         consistent_snapshot: bool,
     ) -> Result<()> {
@@ -252,12 +252,12 @@ impl State<'_> {
     }
 
     /// COMMIT
-    pub async fn commit(&mut self, client: &mut Client) -> Result<()> {
+    pub async fn commit(&mut self, client: &mut Recipient<'_>) -> Result<()> {
         self.commit_as(client, TransactionEnd::default()).await
     }
 
     /// ROLLBACK
-    pub async fn roll_back(&mut self, client: &mut Client) -> Result<()> {
+    pub async fn roll_back(&mut self, client: &mut Recipient<'_>) -> Result<()> {
         self.roll_back_as(client, TransactionEnd::default()).await
     }
 
@@ -267,14 +267,14 @@ impl State<'_> {
         self.execution.transaction.set_savepoint(&worker, &self.session.settings, name);
     }
 
-    pub async fn commit_as(&mut self, client: &mut Client, end: TransactionEnd) -> Result<()> {
+    pub async fn commit_as(&mut self, client: &mut Recipient<'_>, end: TransactionEnd) -> Result<()> {
         let worker = Rc::clone(&self.worker);
         let characteristics = self.execution.transaction.characteristics();
         self.execution.transaction.commit(&worker).await;
         self.finish_transaction(client, end, characteristics)
     }
 
-    pub async fn roll_back_as(&mut self, client: &mut Client, end: TransactionEnd) -> Result<()> {
+    pub async fn roll_back_as(&mut self, client: &mut Recipient<'_>, end: TransactionEnd) -> Result<()> {
         let worker = Rc::clone(&self.worker);
         let characteristics = self.execution.transaction.characteristics();
         self.execution.transaction.rollback(&worker).await;
@@ -284,7 +284,7 @@ impl State<'_> {
     /// AND CHAIN, RELEASE
     fn finish_transaction(
         &mut self,
-        client: &mut Client,
+        client: &mut Recipient<'_>,
         end: TransactionEnd,
         characteristics: super::transaction::Characteristics,
     ) -> Result<()> {
@@ -301,7 +301,7 @@ impl State<'_> {
         Ok(())
     }
 
-    async fn kill_statement(&mut self, client: &mut Client, query: bool, id: &sql::ast::Expr<'_>) -> Result<()> {
+    async fn kill_statement(&mut self, client: &mut Recipient<'_>, query: bool, id: &sql::ast::Expr<'_>) -> Result<()> {
         let (value, _) = self.evaluate(id).await?;
         let id = match value {
             Value::Int(id) if id >= 0 => id as u64,

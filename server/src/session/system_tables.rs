@@ -5,7 +5,7 @@
 //! (`accounts::restore`); rows for other tables are dropped with a warning that names the table. The statements need
 //! the same privileges as in MySQL.
 
-use super::{Client, State};
+use super::{Recipient, State};
 use crate::error::{Error, Result};
 use crate::session::Answer;
 use crate::text_log::Log;
@@ -129,7 +129,7 @@ impl State<'_> {
     }
 
     /// INSERT and REPLACE of a dump.
-    pub async fn restore_rows(&mut self, client: &mut Client, statement: &Statement<'_>) -> Result<()> {
+    pub async fn restore_rows(&mut self, client: &mut Recipient<'_>, statement: &Statement<'_>) -> Result<()> {
         self.begin_other(statement).await?;
         let Statement::Insert(insert) = statement else { return Ok(()) };
         let InsertSource::Values(rows) = insert.source else { return Ok(()) };
@@ -204,7 +204,7 @@ impl State<'_> {
     }
 
     /// COM_REFRESH
-    pub async fn refresh_all(&mut self, client: &mut Client) -> Result<()> {
+    pub async fn refresh_all(&mut self, client: &mut Recipient<'_>) -> Result<()> {
         self.check_reload()?;
         self.flush_privileges().await?;
         self.reopen_logs(&Log::ALL).await?;
