@@ -4,7 +4,7 @@
 use super::{Frame, Routine, run};
 use crate::error::{Error, Result};
 use crate::plan_cache::definition_of;
-use crate::session::{Acting, Answer, Binder, IDS, Recipient, State};
+use crate::session::{Acting, Answer, Binder, IDS, ProgramSettings, Recipient, State};
 use crate::show::{Columns, result};
 use crate::variables::Setting;
 use accounts::privilege::Privileges;
@@ -423,6 +423,9 @@ struct Others {
     database: Option<Rc<str>>,
     collation: Setting,
     charset: Setting,
+    settings: ProgramSettings,
+    /// `Session::refreshed` when the routine began: as long as it is the same, no other setting has changed.
+    refreshed: u32,
 }
 
 impl Around {
@@ -444,12 +447,13 @@ impl Around {
                 state.act_again_as(caller);
                 return Err(error);
             }
-            return Ok(Self { caller: Some(caller), ..Self::settle(state, def) });
+            return Ok(Self { caller: Some(caller), ..Self::settle(state, routine) });
         }
-        Ok(Self::settle(state, &routine.def))
+        Ok(Self::settle(state, routine))
     }
 
-    fn settle(state: &mut State<'_>, def: &RoutineDef) -> Self {
+    fn settle(state: &mut State<'_>, routine: &Routine) -> Self {
+        let def = &routine.def;
         let mode = state.session.variables.get(IDS.sql_mode).as_u64();
         let is_same = mode == def.sql_mode
             && state.session.settings.connection_collation == def.connection_collation
@@ -458,14 +462,24 @@ impl Around {
             return Self { caller: None, mode, others: None };
         }
         let others = Others {
-            database: state.execution.vars.database.replace(def.database.as_str().into()),
+            database: state.execution.vars.database.replace(Rc::clone(&routine.database)),
             collation: state.session.variables.get(IDS.collation_connection).clone(),
             charset: state.session.variables.get(IDS.character_set_connection).clone(),
+            settings: state.session.settings.of_program(),
+            refreshed: state.session.refreshed,
         };
+        let [collation, charset] = &routine.client_settings;
         state.session.variables.set(IDS.sql_mode, Setting::UInt(def.sql_mode));
-        state.session.variables.set(IDS.collation_connection, Setting::Text(def.connection_collation.name().into()));
-        state.session.variables.set(IDS.character_set_connection, Setting::Text(def.connection_collation.charset().into()));
-        state.refresh();
+        state.session.variables.set(IDS.collation_connection, collation.clone());
+        state.session.variables.set(IDS.character_set_connection, charset.clone());
+        match routine.settings.get() {
+            Some((outer, own)) if outer == others.settings.bind_key => state.exchange_settings(own),
+            _ => {
+                state.refresh();
+                routine.settings.set(Some((others.settings.bind_key, state.session.settings.of_program())));
+                return Self { caller: None, mode, others: Some(Others { refreshed: state.session.refreshed, ..others }) };
+            }
+        }
         Self { caller: None, mode, others: Some(others) }
     }
 
@@ -479,13 +493,16 @@ impl Around {
             return;
         }
         state.session.variables.set(IDS.sql_mode, Setting::UInt(self.mode));
-        if let Some(others) = self.others {
-            // The routine may have dropped it.
-            let schema = state.schema();
-            state.execution.vars.database = others.database.filter(|name| schema.databases.contains_key(&**name));
-            state.session.variables.set(IDS.collation_connection, others.collation);
-            state.session.variables.set(IDS.character_set_connection, others.charset);
+        let Some(others) = self.others else { return state.refresh() };
+        // The routine may have dropped it.
+        let schema = state.schema();
+        let is_there = others.database.as_ref().is_none_or(|name| schema.databases.contains_key(&**name));
+        state.execution.vars.database = others.database.filter(|_| is_there);
+        state.session.variables.set(IDS.collation_connection, others.collation);
+        state.session.variables.set(IDS.character_set_connection, others.charset);
+        match is_there && state.session.refreshed == others.refreshed {
+            true => state.exchange_settings(others.settings),
+            false => state.refresh(),
         }
-        state.refresh();
     }
 }

@@ -4,13 +4,14 @@ use super::{Frame, Routine};
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
 use crate::session::{Binder, Bound, KeptPlan, Planned, State};
+use crate::variables::Setting;
 use accounts::Name;
 use conditions::Condition;
 use exec::Strictness;
 use sql::ast::DataType;
 use sql::plan::StoredFunction;
 use sql::routine::{ExprCode, HandlerCondition, KeptProgram, ProgramKind, RoutineError, SlotType, StatementCode};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use types::schema::{RoutineDef, TableDef, TriggerDef};
@@ -75,7 +76,24 @@ impl Routine {
         let definer = (!def.invoker).then(|| Name::from_plain(&def.definer));
         let (def, table) = (Arc::clone(def), table.cloned());
         let types = RefCell::new(types);
-        Ok(Rc::new(Self { def, table, definer, program: kept, columns, types, returns, works, handles_warnings }))
+        let database = def.database.as_str().into();
+        let [collation, charset] = [def.connection_collation.name(), def.connection_collation.charset()];
+        let client_settings = [collation, charset].map(|name| Setting::Text(name.into()));
+        let settings = Cell::new(None);
+        Ok(Rc::new(Self {
+            def,
+            table,
+            definer,
+            program: kept,
+            columns,
+            types,
+            returns,
+            works,
+            database,
+            client_settings,
+            settings,
+            handles_warnings,
+        }))
     }
 
     /// The further errors of CREATE: a function without RETURN, SET of an unknown variable.

@@ -35,13 +35,14 @@ pub use show::{Charsets, charset_values, parameters, quoted, quoted_definer, rou
 pub use trigger::{Fired, create_trigger, drop_trigger, fire, show_create_trigger, trigger_rows, triggers_status};
 
 use crate::error::Result;
-use crate::session::State;
+use crate::session::{ProgramSettings, State};
+use crate::variables::Setting;
 use accounts::Name;
 use compile::Work;
 use exec::KeptRows;
 use sql::plan::StoredFunction;
 use sql::routine::{KeptProgram, Program};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -64,6 +65,12 @@ pub struct Routine {
     types: RefCell<Vec<ColumnType>>,
     /// The bound pieces of code, by number.
     works: Vec<RefCell<Option<Work>>>,
+    /// The database that it belongs to, which is the current one while it runs.
+    database: Rc<str>,
+    /// collation_connection and character_set_connection while it runs.
+    client_settings: [Setting; 2],
+    /// Its settings for a caller whose binding key is the first.
+    settings: Cell<Option<(u64, ProgramSettings)>>,
     /// Some handler is for warnings or NOT FOUND, which statements without an error may raise.
     handles_warnings: bool,
 }

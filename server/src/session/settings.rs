@@ -69,6 +69,15 @@ pub struct Settings {
     pub bind_key: u64,
 }
 
+/// The settings that a stored program keeps from its definition.
+#[derive(Clone, Copy, Debug)]
+pub struct ProgramSettings {
+    pub mode: SqlMode,
+    pub connection_collation: CollationId,
+    /// See [`Settings::bind_key`].
+    pub bind_key: u64,
+}
+
 pub const ISOLATION_LEVELS: [txn::Isolation; 4] = [
     txn::Isolation::ReadUncommitted,
     txn::Isolation::ReadCommitted,
@@ -123,6 +132,18 @@ impl Settings {
         };
         settings.bind_key = settings.key(variables, database);
         settings
+    }
+
+    /// The part that stored programs have of their own.
+    pub fn of_program(&self) -> ProgramSettings {
+        let Self { mode, connection_collation, bind_key, .. } = *self;
+        ProgramSettings { mode, connection_collation, bind_key }
+    }
+
+    /// Exchanges that part.
+    pub fn set_program(&mut self, own: ProgramSettings) {
+        let ProgramSettings { mode, connection_collation, bind_key } = own;
+        (self.mode, self.connection_collation, self.bind_key) = (mode, connection_collation, bind_key);
     }
 
     /// Hashes everything that binding reads of the session, except the schema.

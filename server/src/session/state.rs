@@ -15,7 +15,7 @@ use super::info::{OpenTransaction, SessionInfo};
 use super::login::LoggedIn;
 use super::named::NamedStatements;
 use super::programs::Enclosing;
-use super::settings::{self, IDS, Settings};
+use super::settings::{self, IDS, ProgramSettings, Settings};
 use super::temporary::TemporaryTables;
 use super::transaction::Transaction;
 use crate::counters::count;
@@ -342,6 +342,13 @@ impl<'s> State<'s> {
         let slow_ns = self.session.variables.get(IDS.long_query_time).as_f64() * 1e9;
         self.session.slow_ticks = (slow_ns / self.worker.shared.tick_clock.nanos_per_tick()) as u64;
         self.apply_settings();
+    }
+
+    /// Gives the session and the execution the settings of a program, or its caller's again. The caller sets the
+    /// variables that belong to them, and the database.
+    pub fn exchange_settings(&mut self, own: ProgramSettings) {
+        self.session.settings.set_program(own);
+        (self.execution.vars.sql_mode, self.execution.vars.collation) = (own.mode, own.connection_collation);
     }
 
     /// Gives the execution the session's settings, if they have changed.
