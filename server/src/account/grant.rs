@@ -10,7 +10,7 @@ use accounts::model::{Account, DatabaseGrant, Name, ProxyGrant, RoleGrant, Routi
 use accounts::privilege::{DYNAMIC, Privileges};
 use accounts::{Accounts, Notes, SYSTEM_USER, special};
 use conditions::Condition;
-use sql::ast::{AccountName, AccountStatement, GrantLevel, ObjectName, PrivilegeSpec, RevokeFrom};
+use sql::ast::{AccountName, GrantLevel, ObjectName, PrivilegeSpec, RevokeFrom, RoleChoice};
 use std::sync::Arc;
 use types::schema::TableDef;
 
@@ -40,87 +40,123 @@ impl Set {
     }
 }
 
-/// Runs a statement that grants or revokes privileges or roles; returns its warnings.
-pub async fn run(state: &mut State<'_>, statement: &AccountStatement<'_>, access: &Access) -> Result<Notes> {
-    let list = |names: &[AccountName<'_>]| names.iter().map(|name| named(access, name)).collect::<Vec<Name>>();
-    match *statement {
-        AccountStatement::Grant { privileges, level, to, grant_option, grantor } => {
-            let level = level_of(state, &level)?;
-            let mut set = set_of(privileges, &level)?;
-            if grant_option {
-                set.whole = set.whole.with(Privileges::GRANT);
-            }
-            may_grant(access, &level, &set)?;
-            if let Some((grantor, roles)) = grantor {
-                check_grantor(state, &named(access, &grantor), &Choice::new(access, &roles), &level)?;
-            }
-            complete(state, &level, &mut set, true)?;
-            let to = list(to);
-            guard(state, access, &to)?;
-            if set.dynamic.iter().any(|name| name == SYSTEM_USER) {
-                refuse_mandatory(state, &to)?;
-            }
-            change(state, move |accounts| to.iter().try_for_each(|name| grant(accounts, name, &level, &set))).await?;
-            Ok(Notes::new())
-        }
-        AccountStatement::Revoke { privileges, level, from } => {
-            let level = level_of(state, &level)?;
-            let (known, notes) = registered(privileges, &level);
-            let mut set = set_of(&known, &level)?;
-            may_grant(access, &level, &set)?;
-            complete(state, &level, &mut set, false)?;
-            let from = Revokees::new(state, access, from)?;
-            let original = state.session.variables.get(crate::variables::known("original_server_version")).as_u64();
-            let lacking = Lacking { if_exists: from.if_exists, is_older: original < ALL_MUST_BE_GRANTED };
-            let take = move |accounts: &mut Accounts| {
-                from.each(accounts, |accounts, name| revoke(accounts, name, &level, &set, lacking))
-            };
-            Ok([notes, change(state, take).await?].concat())
-        }
-        AccountStatement::RevokeAll { from } => {
-            manage(access, Privileges::UPDATE)?;
-            let from = Revokees::new(state, access, from)?;
-            change(state, move |accounts| from.each(accounts, |accounts, name| revoke_all(accounts, name).map(|()| Notes::new())))
-                .await
-        }
-        AccountStatement::GrantProxy { on, to, grant_option } => {
-            let (proxied, to) = (named(access, &on), list(to));
-            may_grant_proxy(state, access, &proxied)?;
-            guard(state, access, to.iter().chain([&proxied]))?;
-            let grant = ProxyGrant { proxied, grant_option };
-            change(state, move |accounts| to.iter().try_for_each(|name| grant_proxy(accounts, name, &grant))).await?;
-            Ok(Notes::new())
-        }
-        AccountStatement::RevokeProxy { on, from } => {
-            let proxied = named(access, &on);
-            may_grant_proxy(state, access, &proxied)?;
-            guard(state, access, [&proxied])?;
-            let from = Revokees::new(state, access, from)?;
-            let take = move |accounts: &mut Accounts, name: &Name| revoke_proxy(accounts, name, &proxied).map(|()| Notes::new());
-            change(state, move |accounts| from.each(accounts, take)).await
-        }
-        AccountStatement::GrantRoles { roles, to, admin_option } => {
-            let (roles, to) = (list(roles), list(to));
-            may_grant_roles(state, access, &roles)?;
-            to.iter().try_for_each(|name| known(state, name))?;
-            guard(state, access, roles.iter().chain(&to))?;
-            let mandatory = state.worker.mandatory_roles();
-            change(state, move |accounts| grant_roles(accounts, &roles, &to, admin_option, &mandatory)).await?;
-            Ok(Notes::new())
-        }
-        AccountStatement::RevokeRoles { roles, from } => {
-            let roles = list(roles);
-            may_grant_roles(state, access, &roles)?;
-            keep_mandatory(state, &roles)?;
-            if !from.ignore_unknown {
-                from.names.iter().try_for_each(|name| known(state, &named(access, name)))?;
-            }
-            guard(state, access, &roles)?;
-            let from = Revokees::new(state, access, from)?;
-            change(state, move |accounts| from.each_role(accounts, &roles)).await
-        }
-        _ => Err(Error::Internal("a statement about accounts took the wrong way".to_owned())),
+/// The names as the session means them: CURRENT_USER() is its own account.
+fn list(access: &Access, names: &[AccountName<'_>]) -> Vec<Name> {
+    names.iter().map(|name| named(access, name)).collect()
+}
+
+/// The privileges of a GRANT or REVOKE, as written, and the level.
+#[derive(Clone, Copy)]
+pub struct Written<'a> {
+    pub privileges: &'a [PrivilegeSpec<'a>],
+    pub level: &'a GrantLevel<'a>,
+}
+
+/// GRANT privileges ON level. `grantor`: of AS user [WITH ROLE ...].
+pub async fn grant(
+    state: &mut State<'_>,
+    access: &Access,
+    written: Written<'_>,
+    to: &[AccountName<'_>],
+    grant_option: bool,
+    grantor: Option<(AccountName<'_>, RoleChoice<'_>)>,
+) -> Result<()> {
+    let level = level_of(state, written.level)?;
+    let mut set = set_of(written.privileges, &level)?;
+    if grant_option {
+        set.whole = set.whole.with(Privileges::GRANT);
     }
+    may_grant(access, &level, &set)?;
+    if let Some((grantor, roles)) = grantor {
+        check_grantor(state, &named(access, &grantor), &Choice::new(access, &roles), &level)?;
+    }
+    complete(state, &level, &mut set, true)?;
+    let to = list(access, to);
+    guard(state, access, &to)?;
+    if set.dynamic.iter().any(|name| name == SYSTEM_USER) {
+        refuse_mandatory(state, &to)?;
+    }
+    change(state, move |accounts| to.iter().try_for_each(|name| add(accounts, name, &level, &set))).await
+}
+
+/// REVOKE privileges ON level; returns the warnings, like the others of REVOKE.
+pub async fn revoke(state: &mut State<'_>, access: &Access, written: Written<'_>, from: RevokeFrom<'_>) -> Result<Notes> {
+    let level = level_of(state, written.level)?;
+    let (known, notes) = registered(written.privileges, &level);
+    let mut set = set_of(&known, &level)?;
+    may_grant(access, &level, &set)?;
+    complete(state, &level, &mut set, false)?;
+    let from = Revokees::new(state, access, from)?;
+    let original = state.session.variables.get(crate::variables::known("original_server_version")).as_u64();
+    let lacking = Lacking { if_exists: from.if_exists, is_older: original < ALL_MUST_BE_GRANTED };
+    let take = move |accounts: &mut Accounts| from.each(accounts, |accounts, name| remove(accounts, name, &level, &set, lacking));
+    Ok([notes, change(state, take).await?].concat())
+}
+
+/// REVOKE ALL PRIVILEGES, GRANT OPTION
+pub async fn revoke_all(state: &mut State<'_>, access: &Access, from: RevokeFrom<'_>) -> Result<Notes> {
+    manage(access, Privileges::UPDATE)?;
+    let from = Revokees::new(state, access, from)?;
+    change(state, move |accounts| from.each(accounts, |accounts, name| remove_all(accounts, name).map(|()| Notes::new()))).await
+}
+
+/// GRANT PROXY ON account
+pub async fn grant_proxy(
+    state: &mut State<'_>,
+    access: &Access,
+    on: &AccountName<'_>,
+    to: &[AccountName<'_>],
+    grant_option: bool,
+) -> Result<()> {
+    let (proxied, to) = (named(access, on), list(access, to));
+    may_grant_proxy(state, access, &proxied)?;
+    guard(state, access, to.iter().chain([&proxied]))?;
+    let grant = ProxyGrant { proxied, grant_option };
+    change(state, move |accounts| to.iter().try_for_each(|name| add_proxy(accounts, name, &grant))).await
+}
+
+/// REVOKE PROXY ON account
+pub async fn revoke_proxy(state: &mut State<'_>, access: &Access, on: &AccountName<'_>, from: RevokeFrom<'_>) -> Result<Notes> {
+    let proxied = named(access, on);
+    may_grant_proxy(state, access, &proxied)?;
+    guard(state, access, [&proxied])?;
+    let from = Revokees::new(state, access, from)?;
+    let take = move |accounts: &mut Accounts, name: &Name| remove_proxy(accounts, name, &proxied).map(|()| Notes::new());
+    change(state, move |accounts| from.each(accounts, take)).await
+}
+
+/// GRANT roles
+pub async fn grant_roles(
+    state: &mut State<'_>,
+    access: &Access,
+    roles: &[AccountName<'_>],
+    to: &[AccountName<'_>],
+    admin_option: bool,
+) -> Result<()> {
+    let (roles, to) = (list(access, roles), list(access, to));
+    may_grant_roles(state, access, &roles)?;
+    to.iter().try_for_each(|name| known(state, name))?;
+    guard(state, access, roles.iter().chain(&to))?;
+    let mandatory = state.worker.mandatory_roles();
+    change(state, move |accounts| add_roles(accounts, &roles, &to, admin_option, &mandatory)).await
+}
+
+/// REVOKE roles
+pub async fn revoke_roles(
+    state: &mut State<'_>,
+    access: &Access,
+    roles: &[AccountName<'_>],
+    from: RevokeFrom<'_>,
+) -> Result<Notes> {
+    let roles = list(access, roles);
+    may_grant_roles(state, access, &roles)?;
+    keep_mandatory(state, &roles)?;
+    if !from.ignore_unknown {
+        from.names.iter().try_for_each(|name| known(state, &named(access, name)))?;
+    }
+    guard(state, access, &roles)?;
+    let from = Revokees::new(state, access, from)?;
+    change(state, move |accounts| from.each_role(accounts, &roles)).await
 }
 
 /// From this version on, REVOKE refuses privileges that are not granted although others are.
@@ -429,7 +465,7 @@ fn no_user_to_grant() -> Error {
     Error::from(Condition::CantCreateUserWithGrant)
 }
 
-fn grant(accounts: &mut Accounts, name: &Name, level: &Level, set: &Set) -> Result<()> {
+fn add(accounts: &mut Accounts, name: &Name, level: &Level, set: &Set) -> Result<()> {
     let account = accounts.get(name).ok_or_else(no_user_to_grant)?;
     let mut account = Account::clone(account);
     match level {
@@ -530,7 +566,7 @@ fn no_grant(name: &Name, level: &Level) -> Condition {
 }
 
 /// Takes privileges from an account; what is there to warn of.
-fn revoke(accounts: &mut Accounts, name: &Name, level: &Level, set: &Set, lacking: Lacking) -> Result<Notes> {
+fn remove(accounts: &mut Accounts, name: &Name, level: &Level, set: &Set, lacking: Lacking) -> Result<Notes> {
     let none = || Error::from(no_grant(name, level));
     let mut notes = Notes::new();
     let account = accounts.get(name).ok_or_else(none)?;
@@ -590,7 +626,7 @@ fn revoke(accounts: &mut Accounts, name: &Name, level: &Level, set: &Set, lackin
     Ok(notes)
 }
 
-fn revoke_all(accounts: &mut Accounts, name: &Name) -> Result<()> {
+fn remove_all(accounts: &mut Accounts, name: &Name) -> Result<()> {
     let Some(account) = accounts.get(name) else {
         return Err(Error::from(Condition::RevokeGrants));
     };
@@ -616,7 +652,7 @@ fn may_grant_proxy(state: &State<'_>, access: &Access, proxied: &Name) -> Result
     }
 }
 
-fn grant_proxy(accounts: &mut Accounts, name: &Name, grant: &ProxyGrant) -> Result<()> {
+fn add_proxy(accounts: &mut Accounts, name: &Name, grant: &ProxyGrant) -> Result<()> {
     let account = accounts.get(name).ok_or_else(no_user_to_grant)?;
     let mut account = Account::clone(account);
     match account.proxies.iter_mut().find(|present| present.proxied == grant.proxied) {
@@ -627,7 +663,7 @@ fn grant_proxy(accounts: &mut Accounts, name: &Name, grant: &ProxyGrant) -> Resu
     Ok(())
 }
 
-fn revoke_proxy(accounts: &mut Accounts, name: &Name, proxied: &Name) -> Result<()> {
+fn remove_proxy(accounts: &mut Accounts, name: &Name, proxied: &Name) -> Result<()> {
     let account = accounts.get(name).ok_or_else(|| no_grant(name, &Level::Global))?;
     let mut account = Account::clone(account);
     let count = account.proxies.len();
@@ -661,7 +697,7 @@ fn refuse_mandatory(state: &State<'_>, to: &[Name]) -> Result<()> {
 }
 
 /// A mandatory role is granted to everybody, so it can have no role.
-fn grant_roles(accounts: &mut Accounts, roles: &[Name], to: &[Name], admin: bool, mandatory: &[Name]) -> Result<()> {
+fn add_roles(accounts: &mut Accounts, roles: &[Name], to: &[Name], admin: bool, mandatory: &[Name]) -> Result<()> {
     for name in to {
         let account = accounts.get(name).ok_or_else(|| unknown_id(name))?;
         let mut account = Account::clone(account);

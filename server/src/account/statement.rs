@@ -4,7 +4,7 @@
 //! publishes it (`AccountStore::change`). A statement that fails for some accounts names all of these, and changes
 //! none.
 
-use super::grant;
+use super::grant::{self, Written};
 use crate::error::{Error, Result};
 use crate::session::{ResultSet, State};
 use crate::show::{Columns, number, result, text};
@@ -146,10 +146,30 @@ pub async fn run(state: &mut State<'_>, statement: &AccountStatement<'_>) -> Res
             let roles = active_roles(state, &choice)?;
             state.set_roles(roles);
         }
-        _ => {
-            for condition in grant::run(state, statement, &access).await? {
-                state.warn(Level::Warning, condition);
-            }
+        AccountStatement::Grant { privileges, ref level, to, grant_option, grantor } => {
+            grant::grant(state, &access, Written { privileges, level }, to, grant_option, grantor).await?;
+        }
+        AccountStatement::Revoke { privileges, ref level, from } => {
+            let notes = grant::revoke(state, &access, Written { privileges, level }, from).await?;
+            warn(state, notes);
+        }
+        AccountStatement::RevokeAll { from } => {
+            let notes = grant::revoke_all(state, &access, from).await?;
+            warn(state, notes);
+        }
+        AccountStatement::GrantProxy { ref on, to, grant_option } => {
+            grant::grant_proxy(state, &access, on, to, grant_option).await?;
+        }
+        AccountStatement::RevokeProxy { ref on, from } => {
+            let notes = grant::revoke_proxy(state, &access, on, from).await?;
+            warn(state, notes);
+        }
+        AccountStatement::GrantRoles { roles, to, admin_option } => {
+            grant::grant_roles(state, &access, roles, to, admin_option).await?;
+        }
+        AccountStatement::RevokeRoles { roles, from } => {
+            let notes = grant::revoke_roles(state, &access, roles, from).await?;
+            warn(state, notes);
         }
     }
     Ok(None)
@@ -220,6 +240,12 @@ pub async fn change<T: Send + 'static>(
 fn note(state: &State<'_>, notes: Notes) {
     for condition in notes {
         state.warn(Level::Note, condition);
+    }
+}
+
+fn warn(state: &State<'_>, warnings: Notes) {
+    for condition in warnings {
+        state.warn(Level::Warning, condition);
     }
 }
 
