@@ -20,7 +20,7 @@ use super::transaction::Hold;
 use super::{Client, Recipient};
 use crate::error::{Error, Result};
 use crate::latin1::Narrow;
-use crate::plan_cache::{PlanEntry, ResultTarget, StatementKind, definition_of};
+use crate::plan_cache::{PlanEntry, ResultTarget, definition_of};
 use crate::show::Gathered;
 use conditions::Condition;
 use exec::load::ByteSource;
@@ -46,26 +46,42 @@ pub enum Ran {
     Stale,
 }
 
-/// The destination of a statement's rows, or their source.
+/// The destination of a query's rows.
 pub enum Destination<'a> {
     Client(RowFormat),
     /// Rows are kept for COM_STMT_FETCH.
     Cursor(&'a mut KeptRecords),
     /// Rows are kept for a cursor of a stored program.
     Rows(&'a mut KeptRows),
-    /// The rows come from a file: LOAD DATA.
-    Load(&'a InFile),
+}
+
+/// What a plan works on beside its tables.
+enum Beside<'t, 'a> {
+    /// Rows go there, if it is a query.
+    To(&'t mut Destination<'a>),
+    /// LOAD DATA: rows come from there.
+    From(&'t InFile),
 }
 
 impl State<'_> {
     /// Runs a plan and writes its answer. After an error the buffer has no part of an answer, unless rows have been
     /// sent already.
-    pub async fn run_plan(
+    pub fn run_plan(
         &mut self,
         client: &mut Recipient<'_>,
         plan: &Rc<PlanEntry>,
         params: &[Value<'_>],
         to: &mut Destination<'_>,
+    ) -> impl Future<Output = Result<Ran>> {
+        self.run_beside(client, plan, params, Beside::To(to))
+    }
+
+    async fn run_beside(
+        &mut self,
+        client: &mut Recipient<'_>,
+        plan: &Rc<PlanEntry>,
+        params: &[Value<'_>],
+        beside: Beside<'_, '_>,
     ) -> Result<Ran> {
         let worker = Rc::clone(&self.worker);
         plan.needs.check(&self.session.access, &self.worker)?;
@@ -106,11 +122,11 @@ impl State<'_> {
         }
         // A query may call functions that write.
         let mark = self.execution.transaction.mark();
-        let outcome = match plan.kind {
-            StatementKind::Select => self.run_query(client, plan, params, to, gathered.as_ref(), lasting).await,
+        let outcome = match beside {
+            Beside::To(to) if plan.is_query() => self.run_query(client, plan, params, to, gathered.as_ref(), lasting).await,
+            Beside::To(_) => self.run_change(client, plan, params, gathered.as_ref(), lasting).await,
             // Boxed: rare, and it would make every session larger.
-            StatementKind::Load => boxed(|| self.run_load(client, plan, to, gathered.as_ref(), lasting)).await,
-            _ => self.run_change(client, plan, params, gathered.as_ref(), lasting).await,
+            Beside::From(file) => boxed(|| self.run_load(client, plan, file, gathered.as_ref(), lasting)).await,
         };
         if let Some(txn) = self.execution.transaction.txn() {
             txn.end_statement(&worker.engine);
@@ -203,7 +219,6 @@ impl State<'_> {
                 let done = execute_query(self, plan, params, gathered, *rows).await?;
                 self.finish_query(&done, lasting).await;
             }
-            Destination::Load(_) => return Err(Error::Internal("a query took the way of LOAD DATA".to_owned())),
         }
         Ok(())
     }
@@ -272,7 +287,7 @@ impl State<'_> {
             if has_exotic_separators(planned.entry.prepared.plan()) {
                 self.warn(Level::Warning, Condition::WarnNonAsciiSeparator);
             }
-            if self.run_plan(client, &planned.entry, &[], &mut Destination::Load(&file)).await? == Ran::Done {
+            if self.run_beside(client, &planned.entry, &[], Beside::From(&file)).await? == Ran::Done {
                 return Ok(());
             }
             self.clear_warnings();
@@ -284,13 +299,10 @@ impl State<'_> {
         &mut self,
         client: &mut Recipient<'_>,
         plan: &Rc<PlanEntry>,
-        from: &mut Destination<'_>,
+        file: &InFile,
         gathered: Option<&Gathered>,
         lasting: bool,
     ) -> Result<()> {
-        let Destination::Load(file) = from else {
-            return Err(Error::Internal("LOAD DATA took the way of a query".to_owned()));
-        };
         let done = match file.local {
             true => {
                 let Some(client) = client.client() else { return Err(Error::Exec(expr::Error::ClientGone)) };

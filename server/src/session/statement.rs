@@ -169,12 +169,8 @@ impl State<'_> {
             {
                 return self.write_result(client, &result, format).await;
             }
-            Statement::TableMaintenance { kind: Maintenance::Analyze, tables, histogram, .. } => {
-                let result = Box::pin(self.analyze(tables, histogram.as_ref())).await?;
-                return self.write_result(client, &result, format).await;
-            }
-            Statement::TableMaintenance { kind, tables, .. } => {
-                let result = Box::pin(self.maintain(*kind, tables)).await?;
+            Statement::TableMaintenance { kind, tables, histogram, .. } => {
+                let result = Box::pin(self.maintain(*kind, tables, histogram.as_ref())).await?;
                 return self.write_result(client, &result, format).await;
             }
             Statement::CreateDatabase(_)
@@ -443,9 +439,14 @@ impl State<'_> {
 
     /// CHECK, OPTIMIZE, REPAIR TABLE: each table gets its lines. OPTIMIZE rewrites nothing, because free space is
     /// reused in place.
-    async fn maintain(&mut self, kind: Maintenance, tables: &[ObjectName<'_>]) -> Result<ResultSet> {
+    async fn maintain(
+        &mut self,
+        kind: Maintenance,
+        tables: &[ObjectName<'_>],
+        histogram: Option<&Histogram<'_>>,
+    ) -> Result<ResultSet> {
         let (op, note) = match kind {
-            Maintenance::Analyze => return Err(Error::Internal("ANALYZE TABLE took the wrong way".to_owned())),
+            Maintenance::Analyze => return self.analyze(tables, histogram).await,
             Maintenance::Check => ("check", None),
             Maintenance::Optimize => ("optimize", Some("Table does not support optimize, doing recreate + analyze instead")),
             Maintenance::Repair => ("repair", Some("The storage engine for the table doesn't support repair")),
