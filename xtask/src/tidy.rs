@@ -44,7 +44,7 @@ const UNSAFE_CRATES: &[&str] = &["sync", "os", "storage"];
 /// The files and folders of `exec`, lowest first: what operators stand on, operators, changes of rows. Others, such as the drivers,
 /// are above them.
 const EXEC_ORDER: &[&[&str]] = &[
-    &["context", "hash", "pause", "shared", "source", "temporary"],
+    &["boxed", "context", "hash", "pause", "shared", "source", "temporary"],
     &["access", "clock", "operator", "run", "scratch", "sink", "spill", "stored_conditions", "subquery", "wait"],
     &["dml", "load", "prepared"],
 ];

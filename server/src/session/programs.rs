@@ -25,7 +25,7 @@ use exec::{ExecContext, LocalFuture, Prepared, VirtualRows, boxed};
 use expr::SessionVars;
 use sql::ast::Statement;
 use sql::routine::RoutineError;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 use txn::Txn;
@@ -64,7 +64,7 @@ pub async fn execute<T>(
         applied: *applied,
         terms,
         enclosing: &enclosing,
-        shared: RefCell::new(Shared { connection, session }),
+        shared: Cell::new(Some(Shared { connection, session })),
         has_ended: Cell::new(false),
     };
     let mut context =
@@ -87,7 +87,8 @@ struct ProgramHost<'a> {
     applied: u32,
     terms: &'a Terms,
     enclosing: &'a Enclosing<'a>,
-    shared: RefCell<Shared<'a>>,
+    /// Not there while a program runs.
+    shared: Cell<Option<Shared<'a>>>,
     /// A program had to end the transaction.
     has_ended: Cell<bool>,
 }
@@ -106,10 +107,9 @@ impl ProgramHost<'_> {
         vars: &SessionVars,
         run: impl AsyncFnOnce(&mut State<'_>) -> Result<T>,
     ) -> expr::Result<T> {
-        let Ok(mut shared) = self.shared.try_borrow_mut() else {
+        let Some(shared) = self.shared.take() else {
             return Err(raised(Error::Internal("a program is called while another one runs".to_owned())));
         };
-        let Shared { connection, session } = &mut *shared;
         let execution = Execution {
             vars: vars.for_program(),
             applied: self.applied,
@@ -119,13 +119,15 @@ impl ProgramHost<'_> {
             enclosing: Some(self.enclosing),
         };
         let (worker, info) = (Rc::clone(self.worker), Rc::clone(self.info));
-        let mut state = State { worker, info, connection, session, execution };
+        let Shared { connection, session } = shared;
+        let mut state = State { worker, info, connection: &mut *connection, session: &mut *session, execution };
         state.apply_settings();
         let outcome = run(&mut state).await;
         if state.execution.transaction.has_ended() {
             self.has_ended.set(true);
         }
         vars.take_from_program(state.execution.vars);
+        self.shared.set(Some(Shared { connection, session }));
         outcome.map_err(raised)
     }
 }

@@ -44,6 +44,7 @@ pub struct Transaction<'s> {
 }
 
 /// The engine's transaction.
+#[allow(clippy::large_enum_variant, reason = "a box would be an allocation for each transaction")]
 enum Handle<'s> {
     /// `None`: it has not begun.
     Own(Option<Txn>),
