@@ -5,9 +5,8 @@
 //! values of the column becomes a bound at one of them.
 
 use crate::pause::Step;
-use expr::coerce::{self, Kind};
 use expr::eval::borrow;
-use expr::{Env, Expr};
+use expr::{Class, Env, Expr, class, coerce};
 use smallvec::SmallVec;
 use sql::plan::{Bound, KeyRange};
 use std::borrow::Cow;
@@ -140,25 +139,25 @@ pub(crate) fn key_value<'a>(env: &Env<'a>, expr: &'a Expr, column: &ColumnType) 
     if matches!(value, Value::Null) {
         return Ok(None);
     }
-    Ok(match coerce::kind_of(column) {
-        Kind::Integer => integer_key(env, &value, column)?,
-        Kind::Decimal => decimal_key(env, &value, column)?,
-        Kind::Double => {
+    Ok(match class(column) {
+        Class::Integer => integer_key(env, &value, column)?,
+        Class::Decimal => decimal_key(env, &value, column)?,
+        Class::Double => {
             let x = env.as_double(&value)?;
             let stored = if matches!(column.kind, TypeKind::Float) { f64::from(x as f32) } else { x };
             stored.partial_cmp(&x).map(|order| (Value::Double(stored), order))
         }
-        Kind::Text => text_key(env, value, &expr.ty, column)?,
-        Kind::Date => env.as_compared_datetime(&value, &expr.ty)?.map(|d| (Value::Date(d.date), d.date.at_midnight().cmp(&d))),
-        Kind::DateTime => datetime_key(env, &value, &expr.ty, column)?,
-        Kind::Time => {
+        Class::String => text_key(env, value, &expr.ty, column)?,
+        Class::Date => env.as_compared_datetime(&value, &expr.ty)?.map(|d| (Value::Date(d.date), d.date.at_midnight().cmp(&d))),
+        Class::DateTime => datetime_key(env, &value, &expr.ty, column)?,
+        Class::Time => {
             let TypeKind::Time { fsp } = column.kind else { unreachable!("the kind is TIME") };
             env.as_time(&value)?.map(|t| {
                 let cut = t.to_fsp(fsp, true);
                 (Value::Time(cut), cut.cmp(&t))
             })
         }
-        Kind::Null | Kind::Json => None,
+        Class::Null | Class::Json => None,
     })
 }
 

@@ -310,11 +310,11 @@ impl Compared<'_, '_> {
                 (Value::Null, _) | (_, Value::Null) => None,
                 (Value::Bytes(_), _) | (_, Value::Bytes(_)) if self.by[n] == CompareAs::Temporal => {
                     let order = self.env.order_of_dates((value, &self.exprs[n].ty), (&other, &self.types[n]))?;
-                    order.map(|order| expr::eval::holds(self.op, order))
+                    order.map(|order| self.op.holds(order))
                 }
                 _ => {
                     let order = self.env.compare_values(self.by[n], value, &self.exprs[n].ty, &other, &self.types[n])?;
-                    order.map(|order| expr::eval::holds(self.op, order))
+                    order.map(|order| self.op.holds(order))
                 }
             };
             match truth {

@@ -1,6 +1,7 @@
 //! `+ - * / DIV % & | ^ << >>` and unary minus. The static type of the node says in which numbers to compute.
 
-use crate::coerce::{self, Kind};
+use crate::class::{Class, class};
+use crate::coerce;
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Pause, Step};
 use crate::tree::{ArithmeticOp, Expr, ExprKind};
@@ -18,13 +19,13 @@ pub fn eval<'a>(env: &Env<'a>, node: &'a Expr, op: ArithmeticOp, left: &'a Expr,
         }
         return bitwise(env, op, left, right);
     }
-    let kind = coerce::kind_of(&node.ty);
-    if kind == Kind::Decimal {
+    let kind = class(&node.ty);
+    if kind == Class::Decimal {
         let Some(x) = env.decimal_operand(left)? else { return Ok(Value::Null) };
         let Some(y) = env.decimal_operand(right)? else { return Ok(Value::Null) };
         return decimals(env, node, op, &x, &y);
     }
-    if kind == Kind::Double {
+    if kind == Class::Double {
         // Both are looked at, also where one is NULL: they may be texts that are no numbers.
         let (x, y) = (double(env, left)?, double(env, right)?);
         return match (x, y) {
@@ -52,13 +53,13 @@ fn double<'a>(env: &Env<'a>, operand: &'a Expr) -> Step<Option<f64>> {
 
 /// `-x`: integers that have no negative become 1690.
 pub fn negate<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evaluated<'a> {
-    if coerce::kind_of(&node.ty) == Kind::Decimal {
+    if class(&node.ty) == Class::Decimal {
         let number = env.decimal_operand(arg)?;
         return Ok(number.map_or(Value::Null, |number| Value::Decimal(coerce::shown(number.negate(), &node.ty))));
     }
-    Ok(match (env.number(arg)?, coerce::kind_of(&node.ty)) {
+    Ok(match (env.number(arg)?, class(&node.ty)) {
         (Value::Null, _) => Value::Null,
-        (value, Kind::Double) => Value::Double(-env.as_double(&value)?),
+        (value, Class::Double) => Value::Double(-env.as_double(&value)?),
         (value, _) => {
             let n = -env.as_integer(&value)?;
             if n < i64::MIN.into() && matches!(arg.kind, ExprKind::Param(_)) {

@@ -1,6 +1,7 @@
 //! CAST and CONVERT: the node's static type is the target.
 
-use crate::coerce::{self, Kind};
+use crate::class::{Class, class};
+use crate::coerce;
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Step};
 use crate::func::Function;
@@ -16,25 +17,25 @@ use types::{CollationId, ColumnType, Decimal, TypeKind, Value};
 /// Casts the argument to the node's type.
 pub(crate) fn eval<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evaluated<'a> {
     // An integer is read from the text that IF makes of all branches; decimals, doubles and dates are those of the chosen one.
-    let arg = match coerce::kind_of(&node.ty) {
-        Kind::Text | Kind::Json | Kind::Null => arg,
-        Kind::Integer if coerce::is_string(&arg.ty) => arg,
+    let arg = match class(&node.ty) {
+        Class::String | Class::Json | Class::Null => arg,
+        Class::Integer if coerce::is_string(&arg.ty) => arg,
         _ => match env.chosen(arg)? {
             Some(chosen) => chosen,
             None => return Ok(Value::Null),
         },
     };
     let set = Charset::of(node.ty.collation);
-    let value = match (&arg.ty.kind, coerce::kind_of(&node.ty)) {
+    let value = match (&arg.ty.kind, class(&node.ty)) {
         _ if set.is_wide() && is_char_call(arg) => crate::function::wide_characters(env, arg)?,
         (TypeKind::Json, _) => env.eval(arg)?,
-        (_, Kind::Date | Kind::Time | Kind::DateTime) => env.moment(arg)?,
+        (_, Class::Date | Class::Time | Class::DateTime) => env.moment(arg)?,
         _ => env.eval(arg)?,
     };
     if matches!(value, Value::Null) {
         return Ok(Value::Null);
     }
-    if coerce::is_document(&arg.ty) && !matches!(coerce::kind_of(&node.ty), Kind::Json | Kind::Text) {
+    if coerce::is_document(&arg.ty) && !matches!(class(&node.ty), Class::Json | Class::String) {
         return document(env, value, arg, node);
     }
     if let (true, Value::Bytes(bytes)) = (is_char_call(arg), &value)
@@ -44,17 +45,17 @@ pub(crate) fn eval<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evaluate
         return Ok(text);
     }
     // 0x41 and b'101' are numbers where one is wanted.
-    let number = matches!(coerce::kind_of(&node.ty), Kind::Integer | Kind::Decimal | Kind::Double);
+    let number = matches!(class(&node.ty), Class::Integer | Class::Decimal | Class::Double);
     if let (Value::Bytes(bytes), ExprKind::Literal(_)) = (&value, &arg.kind)
         && number
         && coerce::is_bits_literal(&arg.ty)
     {
         return converted(env, Value::UInt(env.number_of_bits(bytes)?), &ColumnType::unsigned(TypeKind::BigInt), node);
     }
-    if coerce::kind_of(&node.ty) == Kind::Text {
+    if class(&node.ty) == Class::String {
         return converted(env, crate::function::moved_time_as_text(value, arg), &arg.ty, node);
     }
-    if let (Kind::Integer, Value::Double(x)) = (coerce::kind_of(&node.ty), &value) {
+    if let (Class::Integer, Value::Double(x)) = (class(&node.ty), &value) {
         env.check_bigint(arg, *x)?;
     }
     converted(env, value, &arg.ty, node)
@@ -127,10 +128,10 @@ fn json<'a>(value: Value<'a>, from: &ColumnType, node: &Expr) -> Evaluated<'a> {
 
 /// A value that is not NULL as the node's type.
 fn converted<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, node: &'a Expr) -> Evaluated<'a> {
-    match coerce::kind_of(&node.ty) {
-        Kind::Integer => integer(env, &value, &node.ty),
-        Kind::Decimal => decimal(env, &value, node),
-        Kind::Double => {
+    match class(&node.ty) {
+        Class::Integer => integer(env, &value, &node.ty),
+        Class::Decimal => decimal(env, &value, node),
+        Class::Double => {
             let x = env.as_double(&value)?;
             if node.ty.kind == TypeKind::Float && x.abs() > f32::MAX.into() {
                 return Err(
@@ -139,13 +140,13 @@ fn converted<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, node: &'a E
             }
             Ok(Value::Double(if node.ty.kind == TypeKind::Float { f64::from(x as f32) } else { x }))
         }
-        Kind::Json => {
+        Class::Json => {
             let document = json(value, from, node);
             types::work::finish()?;
             document
         }
-        Kind::Text => text(env, value, from, &node.ty),
-        Kind::Date => {
+        Class::String => text(env, value, from, &node.ty),
+        Class::Date => {
             let mut warnings = Warnings::new();
             let context = coerce::store_context(env.session(), false);
             if let Some(date) =
@@ -157,16 +158,16 @@ fn converted<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, node: &'a E
             env.report(warnings)?;
             Ok(date.map_or(Value::Null, Value::Date))
         }
-        Kind::DateTime => {
+        Class::DateTime => {
             let fsp = fsp(&node.ty);
             let truncate = env.session().sql_mode.time_truncate_fractional;
             Ok(env.as_datetime(&value)?.and_then(|d| d.to_fsp(fsp, truncate)).map_or(Value::Null, Value::DateTime))
         }
-        Kind::Time => {
+        Class::Time => {
             let truncate = env.session().sql_mode.time_truncate_fractional;
             Ok(env.as_time(&value)?.map_or(Value::Null, |t| Value::Time(t.to_fsp(fsp(&node.ty), truncate))))
         }
-        Kind::Null => Ok(value),
+        Class::Null => Ok(value),
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! A conversion never fails: what cannot be read is cut, with a warning (an error in a strict data change).
 
+use crate::class::{Class, class};
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Step};
 use crate::session::SessionVars;
@@ -17,20 +18,6 @@ use types::{CollationId, ColumnType, DateTime, Decimal, Time, TypeKind, Value, c
 
 /// Bytes of a text, borrowed where they can be.
 pub type Text<'a> = Cow<'a, [u8]>;
-
-/// The representation of a type's values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    Null,
-    Integer,
-    Decimal,
-    Double,
-    Text,
-    Date,
-    Time,
-    DateTime,
-    Json,
-}
 
 /// Digits behind the point that values of a DECIMAL are declared with; 0 for other types.
 pub fn declared_scale(ty: &ColumnType) -> u8 {
@@ -48,67 +35,39 @@ pub fn shown(number: Decimal, ty: &ColumnType) -> Decimal {
     }
 }
 
-#[inline]
-pub fn kind_of(ty: &ColumnType) -> Kind {
-    match ty.kind {
-        TypeKind::Null => Kind::Null,
-        TypeKind::TinyInt
-        | TypeKind::SmallInt
-        | TypeKind::MediumInt
-        | TypeKind::Int
-        | TypeKind::BigInt
-        | TypeKind::Year
-        | TypeKind::Bit { .. } => Kind::Integer,
-        TypeKind::Decimal { .. } => Kind::Decimal,
-        TypeKind::Float | TypeKind::Double => Kind::Double,
-        TypeKind::Date => Kind::Date,
-        TypeKind::Time { .. } => Kind::Time,
-        TypeKind::DateTime { .. } | TypeKind::Timestamp { .. } => Kind::DateTime,
-        TypeKind::Char { .. }
-        | TypeKind::VarChar { .. }
-        | TypeKind::Text(_)
-        | TypeKind::Binary { .. }
-        | TypeKind::VarBinary { .. }
-        | TypeKind::Blob(_)
-        | TypeKind::Enum { .. }
-        | TypeKind::Set { .. } => Kind::Text,
-        TypeKind::Json => Kind::Json,
-    }
-}
-
 /// Is the value in the representation of the type already?
 #[inline]
 pub fn suits(value: &Value<'_>, ty: &ColumnType) -> bool {
     match value {
         Value::Null => true,
-        Value::Int(n) => kind_of(ty) == Kind::Integer && (!ty.unsigned || *n < 0) || kind_of(ty) == Kind::Null,
+        Value::Int(n) => class(ty) == Class::Integer && (!ty.unsigned || *n < 0) || class(ty) == Class::Null,
         // The wrong value of an ENUM is the number 0, where a member is the empty text.
         Value::UInt(0) if matches!(ty.kind, TypeKind::Enum { .. }) => true,
-        Value::UInt(_) => kind_of(ty) == Kind::Integer && (ty.unsigned || matches!(ty.kind, TypeKind::Bit { .. })),
-        Value::Double(_) => kind_of(ty) == Kind::Double,
-        Value::Decimal(_) => kind_of(ty) == Kind::Decimal,
-        Value::Bytes(_) => matches!(kind_of(ty), Kind::Text | Kind::Json),
-        Value::Date(_) => kind_of(ty) == Kind::Date,
-        Value::Time(_) => kind_of(ty) == Kind::Time,
-        Value::DateTime(_) => kind_of(ty) == Kind::DateTime,
+        Value::UInt(_) => class(ty) == Class::Integer && (ty.unsigned || matches!(ty.kind, TypeKind::Bit { .. })),
+        Value::Double(_) => class(ty) == Class::Double,
+        Value::Decimal(_) => class(ty) == Class::Decimal,
+        Value::Bytes(_) => matches!(class(ty), Class::String | Class::Json),
+        Value::Date(_) => class(ty) == Class::Date,
+        Value::Time(_) => class(ty) == Class::Time,
+        Value::DateTime(_) => class(ty) == Class::DateTime,
     }
 }
 
 pub fn is_numeric(ty: &ColumnType) -> bool {
-    matches!(kind_of(ty), Kind::Integer | Kind::Decimal | Kind::Double)
+    matches!(class(ty), Class::Integer | Class::Decimal | Class::Double)
 }
 
 /// Integers and decimals.
 pub fn is_exact(ty: &ColumnType) -> bool {
-    matches!(kind_of(ty), Kind::Integer | Kind::Decimal)
+    matches!(class(ty), Class::Integer | Class::Decimal)
 }
 
 pub fn is_string(ty: &ColumnType) -> bool {
-    kind_of(ty) == Kind::Text
+    class(ty) == Class::String
 }
 
 pub fn all_integers(exprs: &[Expr]) -> bool {
-    exprs.iter().all(|e| kind_of(&e.ty) == Kind::Integer)
+    exprs.iter().all(|e| class(&e.ty) == Class::Integer)
 }
 
 pub fn is_integer_value(value: &Value<'_>) -> bool {
@@ -210,30 +169,30 @@ pub fn bits_of(bytes: &[u8]) -> u64 {
 
 /// How values of one type compare with each other.
 pub fn compare_as_of(ty: &ColumnType) -> CompareAs {
-    match kind_of(ty) {
-        Kind::Integer => CompareAs::Integer,
-        Kind::Decimal => CompareAs::Decimal,
-        Kind::Double => CompareAs::Double,
-        Kind::Date | Kind::DateTime => CompareAs::Temporal,
-        Kind::Time => CompareAs::Time,
-        Kind::Json => CompareAs::Json,
-        Kind::Text | Kind::Null => CompareAs::String(ty.collation),
+    match class(ty) {
+        Class::Integer => CompareAs::Integer,
+        Class::Decimal => CompareAs::Decimal,
+        Class::Double => CompareAs::Double,
+        Class::Date | Class::DateTime => CompareAs::Temporal,
+        Class::Time => CompareAs::Time,
+        Class::Json => CompareAs::Json,
+        Class::String | Class::Null => CompareAs::String(ty.collation),
     }
 }
 
 /// How values of two types compare (the manual's "Type Conversion in Expression Evaluation").
 pub fn compare_as(left: &ColumnType, right: &ColumnType) -> CompareAs {
-    let (a, b) = (kind_of(left), kind_of(right));
+    let (a, b) = (class(left), class(right));
     match (a, b) {
-        (Kind::Null, _) => compare_as_of(right),
-        (_, Kind::Null) => compare_as_of(left),
-        (Kind::Json, _) | (_, Kind::Json) => CompareAs::Json,
-        (Kind::Integer, Kind::Integer) => CompareAs::Integer,
-        (Kind::Text, Kind::Text) => CompareAs::String(common_collation(left.collation, right.collation)),
-        (Kind::Time, Kind::Time | Kind::Text) | (Kind::Text, Kind::Time) => CompareAs::Time,
-        (Kind::Date | Kind::DateTime, Kind::Date | Kind::DateTime | Kind::Time | Kind::Text)
-        | (Kind::Text | Kind::Time, Kind::Date | Kind::DateTime) => CompareAs::Temporal,
-        (Kind::Integer | Kind::Decimal, Kind::Integer | Kind::Decimal) => CompareAs::Decimal,
+        (Class::Null, _) => compare_as_of(right),
+        (_, Class::Null) => compare_as_of(left),
+        (Class::Json, _) | (_, Class::Json) => CompareAs::Json,
+        (Class::Integer, Class::Integer) => CompareAs::Integer,
+        (Class::String, Class::String) => CompareAs::String(common_collation(left.collation, right.collation)),
+        (Class::Time, Class::Time | Class::String) | (Class::String, Class::Time) => CompareAs::Time,
+        (Class::Date | Class::DateTime, Class::Date | Class::DateTime | Class::Time | Class::String)
+        | (Class::String | Class::Time, Class::Date | Class::DateTime) => CompareAs::Temporal,
+        (Class::Integer | Class::Decimal, Class::Integer | Class::Decimal) => CompareAs::Decimal,
         _ => CompareAs::Double,
     }
 }
@@ -282,7 +241,7 @@ pub fn quiet_datetime(session: &SessionVars, value: &Value<'_>) -> Option<DateTi
 
 /// The text of a parameter that has the type of a date which it meets; a literal's text has a text's type.
 pub fn is_unread_date(value: &Value<'_>, ty: &ColumnType) -> bool {
-    matches!(value, Value::Bytes(_)) && matches!(kind_of(ty), Kind::Date | Kind::DateTime)
+    matches!(value, Value::Bytes(_)) && matches!(class(ty), Class::Date | Class::DateTime)
 }
 
 /// A number that is no date, as a parameter may be.
@@ -587,7 +546,7 @@ impl<'a> Env<'a> {
         let dates = DateRules { no_zero_date: false, no_zero_in_date: false, allow_invalid: true };
         let context = StoreContext { dates, ..store_context(self.session(), false) };
         let moment = convert::to_datetime(value, &ColumnType::new(TypeKind::Null), &context, &mut warnings);
-        let (Kind::Date, Value::Bytes(text), false) = (kind_of(ty), value, warnings.is_empty()) else {
+        let (Class::Date, Value::Bytes(text), false) = (class(ty), value, warnings.is_empty()) else {
             self.report(warnings)?;
             return Ok(moment);
         };

@@ -1,9 +1,10 @@
 //! How many digits an integer expression contributes to a decimal result. `FLOOR(DATEDIFF(a, b) / 365)` is a BIGINT
 //! because the quotient has few digits; FLOOR of a quotient of BIGINT columns is a DECIMAL.
 
+use crate::class::{Class, class};
 use crate::func::Function as F;
 use crate::tree::{ArithmeticOp, Expr, ExprKind, UnaryOp};
-use crate::typing::{self, Class, class, decimal_shape};
+use crate::typing::{self, decimal_shape};
 use types::{TypeKind, Value};
 
 /// The digits of the longest decimal of MySQL.

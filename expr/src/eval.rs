@@ -8,7 +8,8 @@
 //!     repetition finds the outcome in [`Waits`].
 //! V2: the depth of an expression is bounded by the parser, so recursion is.
 
-use crate::coerce::{self, Kind, Text};
+use crate::class::{Class, class};
+use crate::coerce::{self, Text};
 use crate::error::Error;
 use crate::host::Host;
 use crate::in_list::InLists;
@@ -519,13 +520,13 @@ impl<'a> Env<'a> {
         if matches!(value, Value::Null) {
             return Ok(value);
         }
-        if !matches!(coerce::kind_of(ty), Kind::Text | Kind::Json) && coerce::is_document(from) {
+        if !matches!(class(ty), Class::String | Class::Json) && coerce::is_document(from) {
             let plain = self.plain(value, from);
             return self.conform_slow(plain, &ColumnType::new(TypeKind::Null), ty);
         }
-        match coerce::kind_of(ty) {
-            Kind::Json => Ok(Value::Bytes(Cow::Owned(crate::function::document_of(&value, from).to_binary()))),
-            Kind::Integer => {
+        match class(ty) {
+            Class::Json => Ok(Value::Bytes(Cow::Owned(crate::function::document_of(&value, from).to_binary()))),
+            Class::Integer => {
                 let n = self.as_integer(&value)?;
                 Ok(if ty.unsigned {
                     Value::UInt(n.clamp(i64::MIN.into(), u64::MAX.into()) as u64)
@@ -533,13 +534,13 @@ impl<'a> Env<'a> {
                     Value::Int(n.clamp(i64::MIN.into(), i64::MAX.into()) as i64)
                 })
             }
-            Kind::Decimal => Ok(Value::Decimal(self.as_decimal(&value)?)),
-            Kind::Double => Ok(Value::Double(self.as_double(&value)?)),
-            Kind::Text => Ok(Value::Bytes(self.as_text(value, from)?)),
-            Kind::Date => Ok(self.as_datetime(&value)?.map_or(Value::Null, |d| Value::Date(d.date))),
-            Kind::DateTime => Ok(self.as_datetime(&value)?.map_or(Value::Null, Value::DateTime)),
-            Kind::Time => Ok(self.as_time(&value)?.map_or(Value::Null, Value::Time)),
-            Kind::Null => Ok(value),
+            Class::Decimal => Ok(Value::Decimal(self.as_decimal(&value)?)),
+            Class::Double => Ok(Value::Double(self.as_double(&value)?)),
+            Class::String => Ok(Value::Bytes(self.as_text(value, from)?)),
+            Class::Date => Ok(self.as_datetime(&value)?.map_or(Value::Null, |d| Value::Date(d.date))),
+            Class::DateTime => Ok(self.as_datetime(&value)?.map_or(Value::Null, Value::DateTime)),
+            Class::Time => Ok(self.as_time(&value)?.map_or(Value::Null, Value::Time)),
+            Class::Null => Ok(value),
         }
     }
 
@@ -717,7 +718,7 @@ impl<'a> Env<'a> {
             _ => self.compare_values(by, &a, &left.ty, &b, &right.ty)?,
         };
         Ok(match order {
-            Some(order) => Some(holds(op, order)),
+            Some(order) => Some(op.holds(order)),
             None if coerce::is_unread_date(&a, &left.ty) || coerce::is_unread_date(&b, &right.ty) => {
                 (op == CompareOp::NullSafeEqual).then_some(false)
             }
@@ -728,7 +729,7 @@ impl<'a> Env<'a> {
                     // A text that is no date is the zero date beside one.
                     CompareAs::Temporal => {
                         let date = |value| coerce::quiet_datetime(self.session(), value).unwrap_or_default();
-                        Some(holds(op, date(&a).cmp(&date(&b))))
+                        Some(op.holds(date(&a).cmp(&date(&b))))
                     }
                     _ => (op == CompareOp::NullSafeEqual).then_some(false),
                 }
@@ -745,7 +746,7 @@ impl<'a> Env<'a> {
             && matches!(expr.kind, ExprKind::Param(_) | ExprKind::Literal(_))
             && self.as_datetime(value)?.is_none()
         {
-            let kind = if coerce::kind_of(other) == Kind::DateTime { "DATETIME" } else { "DATE" };
+            let kind = if class(other) == Class::DateTime { "DATETIME" } else { "DATE" };
             return Err(
                 Error::from(Condition::WrongValue { kind: kind.into(), value: (String::from_utf8_lossy(text)).into() }).into()
             );
@@ -777,12 +778,12 @@ impl<'a> Env<'a> {
             let value = self.eval(left)?;
             match self.order(by, &value, &left.ty, right)? {
                 Some(Ordering::Equal) => {}
-                Some(order) => return Ok(Some(holds(op, order))),
+                Some(order) => return Ok(Some(op.holds(order))),
                 None if equality => unknown = true,
                 None => return Ok(None),
             }
         }
-        Ok(if unknown { None } else { Some(holds(op, Ordering::Equal)) })
+        Ok(if unknown { None } else { Some(op.holds(Ordering::Equal)) })
     }
 
     /// How two values that are not NULL compare; `None` where one turns out to be no value of the kind (a wrong date).
@@ -895,18 +896,5 @@ fn document_truth(document: &[u8]) -> bool {
         Ok(Json::Double(x)) => x != 0.0,
         Ok(Json::Decimal(d)) => !d.is_zero(),
         _ => true,
-    }
-}
-
-/// Does an order satisfy an operator?
-#[inline]
-pub fn holds(op: CompareOp, order: Ordering) -> bool {
-    match op {
-        CompareOp::Equal | CompareOp::NullSafeEqual => order.is_eq(),
-        CompareOp::NotEqual => order.is_ne(),
-        CompareOp::Less => order.is_lt(),
-        CompareOp::LessOrEqual => order.is_le(),
-        CompareOp::Greater => order.is_gt(),
-        CompareOp::GreaterOrEqual => order.is_ge(),
     }
 }

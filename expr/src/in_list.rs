@@ -1,6 +1,7 @@
 //! `x IN (...)`: short lists are compared one by one; long lists of constants become a set when they are used again and again.
 
-use crate::coerce::{self, Kind};
+use crate::class::{Class, class};
+use crate::coerce;
 use crate::eval::{Env, Step};
 use crate::keys::{self, KeyKind};
 use crate::tree::{CompareAs, CompareOp, Expr, ExprKind};
@@ -120,7 +121,7 @@ pub fn is_fixed(expr: &Expr) -> bool {
 
 /// Is it a parameter's text beside a DATE?
 fn is_unread_day<'a>(env: &Env<'a>, arg: &Expr, member: &'a Expr) -> Step<bool> {
-    Ok(coerce::kind_of(&arg.ty) == Kind::Date && coerce::is_unread_date(&env.eval(member)?, &member.ty))
+    Ok(class(&arg.ty) == Class::Date && coerce::is_unread_date(&env.eval(member)?, &member.ty))
 }
 
 /// Does the expression have the same value for all rows of an execution, without side effects?
@@ -147,7 +148,7 @@ impl ConstantSet {
                 });
                 KeyKind::of_comparison(by, &arg.ty, widest.map_or(&arg.ty, |m| &m.ty))
             }
-            CompareAs::Double if matches!(coerce::kind_of(&arg.ty), Kind::Integer | Kind::Decimal) => {
+            CompareAs::Double if matches!(class(&arg.ty), Class::Integer | Class::Decimal) => {
                 match Self::scale_of_texts(env, arg, list)? {
                     Some(scale) => KeyKind::Decimal(scale),
                     None => return Ok(None),
@@ -164,7 +165,7 @@ impl ConstantSet {
                 _ => true,
             };
             let is_null = kind == KeyKind::Temporal
-                && coerce::kind_of(&arg.ty) == Kind::DateTime
+                && class(&arg.ty) == Class::DateTime
                 && coerce::is_unread_date(&value, &member.ty)
                 && env.as_compared_datetime(&value, &member.ty)?.is_none();
             if is_null || matches!(value, types::Value::Null) {

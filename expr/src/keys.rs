@@ -4,7 +4,8 @@
 //! the same bytes, and no encoding is the beginning of another of the same kind, so encodings may be put one after the other.
 //! `memcmp` orders ordered encodings as `ORDER BY` does: NULL first, strings by their collation.
 
-use crate::coerce::{self, Kind};
+use crate::class::{Class, class};
+use crate::coerce;
 use crate::eval::{Env, Step};
 use crate::tree::CompareAs;
 use conditions::Condition;
@@ -32,15 +33,15 @@ pub enum KeyKind {
 impl KeyKind {
     /// Of values of one static type: GROUP BY, DISTINCT, ORDER BY.
     pub fn of_type(ty: &ColumnType) -> Self {
-        match coerce::kind_of(ty) {
-            Kind::Text if matches!(ty.kind, TypeKind::Enum { .. } | TypeKind::Set { .. }) => KeyKind::Ordinal,
-            Kind::Integer => KeyKind::Integer,
-            Kind::Decimal => KeyKind::Decimal(scale_of(ty)),
-            Kind::Double => KeyKind::Double,
-            Kind::Date | Kind::DateTime => KeyKind::Temporal,
-            Kind::Time => KeyKind::Time,
-            Kind::Json => KeyKind::Json,
-            Kind::Text | Kind::Null => KeyKind::Text(ty.collation),
+        match class(ty) {
+            Class::String if matches!(ty.kind, TypeKind::Enum { .. } | TypeKind::Set { .. }) => KeyKind::Ordinal,
+            Class::Integer => KeyKind::Integer,
+            Class::Decimal => KeyKind::Decimal(scale_of(ty)),
+            Class::Double => KeyKind::Double,
+            Class::Date | Class::DateTime => KeyKind::Temporal,
+            Class::Time => KeyKind::Time,
+            Class::Json => KeyKind::Json,
+            Class::String | Class::Null => KeyKind::Text(ty.collation),
         }
     }
 

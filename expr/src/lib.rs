@@ -14,6 +14,7 @@
 pub mod arithmetic;
 mod aside;
 mod cast;
+mod class;
 pub mod coerce;
 mod constant;
 pub mod digits;
@@ -35,6 +36,7 @@ mod user_variables;
 mod walk;
 mod work;
 
+pub use class::{Class, class};
 pub use constant::{is_fixed, is_volatile};
 pub use error::{Error, Level, Raised, Result};
 pub use eval::{Env, Evaluated, Pause, Shared, Step, SubqueryValues};

@@ -10,6 +10,7 @@
 //! E2: the parser bounds the depth (`MAX_DEPTH`), so evaluation may recurse.
 
 use crate::func::{AggregateFunction, Function};
+use std::cmp::Ordering;
 use std::sync::Arc;
 use types::partition::PartitionFunction;
 use types::{CollationId, ColumnType, TypeKind, Value};
@@ -258,6 +259,19 @@ impl CompareOp {
             CompareOp::Greater => ">",
             CompareOp::GreaterOrEqual => ">=",
             CompareOp::NullSafeEqual => "<=>",
+        }
+    }
+
+    /// Does an order satisfy it?
+    #[inline]
+    pub fn holds(self, order: Ordering) -> bool {
+        match self {
+            CompareOp::Equal | CompareOp::NullSafeEqual => order.is_eq(),
+            CompareOp::NotEqual => order.is_ne(),
+            CompareOp::Less => order.is_lt(),
+            CompareOp::LessOrEqual => order.is_le(),
+            CompareOp::Greater => order.is_gt(),
+            CompareOp::GreaterOrEqual => order.is_ge(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Static types of expressions, as MySQL infers them.
 
+use crate::class::{Class, class};
 use crate::tree::{ArithmeticOp, Expr, ExprKind};
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 
@@ -9,40 +10,6 @@ const SCALE_MAX: u8 = 30;
 pub const UNSET: TypeKind = TypeKind::Text(LobSize::Medium);
 /// The longest VARCHAR of an expression, in bytes; a longer string is a TEXT.
 const VARCHAR_BYTES_MAX: u64 = 65_535;
-
-/// The families of types that conversions and comparisons distinguish.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
-    Null,
-    Integer,
-    Decimal,
-    Double,
-    String,
-    Json,
-    Date,
-    Time,
-    DateTime,
-}
-
-pub fn class(ty: &ColumnType) -> Class {
-    match ty.kind {
-        TypeKind::Null => Class::Null,
-        TypeKind::TinyInt
-        | TypeKind::SmallInt
-        | TypeKind::MediumInt
-        | TypeKind::Int
-        | TypeKind::BigInt
-        | TypeKind::Year
-        | TypeKind::Bit { .. } => Class::Integer,
-        TypeKind::Decimal { .. } => Class::Decimal,
-        TypeKind::Float | TypeKind::Double => Class::Double,
-        TypeKind::Date => Class::Date,
-        TypeKind::Time { .. } => Class::Time,
-        TypeKind::DateTime { .. } | TypeKind::Timestamp { .. } => Class::DateTime,
-        TypeKind::Json => Class::Json,
-        _ => Class::String,
-    }
-}
 
 /// Are the type's integers unsigned? BIT is, without the flag.
 pub fn is_unsigned(ty: &ColumnType) -> bool {

@@ -3,7 +3,8 @@
 
 use crate::error::{DefinitionError, KeyPartProblem, Result};
 use crate::row_expr::{RowExprUse, bind_row_expr, check_columns};
-use expr::typing::{Class, class, kept_type};
+use expr::typing::kept_type;
+use expr::{Class, class};
 use std::sync::Arc;
 use types::schema::{RowExpr, TableDef};
 use types::{ColumnType, TypeKind};

@@ -5,7 +5,7 @@
 //! ([`ParamUse`]). A plan serves an execution whose values satisfy these notes ([`Params::serve`]); for other values
 //! the statement is bound again.
 
-use expr::typing::{Class, class};
+use expr::{Class, class};
 use types::{ColumnType, TypeKind, Value};
 
 /// The kind of a value.

@@ -11,8 +11,7 @@
 use crate::ast::{self, BinaryOp, UnaryOp};
 use crate::error::{Error, Result};
 use crate::row_expr::{RowExprUse, bind_row_expr, row_expr};
-use expr::typing::{Class, class};
-use expr::{CompareAs, Expr, ExprKind, Function, PartitionCall};
+use expr::{Class, CompareAs, Expr, ExprKind, Function, PartitionCall, class};
 use std::sync::Arc;
 use types::partition::{PartitionBy, PartitionError, PartitionFunction, PartitionProblem, Partitioning, may_partition};
 use types::schema::{RowExpr, TableDef};

@@ -1,8 +1,7 @@
 //! Column defaults, made into values once for each plan.
 
 use super::store;
-use expr::Shared;
-use expr::{Error, Expr, Result, coerce};
+use expr::{Class, Error, Expr, Result, Shared, class};
 use std::sync::Arc;
 use types::schema::{ColumnDef, ColumnDefault, TableDef};
 use types::temporal::TimeZone;
@@ -77,9 +76,9 @@ pub(super) fn now<'v>(shared: &Shared<'_>, column: &ColumnDef) -> Value<'v> {
         _ => (session.time_zone.from_stored(utc), 0),
     };
     let cut = moment.to_fsp(fsp, true).unwrap_or(moment);
-    match coerce::kind_of(&column.ty) {
-        coerce::Kind::Date => Value::Date(cut.date),
-        coerce::Kind::Time => Value::Time(cut.time()),
+    match class(&column.ty) {
+        Class::Date => Value::Date(cut.date),
+        Class::Time => Value::Time(cut.time()),
         _ => Value::DateTime(cut),
     }
 }

@@ -24,7 +24,7 @@ use crate::source::{Source, SourceState, sources_of};
 use crate::spill::row_store::RowStore;
 use crate::spill::tape::TapeReader;
 use crate::wait::{self, engine};
-use expr::{Env, Error, Expr, Result, SessionVars, coerce, count, packed};
+use expr::{Class, Env, Error, Expr, Result, SessionVars, class, coerce, count, packed};
 use sql::plan::{InsertPlan, InsertSource, Node, OutputColumn, QueryPlan};
 use std::sync::Arc;
 use table::{InsertRow, Progress, RowBuf, RowRead, Table, WriteRow};
@@ -383,8 +383,8 @@ impl<'p> Inserting<'p> {
             number = last_of_sequence(auto.max, session);
             auto.next = next_of_sequence(number, session);
         }
-        values[auto.column] = match coerce::kind_of(&column.ty) {
-            coerce::Kind::Double => Value::Double(number as f64),
+        values[auto.column] = match class(&column.ty) {
+            Class::Double => Value::Double(number as f64),
             _ if coerce::is_unsigned(&column.ty) => Value::UInt(number),
             _ => Value::Int(number as i64),
         };

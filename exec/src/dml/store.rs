@@ -1,8 +1,7 @@
 //! Conversion of values for columns, with the column's name and the row's number in what goes wrong.
 
 use conditions::Condition;
-use expr::Shared;
-use expr::{Error, Result, SessionVars, coerce};
+use expr::{Class, Error, Result, SessionVars, Shared, class, coerce};
 use types::convert::{self, Problem, Severity, Warnings};
 use types::schema::ColumnDef;
 use types::{ColumnType, Date, DateTime, Decimal, Time, TypeKind, Value};
@@ -65,13 +64,13 @@ pub(super) fn implicit_default<'v>(ty: &ColumnType) -> Value<'v> {
         TypeKind::Binary { length } => Value::Bytes(vec![0; *length as usize].into()),
         TypeKind::Json => Value::Bytes(types::json::Json::Null.to_binary().into()),
         TypeKind::Decimal { scale, .. } => Value::Decimal(Decimal::ZERO.rescale(*scale).unwrap_or(Decimal::ZERO)),
-        _ => match coerce::kind_of(ty) {
-            coerce::Kind::Integer if coerce::is_unsigned(ty) => Value::UInt(0),
-            coerce::Kind::Integer => Value::Int(0),
-            coerce::Kind::Double => Value::Double(0.0),
-            coerce::Kind::Date => Value::Date(Date::default()),
-            coerce::Kind::Time => Value::Time(Time::default()),
-            coerce::Kind::DateTime => Value::DateTime(DateTime::default()),
+        _ => match class(ty) {
+            Class::Integer if coerce::is_unsigned(ty) => Value::UInt(0),
+            Class::Integer => Value::Int(0),
+            Class::Double => Value::Double(0.0),
+            Class::Date => Value::Date(Date::default()),
+            Class::Time => Value::Time(Time::default()),
+            Class::DateTime => Value::DateTime(DateTime::default()),
             _ => Value::text(b""),
         },
     }

@@ -7,10 +7,9 @@
 
 use crate::hash::ByteSet;
 use crate::pause::Step;
-use expr::coerce::{self, Kind};
 use expr::keys::{self, KeyKind};
 use expr::packed::{self, Packer};
-use expr::{Aggregate, AggregateFunction, ArithmeticOp, Env, Error, Evaluated, Expr};
+use expr::{Aggregate, AggregateFunction, ArithmeticOp, Class, Env, Error, Evaluated, Expr, class, coerce};
 use std::borrow::Cow;
 use types::json::Json;
 use types::{Decimal, TypeKind, Value};
@@ -92,9 +91,9 @@ impl Accumulator {
     pub fn new(plan: &Aggregate) -> Self {
         let state = match plan.function {
             AggregateFunction::Count => State::Count(0),
-            AggregateFunction::Sum | AggregateFunction::Avg => match plan.args.first().map(|a| coerce::kind_of(&a.ty)) {
-                Some(Kind::Integer) => State::Integers { sum: 0, count: 0 },
-                Some(Kind::Decimal | Kind::Date | Kind::DateTime | Kind::Time) => {
+            AggregateFunction::Sum | AggregateFunction::Avg => match plan.args.first().map(|a| class(&a.ty)) {
+                Some(Class::Integer) => State::Integers { sum: 0, count: 0 },
+                Some(Class::Decimal | Class::Date | Class::DateTime | Class::Time) => {
                     State::Decimals { sum: Decimal::ZERO, count: 0 }
                 }
                 _ => State::Doubles { sum: 0.0, count: 0 },

@@ -6,7 +6,8 @@ use super::date_types::{
 };
 use super::row::{Null, Parameters, Places, functions, named, of_grammar};
 use super::rules;
-use crate::coerce::{self, Kind};
+use crate::class::{Class, class};
+use crate::coerce;
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Step};
 use crate::func::Function;
@@ -304,7 +305,7 @@ fn as_written<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
         return Ok(env.text(arg)?.map_or(Value::Null, Value::Bytes));
     }
     // What is a date by its type is one, whatever IF chooses.
-    let as_it_is = arg.ty.kind == TypeKind::Year || matches!(coerce::kind_of(&arg.ty), Kind::Date | Kind::DateTime);
+    let as_it_is = arg.ty.kind == TypeKind::Year || matches!(class(&arg.ty), Class::Date | Class::DateTime);
     if as_it_is { env.eval(arg) } else { env.moment(arg) }
 }
 
@@ -454,7 +455,7 @@ fn date_add<'a>(
     unit: IntervalUnit,
     subtract: bool,
 ) -> Evaluated<'a> {
-    let value = if coerce::kind_of(&node.ty) == Kind::Time { env.moment(date)? } else { env.date_moment(date)? };
+    let value = if class(&node.ty) == Class::Time { env.moment(date)? } else { env.date_moment(date)? };
     if matches!(value, Value::Null) {
         return Ok(Value::Null);
     }
@@ -462,7 +463,7 @@ fn date_add<'a>(
         Ok(interval(env, amount, unit)?.map(|interval| if subtract { interval.negate() } else { interval }))
     };
     if let Value::Time(t) = value
-        && coerce::kind_of(&node.ty) == Kind::Time
+        && class(&node.ty) == Class::Time
     {
         let Some(interval) = interval()? else { return Ok(Value::Null) };
         return t.add_interval(&interval).map_or_else(|| overflow(env, "time"), |sum| Ok(Value::Time(sum)));
@@ -490,15 +491,15 @@ fn date_add<'a>(
         };
         Ok(was_date && unit.is_date_only())
     };
-    Ok(match coerce::kind_of(&node.ty) {
-        Kind::Date => Value::Date(sum.date),
-        Kind::Text if stays_date()? => Value::Bytes(Cow::Owned(coerce::plain_text(&Value::Date(sum.date)).into_bytes())),
-        Kind::Text => {
+    Ok(match class(&node.ty) {
+        Class::Date => Value::Date(sum.date),
+        Class::String if stays_date()? => Value::Bytes(Cow::Owned(coerce::plain_text(&Value::Date(sum.date)).into_bytes())),
+        Class::String => {
             let text = coerce::datetime_text(&sum, if sum.micros == 0 { 0 } else { 6 });
             Value::Bytes(Cow::Owned(text.into_bytes()))
         }
-        Kind::Double if stays_date()? => Value::Double(env.as_double(&Value::Date(sum.date))?),
-        Kind::Double => Value::Double(env.as_double(&Value::DateTime(sum))?),
+        Class::Double if stays_date()? => Value::Double(env.as_double(&Value::Date(sum.date))?),
+        Class::Double => Value::Double(env.as_double(&Value::DateTime(sum))?),
         _ => Value::DateTime(sum),
     })
 }
@@ -574,7 +575,7 @@ fn add_time<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr], subtract: bool)
             None => return overflow(env, "datetime"),
         },
     };
-    if coerce::kind_of(&node.ty) != Kind::Text {
+    if class(&node.ty) != Class::String {
         return Ok(sum);
     }
     // Of texts the fraction shows only where there is one.
@@ -603,7 +604,7 @@ fn unix_timestamp<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr]) -> Evalua
             }
         }
     };
-    if coerce::kind_of(&node.ty) == Kind::Decimal {
+    if class(&node.ty) == Class::Decimal {
         return Ok(Value::Decimal(Decimal::from_parts(micros as u128, 6, false)));
     }
     Ok(Value::Int(micros / MICROS_PER_SECOND))

@@ -1,8 +1,9 @@
 //! The types of date and time functions.
 
 use super::rules::{Problem, Typed, Typing, constant_integer, with_known_texts};
+use crate::class::{Class, class};
 use crate::tree::{Expr, ExprKind};
-use crate::typing::{self, Class, class, is_bits_literal};
+use crate::typing::{self, is_bits_literal};
 use types::temporal::IntervalUnit;
 use types::{CollationId, ColumnType, TypeKind, Value};
 

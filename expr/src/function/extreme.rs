@@ -4,7 +4,8 @@
 //! dates. What is none is beyond all dates beside a DATE; beside a DATETIME it is the zero date, and where that is the extreme, the texts
 //! are compared after all.
 
-use crate::coerce::{self, Kind};
+use crate::class::{Class, class};
+use crate::coerce;
 use crate::eval::{Env, Evaluated, Step};
 use crate::tree::{CompareAs, Expr};
 use std::cmp::Ordering;
@@ -15,7 +16,7 @@ const NO_DATE: Date = Date { year: 16_383, month: 15, day: 31 };
 
 pub(super) fn call<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr], greatest: bool) -> Evaluated<'a> {
     let wanted = if greatest { Ordering::Greater } else { Ordering::Less };
-    if matches!(coerce::kind_of(&node.ty), Kind::Text | Kind::Double) && args.iter().any(is_dated) {
+    if matches!(class(&node.ty), Class::String | Class::Double) && args.iter().any(is_dated) {
         return extreme_date(env, node, args, wanted);
     }
     let by = coerce::compare_as_of(&node.ty);
@@ -48,11 +49,11 @@ pub(super) fn call<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr], greatest
 }
 
 fn is_dated(arg: &Expr) -> bool {
-    matches!(coerce::kind_of(&arg.ty), Kind::Date | Kind::DateTime)
+    matches!(class(&arg.ty), Class::Date | Class::DateTime)
 }
 
 fn extreme_date<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr], wanted: Ordering) -> Evaluated<'a> {
-    let only_dates = !args.iter().any(|arg| coerce::kind_of(&arg.ty) == Kind::DateTime);
+    let only_dates = !args.iter().any(|arg| class(&arg.ty) == Class::DateTime);
     let mut best: Option<DateTime> = None;
     for arg in args {
         let Some(date) = date_of(env, arg, only_dates)? else { return Ok(Value::Null) };
@@ -61,7 +62,7 @@ fn extreme_date<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr], wanted: Ord
         }
     }
     let Some(best) = best else { return Ok(Value::Null) };
-    if coerce::kind_of(&node.ty) == Kind::Double {
+    if class(&node.ty) == Class::Double {
         let number =
             if only_dates { Decimal::from_u64(best.date.to_number().into()) } else { env.as_decimal(&Value::DateTime(best))? };
         return Ok(Value::Double(number.to_f64()));

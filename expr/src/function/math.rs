@@ -2,11 +2,12 @@
 
 use super::row::{ANY, Null, Parameters, Places, functions, named};
 use super::rules::{self, Typed, Typing};
+use crate::class::{Class, class};
 use crate::coerce;
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Pause};
 use crate::tree::{ArithmeticOp, Expr, ExprKind};
-use crate::typing::{self, Class, class};
+use crate::typing;
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 
 functions! {
@@ -136,7 +137,7 @@ fn extreme_type(_: &dyn Typing, args: &[Expr], collation: CollationId) -> Typed 
 /// Dates are computed as doubles.
 fn numeric_result<'a>(env: &Env<'a>, node: &'a Expr, outcome: Evaluated<'a>) -> Evaluated<'a> {
     let value = outcome?;
-    if coerce::kind_of(&node.ty) == coerce::Kind::Double && matches!(value, Value::Int(_) | Value::Decimal(_)) {
+    if class(&node.ty) == Class::Double && matches!(value, Value::Int(_) | Value::Decimal(_)) {
         return Ok(Value::Double(env.as_double(&value)?));
     }
     Ok(value)

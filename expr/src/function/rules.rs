@@ -2,17 +2,15 @@
 //!
 //! Rules that several functions share are here; the others stand beside their function.
 
+use crate::class::{Class, class};
 use crate::tree::{Expr, ExprKind};
-use crate::typing::{self, Class, class};
+use crate::typing;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 
 /// What the rules ask of the binder.
 pub trait Typing {
-    /// Are conversions strict?
-    fn is_strict(&self) -> bool;
-
     /// The collation of texts that a function makes from nothing: the connection's.
     fn literal_collation(&self) -> CollationId;
 

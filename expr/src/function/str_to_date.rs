@@ -2,7 +2,8 @@
 
 use super::date_format::{DAY_NAMES, MONTH_NAMES};
 use super::rules::{Typed, Typing};
-use crate::coerce::{self, Kind};
+use crate::class::{Class, class};
+use crate::coerce;
 use crate::error::Error;
 use crate::eval::{Env, Evaluated};
 use crate::tree::{Expr, ExprKind};
@@ -47,17 +48,17 @@ pub(super) fn str_to_date<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr]) -
         Ok(Value::Null)
     };
     let Some(found) = parse(&text, &format) else { return wrong() };
-    let is_time = coerce::kind_of(&node.ty) == Kind::Time;
+    let is_time = class(&node.ty) == Class::Time;
     let Some(d) = assemble(&found, is_time, env) else { return wrong() };
-    Ok(match coerce::kind_of(&node.ty) {
-        Kind::Date => Value::Date(d.date),
-        Kind::Time => {
+    Ok(match class(&node.ty) {
+        Class::Date => Value::Date(d.date),
+        Class::Time => {
             let day = i64::from(d.date.day) * temporal::MICROS_PER_DAY;
             Value::Time(Time { micros: d.time().micros + day })
         }
-        Kind::Text if !found.has_time => Value::Bytes(coerce::plain_text(&Value::Date(d.date)).into_bytes().into()),
-        Kind::Text if !found.has_date => Value::Bytes(coerce::time_text(&d.time(), fsp(&d)).into_bytes().into()),
-        Kind::Text => Value::Bytes(coerce::datetime_text(&d, fsp(&d)).into_bytes().into()),
+        Class::String if !found.has_time => Value::Bytes(coerce::plain_text(&Value::Date(d.date)).into_bytes().into()),
+        Class::String if !found.has_date => Value::Bytes(coerce::time_text(&d.time(), fsp(&d)).into_bytes().into()),
+        Class::String => Value::Bytes(coerce::datetime_text(&d, fsp(&d)).into_bytes().into()),
         _ => Value::DateTime(d),
     })
 }

@@ -4,8 +4,7 @@ use super::Binder;
 use crate::error::{Error, Result};
 use crate::param::{ParamKind, ParamUse, has_fraction, has_time};
 use crate::plan::BindContext;
-use expr::typing::{self, Class, class};
-use expr::{Expr, ExprKind, Function};
+use expr::{Class, Expr, ExprKind, Function, class, typing};
 use types::{ColumnType, TypeKind, Value};
 
 /// The number of a parameter whose type may still change.

@@ -7,8 +7,7 @@ use super::{Binder, LevelKind};
 use crate::ast;
 use crate::error::{Clause, Error, Result};
 use crate::param::ParamKind;
-use expr::typing::{self, Class, class};
-use expr::{Aggregate, AggregateFunction as A, Expr, ExprKind};
+use expr::{Aggregate, AggregateFunction as A, Class, Expr, ExprKind, class, typing};
 use std::sync::Arc;
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 

@@ -7,8 +7,7 @@ use super::operand::{cast_to, choice_as_number, enum_as_number, is_dated, moved_
 use crate::ast;
 use crate::error::{Error, Result};
 use crate::param::ParamKind;
-use expr::typing::{self, Class, class};
-use expr::{Expr, ExprKind, Function};
+use expr::{Class, Expr, ExprKind, Function, class, typing};
 use types::{CollationId, ColumnType, TypeKind};
 
 impl Binder<'_> {

@@ -1,8 +1,7 @@
 //! How two expressions are compared, and the collation in which strings of several sources are compared.
 
 use crate::error::{Error, IllegalMix, Result};
-use expr::typing::{self, Class, class};
-use expr::{CompareAs, Expr, ExprKind};
+use expr::{Class, CompareAs, Expr, ExprKind, class, typing};
 use types::convert::{Problem, StoreContext, Warnings};
 use types::{CollationId, ColumnType, TypeKind, Value};
 

@@ -13,8 +13,7 @@ use crate::error::{DefinitionError, Error, Result, RowExprProblem};
 use crate::param::{ParamKind, ParamUse};
 use crate::plan::BindContext;
 use crate::row_expr::RowExprUse;
-use expr::typing::{self, Class, class};
-use expr::{ArithmeticOp, CompareAs, CompareOp, Expr, ExprKind, Function, UnaryOp};
+use expr::{ArithmeticOp, Class, CompareAs, CompareOp, Expr, ExprKind, Function, UnaryOp, class, typing};
 use std::borrow::Cow;
 use types::{CollationId, ColumnType, TypeKind, Value};
 

@@ -7,8 +7,7 @@ use crate::error::{Clause, Error, Result};
 use crate::partition::{lies_in, named_partitions};
 use crate::plan::{Action, Derived, Part, Rights};
 use crate::planner::JoinTree;
-use expr::typing::{Class, class};
-use expr::{CompareOp, Expr, ExprKind};
+use expr::{Class, CompareOp, Expr, ExprKind, class};
 use std::sync::Arc;
 use types::schema::{IndexKind, TableDef};
 

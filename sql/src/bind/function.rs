@@ -10,8 +10,8 @@ use crate::param::ParamKind;
 use expr::function::is_of_days;
 use expr::function::row::Parameters;
 use expr::function::rules::{Problem, Typing};
-use expr::typing::{self, Class, class, is_bits_literal};
-use expr::{ArithmeticOp, CompareOp, Expr, ExprKind, Function as F};
+use expr::typing::{self, is_bits_literal};
+use expr::{ArithmeticOp, Class, CompareOp, Expr, ExprKind, Function as F, class};
 use smallvec::SmallVec;
 use types::convert::{Severity, StoreContext, Warnings};
 use types::temporal::IntervalUnit;
@@ -23,10 +23,6 @@ pub(crate) fn is_function(name: &str) -> bool {
 }
 
 impl Typing for Binder<'_> {
-    fn is_strict(&self) -> bool {
-        self.mode.strict
-    }
-
     fn literal_collation(&self) -> CollationId {
         self.literal_collation()
     }

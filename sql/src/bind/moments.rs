@@ -8,9 +8,7 @@ use super::compare::{Coercibility, Derivation};
 use super::{Binder, compare};
 use crate::ast;
 use crate::error::{Error, Result};
-use expr::is_fixed;
-use expr::typing::{self, Class, class};
-use expr::{CompareAs, CompareOp, Expr, ExprKind};
+use expr::{Class, CompareAs, CompareOp, Expr, ExprKind, class, is_fixed, typing};
 use types::charset::Charset;
 use types::{CollationId, ColumnType, TypeKind, Value};
 

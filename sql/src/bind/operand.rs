@@ -1,7 +1,7 @@
 //! Operands: converts an expression where a number, a string or a JSON document is required.
 
-use expr::typing::{self, Class, class, is_bits_literal};
-use expr::{Expr, ExprKind, Function, SubqueryTest};
+use expr::typing::{self, is_bits_literal};
+use expr::{Class, Expr, ExprKind, Function, SubqueryTest, class};
 use types::{CollationId, ColumnType, Decimal, TypeKind, Value};
 
 /// Converts a number for a string column: a BIT becomes its number, and a FLOAT or DOUBLE is not rounded to the digits

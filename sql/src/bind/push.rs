@@ -19,9 +19,7 @@ use super::subquery::replace_columns;
 use super::{Binder, derived::stored};
 use crate::error::Result;
 use crate::planner::JoinTree;
-use expr::is_volatile;
-use expr::typing::{Class, class};
-use expr::{CompareAs, Expr, ExprKind};
+use expr::{Class, CompareAs, Expr, ExprKind, class, is_volatile};
 
 /// The query of a derived table before it was planned.
 #[derive(Clone, Debug)]

@@ -17,8 +17,7 @@ use crate::ast::{self, Expr as AstExpr, Literal, OrderItem, Query, QueryBody, Se
 use crate::error::{Clause, Error, NameKind, Result};
 use crate::plan::{BindContext, LimitPlan, LockWait, Locking, Made, Node, OutputColumn, QueryPlan, SortKey};
 use crate::planner::{FromBlock, JoinTree};
-use expr::typing::{self, Class, class};
-use expr::{Aggregate, Expr, ExprKind};
+use expr::{Aggregate, Class, Expr, ExprKind, class, typing};
 use types::{ColumnType, TypeKind, Value};
 
 /// A planned query: an operator tree whose slots are the columns.

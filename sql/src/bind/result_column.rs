@@ -8,9 +8,7 @@ use super::Binder;
 use super::aggregate::AGGREGATE_SLOT;
 use super::window::WINDOW_SLOT;
 use crate::plan::{Made, OutputColumn};
-use expr::digits;
-use expr::typing::{self, Class, class};
-use expr::{AggregateFunction as A, Expr, ExprKind, Function as F, WindowFunction};
+use expr::{AggregateFunction as A, Class, Expr, ExprKind, Function as F, WindowFunction, class, digits, typing};
 use types::{CollationId, ColumnType, LobSize, TypeKind};
 
 /// A longer string becomes a TEXT column.

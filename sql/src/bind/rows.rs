@@ -6,9 +6,7 @@ use super::moments::compare_leniently;
 use super::operand::cast_to;
 use crate::ast;
 use crate::error::{Error, Result};
-use expr::typing;
-use expr::typing::{Class, class};
-use expr::{CompareAs, CompareOp, Expr, ExprKind};
+use expr::{Class, CompareAs, CompareOp, Expr, ExprKind, class, typing};
 use types::Value;
 
 /// The coercibilities of the parts of a row. Empty for nested rows, and for rows that the statement does not write out.

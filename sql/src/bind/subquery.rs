@@ -22,9 +22,7 @@ use crate::error::{Clause, Error, Result};
 use crate::plan::{FunctionCall, JoinKind, Node, StoredFunction, SubqueryKeep, SubqueryPlan};
 use crate::planner::{JOINED_TABLES_MAX, JoinTree, node_rows, tree_sources};
 use crate::routine::RoutineError;
-use expr::is_volatile;
-use expr::typing::{self, Class, class};
-use expr::{CompareAs, CompareOp, Expr, ExprKind, Subquery, SubqueryTest};
+use expr::{Class, CompareAs, CompareOp, Expr, ExprKind, Subquery, SubqueryTest, class, is_volatile, typing};
 use std::sync::Arc;
 use types::{ColumnType, Value};
 

@@ -12,9 +12,9 @@ use super::{Binder, BoundWindow, NamedWindow};
 use crate::ast::{self, IntervalUnit};
 use crate::error::{Clause, Error, Result, WindowError};
 use crate::plan::{Node, SortKey};
-use expr::typing::{self, Class, class};
 use expr::{
-    AggregateFunction, ArithmeticOp, Expr, ExprKind, Frame, FrameBound, FrameOffsets, Function, WindowCall, WindowFunction,
+    AggregateFunction, ArithmeticOp, Class, Expr, ExprKind, Frame, FrameBound, FrameOffsets, Function, WindowCall,
+    WindowFunction, class, typing,
 };
 use types::{ColumnType, TypeKind, Value};
 

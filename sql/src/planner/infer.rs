@@ -13,9 +13,7 @@
 use super::join::Conjunct;
 use super::selectivity::column_of;
 use super::{FromBlock, SourceSet, all_of, is_subset, sources_of};
-use expr::is_volatile;
-use expr::typing::{Class, class};
-use expr::{CompareAs, CompareOp, Expr, ExprKind};
+use expr::{Class, CompareAs, CompareOp, Expr, ExprKind, class, is_volatile};
 use types::ColumnType;
 
 /// Larger conditions are not repeated for each table.

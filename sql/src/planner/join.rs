@@ -7,8 +7,7 @@ use super::{
     sources_of,
 };
 use crate::plan::{JoinKind, Node, Scan};
-use expr::typing::{Class, class};
-use expr::{CompareAs, CompareOp, Expr, ExprKind};
+use expr::{Class, CompareAs, CompareOp, Expr, ExprKind, class};
 use types::ColumnType;
 
 /// A block taken apart.

@@ -485,22 +485,11 @@ fn constant_truth(expr: &Expr) -> Option<bool> {
                 return Some(false);
             }
             match (by, a?, b?) {
-                (CompareAs::Integer, Value::Int(a), Value::Int(b)) => Some(holds(*op, a.cmp(b))),
+                (CompareAs::Integer, Value::Int(a), Value::Int(b)) => Some(op.holds(a.cmp(b))),
                 _ => None,
             }
         }
         _ => None,
-    }
-}
-
-fn holds(op: CompareOp, order: std::cmp::Ordering) -> bool {
-    match op {
-        CompareOp::Equal | CompareOp::NullSafeEqual => order.is_eq(),
-        CompareOp::NotEqual => order.is_ne(),
-        CompareOp::Less => order.is_lt(),
-        CompareOp::LessOrEqual => order.is_le(),
-        CompareOp::Greater => order.is_gt(),
-        CompareOp::GreaterOrEqual => order.is_ge(),
     }
 }
 

@@ -11,8 +11,7 @@
 use super::FromBlock;
 use crate::bind::constant;
 use crate::plan::{Bound, KeyRange};
-use expr::typing::{Class, class};
-use expr::{CompareAs, CompareOp, Expr, ExprKind};
+use expr::{Class, CompareAs, CompareOp, Expr, ExprKind, class};
 use std::cell::Cell;
 use std::sync::Arc;
 use types::schema::{IndexDef, TableDef};

@@ -7,6 +7,7 @@
 mod change;
 mod search;
 
+use crate::class::{Class, class};
 use crate::coerce;
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Step};
@@ -203,7 +204,7 @@ fn document<'a>(env: &Env<'a>, args: &'a [Expr], n: usize, function: &'static st
 
 pub fn read_document(value: &Value<'_>, ty: &ColumnType, n: usize, function: &'static str) -> Step<Option<Json>> {
     match value {
-        Value::Null if matches!(coerce::kind_of(ty), coerce::Kind::Text | coerce::Kind::Json | coerce::Kind::Null) => Ok(None),
+        Value::Null if matches!(class(ty), Class::String | Class::Json | Class::Null) => Ok(None),
         Value::Bytes(_) if coerce::is_document(ty) => Ok(Some(document_of(value, ty))),
         Value::Bytes(_) if ty.is_binary_string() => Err(binary_json().into()),
         Value::Bytes(text) => Ok(Some(parse_document(text, n + 1, function)?)),
@@ -304,7 +305,7 @@ fn quote<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
 
 fn valid<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
     // Only texts and documents are looked at; a NULL of any other type is no document either.
-    if !matches!(coerce::kind_of(&arg.ty), coerce::Kind::Text | coerce::Kind::Json | coerce::Kind::Null) {
+    if !matches!(class(&arg.ty), Class::String | Class::Json | Class::Null) {
         return Ok(Value::Int(0));
     }
     Ok(match env.eval(arg)? {

@@ -1,7 +1,8 @@
 //! JSON_CONTAINS_PATH, JSON_SEARCH, JSON_VALUE, JSON_SCHEMA_VALID and its report.
 
 use super::{answer, document, path, read_document};
-use crate::coerce::{self, Kind};
+use crate::class::{Class, class};
+use crate::coerce;
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Step};
 use crate::session::SessionVars;
@@ -202,12 +203,12 @@ fn find_value<'a>(env: &Env<'a>, node: &'a Expr, document: &Json, path: &Path) -
             return Ok(Met::Error(Error::from(Condition::MultipleJsonValues)));
         }
     };
-    if coerce::kind_of(&node.ty) == Kind::Json {
+    if class(&node.ty) == Class::Json {
         return Ok(Met::Value(answer(env, one.clone())?));
     }
     match one {
         Json::Null => return Ok(Met::Value(Value::Null)),
-        Json::Array(_) | Json::Object(_) if coerce::kind_of(&node.ty) != Kind::Text => {
+        Json::Array(_) | Json::Object(_) if class(&node.ty) != Class::String => {
             return Ok(Met::Error(unsuitable(node)));
         }
         _ => {}
@@ -220,8 +221,8 @@ fn find_value<'a>(env: &Env<'a>, node: &'a Expr, document: &Json, path: &Path) -
 
 /// A document that is neither array nor null, as a value of this type; `None`: it does not fit.
 pub fn scalar_of(session: &SessionVars, document: &Json, ty: &ColumnType) -> Option<Value<'static>> {
-    let plain = match coerce::kind_of(ty) {
-        Kind::Text => {
+    let plain = match class(ty) {
+        Class::String => {
             let mut text = Vec::new();
             document.write_unquoted(&mut text);
             Value::Bytes(text.into())
@@ -235,15 +236,15 @@ pub fn scalar_of(session: &SessionVars, document: &Json, ty: &ColumnType) -> Opt
 
 #[cold]
 fn unsuitable(node: &Expr) -> Error {
-    let what = match coerce::kind_of(&node.ty) {
-        Kind::Integer if node.ty.kind == TypeKind::Year => "YEAR",
-        Kind::Integer if node.ty.unsigned => "UNSIGNED",
-        Kind::Integer => "SIGNED",
-        Kind::Decimal => "DECIMAL",
-        Kind::Double => "DOUBLE",
-        Kind::Date => "DATE",
-        Kind::Time => "TIME",
-        Kind::DateTime => "DATETIME",
+    let what = match class(&node.ty) {
+        Class::Integer if node.ty.kind == TypeKind::Year => "YEAR",
+        Class::Integer if node.ty.unsigned => "UNSIGNED",
+        Class::Integer => "SIGNED",
+        Class::Decimal => "DECIMAL",
+        Class::Double => "DOUBLE",
+        Class::Date => "DATE",
+        Class::Time => "TIME",
+        Class::DateTime => "DATETIME",
         _ => "STRING",
     };
     Error::OutOfRange { what, expression: "json_value".into() }
