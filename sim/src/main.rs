@@ -50,6 +50,12 @@ mod command {
         /// Plays one of them
         #[arg(long, value_name = "NAME")]
         case: Option<String>,
+        /// Runs the whole server: seeds of sessions that send SQL
+        #[arg(long)]
+        sessions: bool,
+        /// Runs a seed of sessions smaller than it is: lives,sessions,transactions,turn
+        #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
+        small: Vec<u64>,
         /// Prints every event
         #[arg(long)]
         trace: bool,
@@ -83,6 +89,13 @@ mod command {
     /// Runs a seed here.
     fn one(seed: u64, options: &Options) -> ExitCode {
         let mut again = format!("cargo xtask sim --seed {seed}");
+        if options.sessions {
+            again += " --sessions";
+        }
+        if !options.small.is_empty() {
+            let numbers: Vec<String> = options.small.iter().map(ToString::to_string).collect();
+            again += &format!(" --small {}", numbers.join(","));
+        }
         if let Some(name) = &options.mutate {
             again += &format!(" --mutate {name}");
             assert!(mutation::choose(name), "looked up before");
@@ -95,7 +108,10 @@ mod command {
         if options.trace {
             scheduler::speak();
         }
-        sim::run(seed);
+        match options.sessions {
+            true => sim::sessions::run(seed, limits(options)),
+            false => sim::run(seed),
+        }
         let (counters, hash, events, choices, ns) = scheduler::summary();
         let counted: Vec<String> = counters.iter().map(|(what, count)| format!("{count} {what}")).collect();
         println!(
@@ -105,6 +121,18 @@ mod command {
         );
         // Threads of crashed machines are still there.
         std::process::exit(0)
+    }
+
+    fn limits(options: &Options) -> sim::sessions::Limits {
+        match options.small[..] {
+            [lives, sessions, transactions, turn] => sim::sessions::Limits {
+                lives: Some(lives as usize),
+                sessions: Some(sessions as usize),
+                transactions: Some(transactions),
+                turn,
+            },
+            _ => sim::sessions::Limits::default(),
+        }
     }
 
     fn cases(options: &Options) -> ExitCode {

@@ -1,0 +1,268 @@
+//! Those who disturb the sessions: one who changes the definitions of the tables, and one who ends statements and connections.
+
+use super::Plan;
+use super::client::{Answer, Client, Gone};
+use super::model::{Column, Definition, Model};
+use super::session::{brief_answer, connect, expect_done, table_name, wait_until_gone};
+use super::values;
+use os::sim::Rng;
+use os::sim::scheduler::{count, fail, now_ns, say};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use sync::atomic::{AtomicBool, Ordering};
+
+const COLUMNS_MAX: usize = 9;
+const INDEXES_MAX: usize = 4;
+
+pub struct Definer {
+    /// Among the clients.
+    pub number: usize,
+    pub plan: Plan,
+    pub rng: Rng,
+    pub model: Model,
+}
+
+impl Definer {
+    pub fn run(mut self, over: &Arc<AtomicBool>) {
+        let mut client: Option<Client> = None;
+        while !over.load(Ordering::SeqCst) {
+            os::thread::sleep(Duration::from_micros(1 + self.rng.below(self.plan.definition_us_max)));
+            let done = match client.take() {
+                Some(there) => self.define(there),
+                None => self.connect().and_then(|there| self.define(there)),
+            };
+            match done {
+                Ok(there) => client = Some(there),
+                Err(gone) => self.lost(gone),
+            }
+        }
+    }
+
+    fn connect(&mut self) -> Result<Client, Gone> {
+        let pace = self.plan.pace(&mut self.rng);
+        let mut client = connect(pace, &self.model, self.number)?;
+        expect_done(&mut client, "SET SESSION lock_wait_timeout = 2")?;
+        Ok(client)
+    }
+
+    fn lost(&mut self, gone: Gone) {
+        match gone {
+            Gone::Nonsense(what) => fail(&format!("definer: {what}")),
+            Gone::Lost(error) if error.kind() == std::io::ErrorKind::TimedOut => fail("definer: an answer does not come"),
+            Gone::Lost(error) => say(format_args!("definer: the connection is gone: {error}")),
+        }
+        count("connections lost", 1);
+        let connection = self.model.lock().connections.remove(&self.number);
+        loop {
+            let pace = self.plan.pace(&mut self.rng);
+            let settled = connect(pace, &self.model, self.number).and_then(|mut client| {
+                if let Some(connection) = connection {
+                    wait_until_gone(&mut client, connection)?;
+                }
+                settle(&mut client, &self.model, self.plan.tables)
+            });
+            match settled {
+                Ok(true) => return,
+                Ok(false) => {}
+                Err(Gone::Nonsense(what)) => fail(&format!("definer: {what}")),
+                Err(Gone::Lost(_)) => os::thread::sleep(Duration::from_millis(1)),
+            }
+        }
+    }
+
+    /// One definition.
+    fn define(&mut self, mut client: Client) -> Result<Client, Gone> {
+        let table = self.rng.below(self.plan.tables as u64) as usize;
+        let before = self.model.lock().definitions[table].certain().clone();
+        let Some(before) = before else { return Ok(client) };
+        let mut after = before.clone();
+        let actions: Vec<String> = (0..self.rng.within(1..=2)).filter_map(|_| self.action(table, &before, &mut after)).collect();
+        if actions.is_empty() {
+            return Ok(client);
+        }
+        let statement = format!("ALTER TABLE {} {}", table_name(table), actions.join(", "));
+        let now = now_ns();
+        self.model.lock().definitions[table].begin(Some(after), now);
+        say(format_args!("definer: {statement}"));
+        let answer = client.query(&statement)?;
+        say(format_args!("definer: -- {}", brief_answer(&answer)));
+        let now = now_ns();
+        match answer {
+            Answer::Done { .. } => {
+                count("definitions", 1);
+                self.model.lock().definitions[table].acknowledge(now);
+            }
+            Answer::Refused { number, .. } if matches!(number, 1205 | 1213 | 1053) || (number == 1317 && self.plan.kills) => {
+                count("definitions refused", 1);
+                self.model.lock().definitions[table].refuse();
+            }
+            answer => fail(&format!("definer: {statement}: {}", brief_answer(&answer))),
+        }
+        Ok(client)
+    }
+
+    /// One part of an ALTER TABLE: each names what none of the others does.
+    fn action(&mut self, table: usize, before: &Definition, after: &mut Definition) -> Option<String> {
+        let untouched: Vec<Column> =
+            before.columns.iter().copied().filter(|c| after.columns.contains(c) && same_place(before, after)).collect();
+        let any = |rng: &mut Rng, from: &[Column]| (!from.is_empty()).then(|| *rng.pick(from));
+        match self.rng.below(12) {
+            0..=3 if after.columns.len() < COLUMNS_MAX => {
+                let column = self.model.lock().number();
+                let place = self.place(&untouched, column, after);
+                Some(format!("ADD COLUMN {}{place}", values::definition(table, column, self.rng.below(3))))
+            }
+            4 | 5 if before.columns.len() > 1 => {
+                let column = any(&mut self.rng, &untouched)?;
+                after.drop_column(column);
+                Some(format!("DROP COLUMN {}", values::name(column)))
+            }
+            6 | 7 => {
+                let column = any(&mut self.rng, &untouched)?;
+                let others: Vec<Column> = untouched.iter().copied().filter(|other| *other != column).collect();
+                after.columns.retain(|other| *other != column);
+                let place = self.place(&others, column, after);
+                Some(format!("MODIFY COLUMN {}{place}", values::definition(table, column, self.rng.below(3))))
+            }
+            8 | 9 if after.indexes.len() < INDEXES_MAX => {
+                let all: Vec<Column> = untouched.into_iter().filter(|c| values::kind(*c) != values::Kind::Long).collect();
+                let column = any(&mut self.rng, &all)?;
+                let number = self.model.lock().number();
+                after.indexes.insert(number, column);
+                Some(format!("ADD INDEX i{number} ({})", values::name(column)))
+            }
+            10 if !before.indexes.is_empty() => {
+                let numbers: Vec<u16> = before.indexes.keys().copied().filter(|n| after.indexes.contains_key(n)).collect();
+                let number = *numbers.get(self.rng.below(numbers.len() as u64) as usize)?;
+                after.indexes.remove(&number);
+                Some(format!("DROP INDEX i{number}"))
+            }
+            11 => (before == after).then(|| "FORCE".to_owned()),
+            _ => None,
+        }
+    }
+
+    /// Where a column goes.
+    fn place(&mut self, others: &[Column], column: Column, after: &mut Definition) -> String {
+        match self.rng.below(3) {
+            0 if !others.is_empty() => {
+                let other = *self.rng.pick(others);
+                let place = after.columns.iter().position(|there| *there == other).map_or(0, |place| place + 1);
+                after.columns.insert(place, column);
+                format!(" AFTER {}", values::name(other))
+            }
+            1 => {
+                after.columns.insert(0, column);
+                " FIRST".to_owned()
+            }
+            _ => {
+                after.columns.push(column);
+                let last = after.columns.len();
+                let other = if last > 1 { values::name(after.columns[last - 2]) } else { "owner".to_owned() };
+                format!(" AFTER {other}")
+            }
+        }
+    }
+}
+
+fn same_place(before: &Definition, after: &Definition) -> bool {
+    // A second action meets what the first has left; columns that it moved are not moved again.
+    before
+        .columns
+        .iter()
+        .filter(|column| after.columns.contains(column))
+        .eq(after.columns.iter().filter(|c| before.columns.contains(c)))
+}
+
+/// Looks which definitions there are. `false`: something came between.
+pub fn settle(client: &mut Client, model: &Model, tables: usize) -> Result<bool, Gone> {
+    for table in 0..tables {
+        let Some((columns, indexes)) = read(client, table)? else { return Ok(false) };
+        let now = now_ns();
+        let mut known = model.lock();
+        let is = |definition: &Option<Definition>| {
+            definition.as_ref().is_some_and(|definition| definition.columns == columns && definition.indexes == indexes)
+        };
+        let states = &mut known.definitions[table];
+        if states.open().is_some_and(is) {
+            states.acknowledge(now);
+        } else if is(states.certain()) {
+            states.refuse();
+        } else {
+            let text = format!("{:?}, or {:?}", states.certain(), states.open());
+            drop(known);
+            fail(&format!("table t{table} has columns {columns:?} and indexes {indexes:?}, and may have {text}"));
+        }
+    }
+    Ok(true)
+}
+
+/// A table's columns and indexes.
+#[expect(clippy::type_complexity, reason = "read in one place")]
+fn read(client: &mut Client, table: usize) -> Result<Option<(Vec<Column>, BTreeMap<u16, Column>)>, Gone> {
+    let name = table_name(table);
+    let mut columns = Vec::new();
+    match client.query(&format!("SELECT * FROM {name} WHERE id < 0"))? {
+        Answer::Rows { columns: names, .. } => columns.extend(names.iter().filter_map(|name| values::number(name))),
+        Answer::Refused { number: 1205 | 1317 | 1412, .. } => return Ok(None),
+        answer => fail(&format!("the columns of {name}: {}", brief_answer(&answer))),
+    }
+    let mut indexes = BTreeMap::new();
+    match client.query(&format!("SHOW INDEX FROM {name}"))? {
+        Answer::Rows { columns: names, rows } => {
+            let place =
+                |name: &str| names.iter().position(|known| known == name).unwrap_or_else(|| fail("SHOW INDEX lacks a column"));
+            let (key, column) = (place("Key_name"), place("Column_name"));
+            let text = |field: &Option<Vec<u8>>| String::from_utf8_lossy(field.as_deref().unwrap_or_default()).into_owned();
+            for row in rows {
+                let number = text(&row[key]).strip_prefix('i').and_then(|number| number.parse().ok());
+                if let (Some(number), Some(column)) = (number, values::number(&text(&row[column]))) {
+                    indexes.insert(number, column);
+                }
+            }
+        }
+        Answer::Refused { number: 1205 | 1317, .. } => return Ok(None),
+        answer => fail(&format!("the indexes of {name}: {}", brief_answer(&answer))),
+    }
+    Ok(Some((columns, indexes)))
+}
+
+/// Ends statements and connections, any of them.
+pub struct Killer {
+    /// Among the clients.
+    pub number: usize,
+    pub plan: Plan,
+    pub rng: Rng,
+    pub model: Model,
+}
+
+impl Killer {
+    pub fn run(mut self, over: &Arc<AtomicBool>) {
+        let mut client: Option<Client> = None;
+        while !over.load(Ordering::SeqCst) {
+            os::thread::sleep(Duration::from_micros(1 + self.rng.below(self.plan.kill_us_max)));
+            let connections: Vec<u32> = self.model.lock().connections.values().copied().collect();
+            if connections.is_empty() {
+                continue;
+            }
+            let connection = *self.rng.pick(&connections);
+            let kind = if self.rng.chance(2, 3) { "QUERY " } else { "" };
+            let statement = format!("KILL {kind}{connection}");
+            let pace = self.plan.pace(&mut self.rng);
+            let there = match client.take() {
+                Some(there) => Ok(there),
+                None => connect(pace, &self.model, self.number),
+            };
+            say(format_args!("killer: {statement}"));
+            let done = there.and_then(|mut there| Ok((there.query(&statement)?, there)));
+            match done {
+                Ok((Answer::Done { .. } | Answer::Refused { number: 1094 | 1317, .. }, there)) => client = Some(there),
+                Ok((answer, _)) => fail(&format!("{statement}: {}", brief_answer(&answer))),
+                Err(Gone::Nonsense(what)) => fail(&format!("killer: {what}")),
+                Err(Gone::Lost(_)) => drop(self.model.lock().connections.remove(&self.number)),
+            }
+            count("kills", 1);
+        }
+    }
+}

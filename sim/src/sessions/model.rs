@@ -1,0 +1,218 @@
+//! What the answers of the server may be.
+//!
+//! 1. Each row has an owner, the session that alone writes it. So a session knows what it must read of its own rows, exactly, and what an
+//!    insert, update or delete of these affects.
+//! 2. What one session commits is a row of states. A commit is acknowledged some time after it was sent; a snapshot taken meanwhile may be
+//!    before it or after it. All reads of one snapshot agree with one state of each session ([`Candidates`]).
+//! 3. A table's definition is a row of states likewise. No two columns that ever were have the same name, and each value tells its table,
+//!    column, row and version: one that is read from another column is noticed whatever else is right.
+//!
+//! A commit whose answer is lost happened or did not. It stays the last state until its session has looked which.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A column by its number, which is part of its name.
+pub type Column = u16;
+/// The version of each value that was written; other columns have their default.
+pub type Row = BTreeMap<Column, u64>;
+/// Rows by table and key.
+pub type Rows = BTreeMap<(usize, i64), Row>;
+/// Nanoseconds of the simulated machine.
+pub type Time = u64;
+
+/// Not acknowledged.
+const OPEN: Time = Time::MAX;
+
+/// What was the newest state for a while.
+#[derive(Clone, Debug)]
+pub struct State<T> {
+    pub value: T,
+    /// It was asked for then, and can be seen from then on.
+    began: Time,
+    /// It was acknowledged then, and is seen from then on.
+    known: Time,
+}
+
+/// States, oldest first.
+#[derive(Clone, Debug)]
+pub struct States<T>(Vec<State<T>>);
+
+impl<T> States<T> {
+    pub fn new(first: T) -> Self {
+        Self(vec![State { value: first, began: 0, known: 0 }])
+    }
+
+    /// The newest, if it is acknowledged; else that before it.
+    pub fn certain(&self) -> &T {
+        let last = self.0.len() - 1;
+        let place = if self.0[last].known == OPEN && last > 0 { last - 1 } else { last };
+        &self.0[place].value
+    }
+
+    /// One that was asked for, and whose answer is not known.
+    pub fn open(&self) -> Option<&T> {
+        self.0.last().filter(|state| state.known == OPEN && self.0.len() > 1).map(|state| &state.value)
+    }
+
+    pub fn begin(&mut self, value: T, now: Time) {
+        debug_assert!(self.open().is_none(), "one at a time");
+        self.0.push(State { value, began: now, known: OPEN });
+    }
+
+    /// It happened.
+    pub fn acknowledge(&mut self, now: Time) {
+        if let Some(last) = self.0.last_mut().filter(|last| last.known == OPEN) {
+            last.known = now;
+        }
+    }
+
+    /// It did not happen.
+    pub fn refuse(&mut self) {
+        if self.open().is_some() {
+            self.0.pop();
+        }
+    }
+
+    /// Those of which one is the newest at some time of a span.
+    pub fn possible(&self, span: Range<Time>) -> Range<usize> {
+        let first = self.0.iter().rposition(|state| state.known <= span.start).unwrap_or(0);
+        let behind = self.0.iter().rposition(|state| state.began <= span.end).map_or(1, |last| last + 1);
+        first..behind.max(first + 1)
+    }
+
+    pub fn get(&self, place: usize) -> Option<&T> {
+        self.0.get(place).map(|state| &state.value)
+    }
+
+    /// After a restart nobody remembers another state.
+    pub fn forget(&mut self) {
+        let mut last = self.0.pop().expect("there is always one");
+        (last.began, last.known) = (0, 0);
+        self.0 = vec![last];
+    }
+}
+
+/// States of each session that agree with all that was read in one snapshot.
+#[derive(Clone, Debug, Default)]
+pub struct Candidates(BTreeMap<usize, Range<usize>>);
+
+impl Candidates {
+    /// Narrows those of one session to the states that fit. `span`: when the snapshot was taken. `false`: none fits.
+    pub fn narrow<T>(&mut self, session: usize, states: &States<T>, span: Range<Time>, fits: impl Fn(&T) -> bool) -> bool {
+        let before = self.0.entry(session).or_insert_with(|| states.possible(span));
+        let fit = |place: &usize| states.get(*place).is_some_and(&fits);
+        let (Some(first), Some(last)) = (before.clone().find(fit), before.clone().rev().find(fit)) else { return false };
+        *before = first..last + 1;
+        true
+    }
+}
+
+/// A table as its session of definitions knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Definition {
+    /// Without the key and the owner.
+    pub columns: Vec<Column>,
+    /// The column of each index, by the index's number.
+    pub indexes: BTreeMap<u16, Column>,
+}
+
+/// Everything. It outlives the machine, and nobody gets the turn while it is locked.
+#[derive(Clone)]
+pub struct Model(Arc<Mutex<Known>>);
+
+pub struct Known {
+    pub rows: Vec<States<Arc<Rows>>>,
+    /// By table; `None`: there is no table yet.
+    pub definitions: Vec<States<Option<Definition>>>,
+    /// Connections that are open, for those who end them.
+    pub connections: BTreeMap<usize, u32>,
+    /// The number of the next column or index.
+    pub next: u16,
+    /// The next version of each session.
+    pub versions: Vec<u64>,
+}
+
+impl Model {
+    pub fn new(sessions: usize, tables: usize) -> Self {
+        Self(Arc::new(Mutex::new(Known {
+            rows: vec![States::new(Arc::default()); sessions],
+            definitions: vec![States::new(None); tables],
+            connections: BTreeMap::new(),
+            next: 1,
+            versions: vec![1; sessions],
+        })))
+    }
+
+    pub fn lock(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Known {
+    /// A number that nothing had before.
+    pub fn number(&mut self) -> u16 {
+        self.next += 1;
+        self.next - 1
+    }
+
+    pub fn version(&mut self, session: usize) -> u64 {
+        self.versions[session] += 1;
+        self.versions[session] - 1
+    }
+
+    /// Definitions of a table in force at some time of a span.
+    pub fn definitions(&self, table: usize, span: Range<Time>) -> impl Iterator<Item = &Definition> {
+        let states = &self.definitions[table];
+        states.possible(span).filter_map(|place| states.get(place).and_then(Option::as_ref))
+    }
+
+    /// Did the table have the column all the time?
+    pub fn has_column(&self, table: usize, column: Column, span: Range<Time>) -> bool {
+        let states = &self.definitions[table];
+        let mut possible = states.possible(span);
+        possible.all(|place| states.get(place).and_then(Option::as_ref).is_some_and(|d| d.columns.contains(&column)))
+    }
+}
+
+impl Definition {
+    pub fn drop_column(&mut self, column: Column) {
+        self.columns.retain(|other| *other != column);
+        self.indexes.retain(|_, indexed| *indexed != column);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_seen_from_when_it_was_asked_for_and_surely_once_it_is_known() {
+        let mut states = States::new('a');
+        states.begin('b', 10);
+        assert_eq!((states.certain(), states.open()), (&'a', Some(&'b')));
+        assert_eq!(states.possible(0..5), 0..1);
+        assert_eq!(states.possible(5..10), 0..2);
+        assert_eq!(states.possible(30..40), 0..2, "its answer may be on the way for long");
+        states.acknowledge(20);
+        assert_eq!((states.certain(), states.open()), (&'b', None));
+        assert_eq!(states.possible(12..15), 0..2);
+        assert_eq!(states.possible(20..21), 1..2);
+        states.begin('c', 30);
+        states.refuse();
+        assert_eq!(states.possible(50..60), 1..2);
+    }
+
+    #[test]
+    fn all_that_a_snapshot_reads_is_of_one_state() {
+        let mut states = States::new((1, 1));
+        states.begin((2, 2), 10);
+        states.acknowledge(20);
+        let mut candidates = Candidates::default();
+        assert!(candidates.narrow(0, &states, 5..15, |(_, second)| *second == 2));
+        assert!(!candidates.narrow(0, &states, 5..15, |(first, _)| *first == 1), "the first is of another state");
+        let mut candidates = Candidates::default();
+        assert!(!candidates.narrow(0, &states, 25..30, |(first, _)| *first == 1), "too old");
+    }
+}
