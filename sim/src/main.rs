@@ -153,6 +153,7 @@ mod command {
             duration: Duration::from_secs_f64(minutes * 60.0),
             jobs: options.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
             mutation: options.mutate.clone(),
+            sessions: options.sessions,
         }
     }
 
@@ -173,6 +174,9 @@ mod command {
             }
             Ok(runner::Outcome { failure: Some(failure), seeds, duration }) => {
                 print!("{}", failure.text);
+                if options.sessions {
+                    tell_smaller(failure.seed, options);
+                }
                 println!("FAIL seed {} after {seeds} seeds in {:.0} s", failure.seed, duration.as_secs_f64());
                 ExitCode::FAILURE
             }
@@ -183,12 +187,24 @@ mod command {
         }
     }
 
+    /// Prints a smaller run that fails, too.
+    fn tell_smaller(seed: u64, options: &Options) {
+        match runner::shrink(seed, options.mutate.as_deref()) {
+            Ok(Some(smaller)) => {
+                println!("smaller:");
+                print!("{}", smaller.text);
+            }
+            Ok(None) => println!("no smaller run of the seed was found to fail"),
+            Err(e) => eprintln!("sim: {e}"),
+        }
+    }
+
     /// Every seed says everything: two runs of it leave the same trace.
     fn twice(options: &Options) -> ExitCode {
         let first = options.seed.unwrap_or_else(new_seed);
         let mut well = true;
         for seed in first..first + options.seeds.unwrap_or(1) {
-            match (runner::output(seed), runner::output(seed)) {
+            match (runner::output(seed, options.sessions), runner::output(seed, options.sessions)) {
                 (Ok(one), Ok(two)) if one == two => println!("ok   twice the same: {}", one.trim_start_matches("ok   ").trim()),
                 (one, two) => {
                     well = false;
@@ -201,7 +217,8 @@ mod command {
 
     fn mutations(options: &Options) -> ExitCode {
         let mut well = true;
-        for (name, what) in mutation::MUTATIONS {
+        let all = if options.sessions { mutation::SESSION_MUTATIONS } else { mutation::MUTATIONS };
+        for (name, what) in all {
             let batch = Batch { mutation: Some((*name).into()), first_seed: options.seed.unwrap_or(1), ..batch_of(options) };
             match runner::run(&batch, |_, _| {}) {
                 Ok(runner::Outcome { failure: Some(failure), seeds, duration }) => {

@@ -13,6 +13,22 @@ pub struct Batch {
     pub duration: Duration,
     pub jobs: usize,
     pub mutation: Option<String>,
+    /// Seeds of the whole server.
+    pub sessions: bool,
+}
+
+impl Batch {
+    /// What the process of each seed is told, besides its seed.
+    fn arguments(&self) -> Vec<String> {
+        let mut arguments = Vec::new();
+        if self.sessions {
+            arguments.push("--sessions".to_owned());
+        }
+        if let Some(name) = &self.mutation {
+            arguments.extend(["--mutate".to_owned(), name.clone()]);
+        }
+        arguments
+    }
 }
 
 /// A seed takes no longer than this, or does not end.
@@ -53,7 +69,7 @@ pub fn run(batch: &Batch, mut tell: impl FnMut(u64, Duration)) -> std::io::Resul
         let more = failure.is_none() && began.elapsed() < batch.duration && next - batch.first_seed < batch.seeds;
         if more && running.len() < batch.jobs {
             let cpu = (0..batch.jobs).find(|cpu| running.iter().all(|r| r.cpu != *cpu)).unwrap_or(0);
-            running.push(start(&program, next, cpu, batch.mutation.as_deref())?);
+            running.push(start(&program, next, cpu, &batch.arguments())?);
             next += 1;
             continue;
         }
@@ -88,17 +104,75 @@ pub fn run(batch: &Batch, mut tell: impl FnMut(u64, Duration)) -> std::io::Resul
 ///
 /// # Errors
 /// A process that cannot be started.
-pub fn output(seed: u64) -> std::io::Result<String> {
-    let output = Command::new(std::env::current_exe()?).args(["--one", "--seed", &seed.to_string()]).output()?;
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+pub fn output(seed: u64, sessions: bool) -> std::io::Result<String> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["--one", "--seed", &seed.to_string()]);
+    if sessions {
+        command.arg("--sessions");
+    }
+    Ok(String::from_utf8_lossy(&command.output()?.stdout).into_owned())
 }
 
-fn start(program: &std::path::Path, seed: u64, cpu: usize, mutation: Option<&str>) -> std::io::Result<Running> {
-    let mut command = Command::new(program);
-    command.args(["--one", "--seed", &seed.to_string(), "--cpu", &cpu.to_string()]);
-    if let Some(name) = mutation {
-        command.args(["--mutate", name]);
+/// A seed of sessions that was made smaller and fails still.
+pub struct Smaller {
+    /// Lives with a crash, sessions, transactions of each, and another order of turns.
+    pub numbers: [u64; 4],
+    pub text: String,
+}
+
+/// How long a smaller run is looked for.
+const SHRINK_MAX: Duration = Duration::from_secs(60);
+/// Orders of turns that are tried of each size.
+const TURNS: u64 = 12;
+
+/// Looks for the smallest run of a failing seed that fails, too: fewer lives, sessions and transactions. A smaller run takes other turns, so
+/// several are tried of each size.
+///
+/// # Errors
+/// A process that cannot be started.
+pub fn shrink(seed: u64, mutation: Option<&str>) -> std::io::Result<Option<Smaller>> {
+    let program = std::env::current_exe()?;
+    let began = Instant::now();
+    let mut sizes: Vec<[u64; 3]> = Vec::new();
+    for lives in [0, 1, 2] {
+        for sessions in 1..=5 {
+            sizes.extend([1, 2, 3, 5, 8, 12, 25].map(|transactions| [lives, sessions, transactions]));
+        }
     }
+    sizes.sort_by_key(|[lives, sessions, transactions]| (lives + 1) * sessions * transactions);
+    let batch = Batch {
+        first_seed: seed,
+        seeds: 1,
+        duration: SHRINK_MAX,
+        jobs: 1,
+        mutation: mutation.map(str::to_owned),
+        sessions: true,
+    };
+    for [lives, sessions, transactions] in sizes {
+        for turn in 0..TURNS {
+            if began.elapsed() > SHRINK_MAX {
+                return Ok(None);
+            }
+            let mut arguments = batch.arguments();
+            arguments.extend(["--small".to_owned(), format!("{lives},{sessions},{transactions},{turn}")]);
+            let mut running = start(&program, seed, 0, &arguments)?;
+            let verdict = loop {
+                match finish(&mut running)? {
+                    Some(verdict) => break verdict,
+                    None => std::thread::sleep(Duration::from_millis(2)),
+                }
+            };
+            if let Some(text) = verdict {
+                return Ok(Some(Smaller { numbers: [lives, sessions, transactions, turn], text }));
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn start(program: &std::path::Path, seed: u64, cpu: usize, arguments: &[String]) -> std::io::Result<Running> {
+    let mut command = Command::new(program);
+    command.args(["--one", "--seed", &seed.to_string(), "--cpu", &cpu.to_string()]).args(arguments);
     let log = std::fs::File::create(log_path(seed))?;
     command.stdin(Stdio::null()).stderr(Stdio::from(log.try_clone()?)).stdout(Stdio::from(log));
     Ok(Running { seed, cpu, child: command.spawn()?, began: Instant::now() })

@@ -109,6 +109,11 @@ impl Txn {
         }
     }
 
+    /// Sees the latest version that is committed, or the transaction's own.
+    pub(crate) fn current_view(&self) -> View {
+        View { txn: if self.id == 0 { u64::MAX } else { self.id }, snapshot: u64::MAX >> 1, dirty: false }
+    }
+
     /// Is the version that a current read saw newer than this transaction's lasting snapshot? A change of such a row
     /// makes the row visible to the transaction, and the caller must ensure that this holds for every index by which it
     /// is found.

@@ -134,7 +134,11 @@ impl Scan {
         if let ReadMode::Lock(mode, policy) = self.mode {
             return self.fill_locked(txn, worker, rows_max.max(1), mode, policy);
         }
-        let view = txn.view(worker);
+        let view = match self.mode {
+            ReadMode::Snapshot => txn.view(worker),
+            // A current read takes no snapshot: the transaction's first consistent read does.
+            ReadMode::Latest | ReadMode::Lock(..) => txn.current_view(),
+        };
         while !self.done {
             let leaf = match self.read_leaf(worker) {
                 Ok(leaf) => leaf,
@@ -275,8 +279,7 @@ impl Scan {
                 ReadMode::Latest | ReadMode::Lock(..) if !self.slots[index].held_by_other => !header.is_tombstone(),
                 ReadMode::Latest | ReadMode::Lock(..) => {
                     self.unseen -= i64::from(header.is_tombstone());
-                    let newest = View { snapshot: u64::MAX >> 1, dirty: false, ..view };
-                    if !self.replace(index, newest, worker)? {
+                    if !self.replace(index, view, worker)? {
                         let (_, key_end) = self.slots[index].key;
                         self.slots[index].payload = (key_end, key_end);
                     }

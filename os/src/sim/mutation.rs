@@ -25,9 +25,25 @@ pub const MUTATIONS: &[(&str, &str)] = &[
 pub const RARE_MUTATIONS: &[(&str, &str)] =
     &[("careless-horizon", "the bounds of snapshots are not looked at again after a horizon was announced")];
 
+/// Mistakes above `table`: runs of the whole server find them.
+pub const SESSION_MUTATIONS: &[(&str, &str)] = &[
+    ("stale-plan", "a plan is used although the schema has changed since it was made"),
+    ("early-metadata-release", "a transaction gives its metadata locks back after each statement"),
+    ("lost-savepoint", "ROLLBACK TO leaves the changes that came last before it"),
+    ("late-cursor", "a cursor reads by a snapshot that is taken when rows are fetched"),
+    ("lost-task-wakeup", "a worker does not look at its queues again before it sleeps"),
+    ("lost-room", "an answer that did not fit is not sent on when there is room"),
+    ("forgotten-kill", "KILL QUERY stays for the next statement"),
+    ("kept-parameters", "a prepared statement is executed with the types of its last execution"),
+    ("short-count", "an update by range counts one row less where there are several"),
+    ("open-after-kill", "the transaction of a killed connection is committed"),
+    ("half-statement", "a statement that fails keeps the rows that it has changed"),
+    ("early-answer", "an OK is sent before its commit is durable"),
+];
+
 /// All of them.
 pub fn all() -> impl Iterator<Item = &'static (&'static str, &'static str)> {
-    MUTATIONS.iter().chain(RARE_MUTATIONS)
+    MUTATIONS.iter().chain(RARE_MUTATIONS).chain(SESSION_MUTATIONS)
 }
 
 static CHOSEN: OnceLock<String> = OnceLock::new();

@@ -24,7 +24,7 @@ const POINT_NS: u64 = 60;
 /// The longest time that a thread gets no CPU although it could run.
 const STAY_NS_MAX: u64 = 15_000_000;
 /// Lines of what was said that a failure shows.
-const SCRIPT_SHOWN: usize = 120;
+const SCRIPT_SHOWN: usize = 200;
 /// A run that needs more virtual time than this makes no progress.
 const RUN_NS_MAX: u64 = 200_000_000_000;
 

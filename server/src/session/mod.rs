@@ -445,6 +445,8 @@ impl Service<'_> {
                 return None;
             }
             if info.killed() == expr::kill::CONNECTION {
+                // The command has its answer; the error is one to the next.
+                client.output.writer.set_sequence(1);
                 return Some(Lost::Interrupted);
             }
         }

@@ -20,6 +20,9 @@ const STATUS_CURSOR_EXISTS: u16 = 0x40;
 const STATUS_LAST_ROW_SENT: u16 = 0x80;
 const STATUS_MORE_RESULTS: u16 = 8;
 
+/// The error of a connection that was killed: nothing else comes.
+const KILLED: u16 = 3169;
+
 const BLOB: u8 = 0xfc;
 const NULL: u8 = 6;
 const LONGLONG: u8 = 8;
@@ -141,6 +144,9 @@ fn refused(payload: &[u8]) -> Result<Answer> {
     let mut parts = Parts(payload);
     parts.number(1)?;
     let number = parts.number(2)? as u16;
+    if number == KILLED {
+        return Err(Gone::Lost(ErrorKind::ConnectionAborted.into()));
+    }
     let text = parts.0.strip_prefix(b"#").map_or(parts.0, |text| text.get(5..).unwrap_or_default());
     Ok(Answer::Refused { number, message: String::from_utf8_lossy(text).into_owned() })
 }

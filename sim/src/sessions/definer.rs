@@ -7,7 +7,7 @@ use super::session::{brief_answer, connect, expect_done, table_name, wait_until_
 use super::values;
 use os::sim::Rng;
 use os::sim::scheduler::{count, fail, now_ns, say};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 use sync::atomic::{AtomicBool, Ordering};
@@ -77,7 +77,9 @@ impl Definer {
         let before = self.model.lock().definitions[table].certain().clone();
         let Some(before) = before else { return Ok(client) };
         let mut after = before.clone();
-        let actions: Vec<String> = (0..self.rng.within(1..=2)).filter_map(|_| self.action(table, &before, &mut after)).collect();
+        let mut touched = BTreeSet::new();
+        let parts = self.rng.within(1..=2);
+        let actions: Vec<String> = (0..parts).filter_map(|_| self.action(table, &before, &mut after, &mut touched)).collect();
         if actions.is_empty() {
             return Ok(client);
         }
@@ -102,39 +104,41 @@ impl Definer {
         Ok(client)
     }
 
-    /// One part of an ALTER TABLE: each names what none of the others does.
-    fn action(&mut self, table: usize, before: &Definition, after: &mut Definition) -> Option<String> {
-        let untouched: Vec<Column> =
-            before.columns.iter().copied().filter(|c| after.columns.contains(c) && same_place(before, after)).collect();
+    /// One part of an ALTER TABLE: it names no column that another part names.
+    fn action(&mut self, table: usize, before: &Definition, after: &mut Definition, touched: &mut Touched) -> Option<String> {
+        let is_free = |column: &&Column| after.columns.contains(column) && !touched.contains(column);
+        let free: Vec<Column> = before.columns.iter().filter(is_free).copied().collect();
         let any = |rng: &mut Rng, from: &[Column]| (!from.is_empty()).then(|| *rng.pick(from));
         match self.rng.below(12) {
             0..=3 if after.columns.len() < COLUMNS_MAX => {
                 let column = self.model.lock().number();
-                let place = self.place(&untouched, column, after);
+                let place = self.place(&free, column, after, touched);
                 Some(format!("ADD COLUMN {}{place}", values::definition(table, column, self.rng.below(3))))
             }
-            4 | 5 if before.columns.len() > 1 => {
-                let column = any(&mut self.rng, &untouched)?;
+            4 | 5 if after.columns.len() > 1 => {
+                let column = any(&mut self.rng, &free)?;
+                touched.insert(column);
                 after.drop_column(column);
                 Some(format!("DROP COLUMN {}", values::name(column)))
             }
             6 | 7 => {
-                let column = any(&mut self.rng, &untouched)?;
-                let others: Vec<Column> = untouched.iter().copied().filter(|other| *other != column).collect();
+                let column = any(&mut self.rng, &free)?;
+                let others: Vec<Column> = free.iter().copied().filter(|other| *other != column).collect();
                 after.columns.retain(|other| *other != column);
-                let place = self.place(&others, column, after);
+                let place = self.place(&others, column, after, touched);
                 Some(format!("MODIFY COLUMN {}{place}", values::definition(table, column, self.rng.below(3))))
             }
             8 | 9 if after.indexes.len() < INDEXES_MAX => {
-                let all: Vec<Column> = untouched.into_iter().filter(|c| values::kind(*c) != values::Kind::Long).collect();
+                let all: Vec<Column> = free.into_iter().filter(|c| values::kind(*c) != values::Kind::Long).collect();
                 let column = any(&mut self.rng, &all)?;
+                touched.insert(column);
                 let number = self.model.lock().number();
                 after.indexes.insert(number, column);
                 Some(format!("ADD INDEX i{number} ({})", values::name(column)))
             }
-            10 if !before.indexes.is_empty() => {
+            10 => {
                 let numbers: Vec<u16> = before.indexes.keys().copied().filter(|n| after.indexes.contains_key(n)).collect();
-                let number = *numbers.get(self.rng.below(numbers.len() as u64) as usize)?;
+                let number = any(&mut self.rng, &numbers)?;
                 after.indexes.remove(&number);
                 Some(format!("DROP INDEX i{number}"))
             }
@@ -144,36 +148,28 @@ impl Definer {
     }
 
     /// Where a column goes.
-    fn place(&mut self, others: &[Column], column: Column, after: &mut Definition) -> String {
-        match self.rng.below(3) {
-            0 if !others.is_empty() => {
-                let other = *self.rng.pick(others);
-                let place = after.columns.iter().position(|there| *there == other).map_or(0, |place| place + 1);
-                after.columns.insert(place, column);
-                format!(" AFTER {}", values::name(other))
-            }
+    fn place(&mut self, others: &[Column], column: Column, after: &mut Definition, touched: &mut Touched) -> String {
+        touched.insert(column);
+        let other = match self.rng.below(3) {
+            0 if !others.is_empty() => Some(*self.rng.pick(others)),
             1 => {
                 after.columns.insert(0, column);
-                " FIRST".to_owned()
+                return " AFTER owner".to_owned();
             }
-            _ => {
-                after.columns.push(column);
-                let last = after.columns.len();
-                let other = if last > 1 { values::name(after.columns[last - 2]) } else { "owner".to_owned() };
-                format!(" AFTER {other}")
-            }
-        }
+            _ => after.columns.last().copied(),
+        };
+        let Some(other) = other else {
+            after.columns.push(column);
+            return String::new();
+        };
+        touched.insert(other);
+        let place = after.columns.iter().position(|there| *there == other).map_or(0, |place| place + 1);
+        after.columns.insert(place, column);
+        format!(" AFTER {}", values::name(other))
     }
 }
 
-fn same_place(before: &Definition, after: &Definition) -> bool {
-    // A second action meets what the first has left; columns that it moved are not moved again.
-    before
-        .columns
-        .iter()
-        .filter(|column| after.columns.contains(column))
-        .eq(after.columns.iter().filter(|c| before.columns.contains(c)))
-}
+type Touched = BTreeSet<Column>;
 
 /// Looks which definitions there are. `false`: something came between.
 pub fn settle(client: &mut Client, model: &Model, tables: usize) -> Result<bool, Gone> {
@@ -240,7 +236,9 @@ pub struct Killer {
 impl Killer {
     pub fn run(mut self, over: &Arc<AtomicBool>) {
         let mut client: Option<Client> = None;
-        while !over.load(Ordering::SeqCst) {
+        let mut left = self.plan.kills_max;
+        while left > 0 && !over.load(Ordering::SeqCst) {
+            left -= 1;
             os::thread::sleep(Duration::from_micros(1 + self.rng.below(self.plan.kill_us_max)));
             let connections: Vec<u32> = self.model.lock().connections.values().copied().collect();
             if connections.is_empty() {

@@ -30,6 +30,8 @@ pub struct Plan {
     pub definition_us_max: u64,
     pub kills: bool,
     pub kill_us_max: u64,
+    /// In one life.
+    pub kills_max: u64,
     /// Clients go in the middle of a statement.
     pub breaks: bool,
     pub prepares: bool,
@@ -43,7 +45,7 @@ impl Plan {
     pub fn draw(rng: &mut Rng, limits: Limits) -> Self {
         let network = Behaviour {
             latency_us_max: *rng.pick(&[0, 50, 500, 5_000]),
-            piece_bytes_max: *rng.pick(&[1 << 16, 1 << 16, 400, 7]),
+            piece_bytes_max: *rng.pick(&[1 << 16, 1 << 16, 1_000, 60]),
             pipe_bytes: *rng.pick(&[1 << 16, 1 << 16, 4_000, 300]),
             writes_per_reset: *rng.pick(&[0, 0, 0, 400]),
         };
@@ -59,7 +61,8 @@ impl Plan {
             defines: rng.chance(2, 3),
             definition_us_max: *rng.pick(&[300, 3_000, 30_000]),
             kills: rng.chance(1, 3),
-            kill_us_max: *rng.pick(&[1_000, 20_000]),
+            kill_us_max: *rng.pick(&[5_000, 50_000]),
+            kills_max: rng.within(1..=25),
             breaks: rng.chance(1, 3),
             prepares: rng.chance(2, 3),
             cursors: rng.chance(1, 2),
@@ -76,7 +79,7 @@ impl Plan {
     /// How a client reads.
     pub fn pace(&self, rng: &mut Rng) -> Pace {
         if self.slow_readers && rng.chance(1, 3) {
-            return Pace { read_bytes: *rng.pick(&[1, 13, 200]), pause_us: rng.below(300) };
+            return Pace { read_bytes: *rng.pick(&[20, 200, 1_000]), pause_us: rng.below(300) };
         }
         Pace { read_bytes: 4_096, pause_us: 0 }
     }

@@ -24,7 +24,7 @@ const DEFINITION_CHANGED: u16 = 1412;
 const UNKNOWN_COLUMN: u16 = 1054;
 const DUPLICATE: u16 = 1062;
 const PREPARE_AGAIN: u16 = 1615;
-/// The server stops, or ends the connection.
+/// The server stops.
 const SHUTDOWN: u16 = 1053;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

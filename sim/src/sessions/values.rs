@@ -63,7 +63,7 @@ pub fn value(table: usize, column: Column, row: i64, version: u64) -> Vec<u8> {
     }
     let mut text = format!("t{table}{}r{row}v{version}", name(column)).into_bytes();
     let padding = match kind(column) {
-        Kind::Long if version % 3 == 1 => version * 977 % 20_000,
+        Kind::Long if version % 3 == 1 => version * 977 % 9_000,
         _ if version % 4 == 1 => version * 37 % 120,
         _ => 0,
     };

@@ -98,8 +98,12 @@ struct Additions {
 /// Applies the actions to a definition.
 pub(crate) fn plan(old: &TableDef, mut actions: Vec<AlterAction>, options: &DdlOptions) -> Result<AlterPlan> {
     let mut drafts = Drafts::of(old);
-    // A dropped column is gone for all other clauses, wherever they are written.
-    actions.sort_by_key(|action| !matches!(action, AlterAction::DropColumn { .. }));
+    // What is dropped is gone for all other clauses, wherever they are written. Indexes go first: they would go with their last column.
+    actions.sort_by_key(|action| match action {
+        AlterAction::DropIndex { .. } | AlterAction::DropPrimaryKey => 0,
+        AlterAction::DropColumn { .. } => 1,
+        _ => 2,
+    });
     drafts.check_constraint_names(&actions)?;
     drafts.mark_dropped_keys(&actions)?;
     drafts.drop_checks(&actions)?;
