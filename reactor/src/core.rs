@@ -115,7 +115,7 @@ impl<M> Remote<M> {
     pub fn prepare_sleep(&self) -> bool {
         self.signal.asleep.store(true, Ordering::SeqCst);
         sync::atomic::fence(Ordering::SeqCst);
-        if self.has_work() {
+        if !os::mutated("lost-task-wakeup") && self.has_work() {
             self.signal.asleep.store(false, Ordering::SeqCst);
             return false;
         }

@@ -27,18 +27,21 @@ pub const RARE_MUTATIONS: &[(&str, &str)] =
 
 /// Mistakes above `table`: runs of the whole server find them.
 pub const SESSION_MUTATIONS: &[(&str, &str)] = &[
-    ("stale-plan", "a plan is used although the schema has changed since it was made"),
+    ("stale-plan", "a plan is used although its table has changed since it was made"),
+    ("unchecked-plan", "a plan is not looked at again once its metadata locks are held"),
+    ("stale-schema", "a worker binds names by a schema that is out of date, half the time"),
     ("early-metadata-release", "a transaction gives its metadata locks back after each statement"),
-    ("lost-savepoint", "ROLLBACK TO leaves the changes that came last before it"),
-    ("late-cursor", "a cursor reads by a snapshot that is taken when rows are fetched"),
-    ("lost-task-wakeup", "a worker does not look at its queues again before it sleeps"),
-    ("lost-room", "an answer that did not fit is not sent on when there is room"),
-    ("forgotten-kill", "KILL QUERY stays for the next statement"),
-    ("kept-parameters", "a prepared statement is executed with the types of its last execution"),
-    ("short-count", "an update by range counts one row less where there are several"),
-    ("open-after-kill", "the transaction of a killed connection is committed"),
+    ("early-metadata-end", "a transaction gives its metadata locks back before its changes are visible"),
+    ("snapshot-per-statement", "REPEATABLE READ takes a new snapshot for each statement"),
+    ("lost-savepoint", "ROLLBACK TO undoes nothing"),
     ("half-statement", "a statement that fails keeps the rows that it has changed"),
-    ("early-answer", "an OK is sent before its commit is durable"),
+    ("early-answer", "a commit is answered before it is durable"),
+    ("commit-at-end", "the transaction of a session that ends is committed"),
+    ("lost-fetch", "a cursor loses the row after each batch"),
+    ("forgotten-kill", "KILL QUERY of a session that waits for a command ends the next one"),
+    ("deaf-wait", "KILL does not end the wait for a metadata lock"),
+    ("lost-task-wakeup", "a worker does not look at its queues again before it sleeps"),
+    ("lost-room", "an answer that does not fit is not sent on when there is room"),
 ];
 
 /// All of them.

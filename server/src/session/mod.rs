@@ -482,6 +482,9 @@ impl Service<'_> {
 
     /// S1
     async fn end(&mut self) {
+        if os::mutated("commit-at-end") {
+            self.state.execution.transaction.commit(&self.state.worker).await;
+        }
         self.state.execution.transaction.rollback(&self.state.worker).await;
         *self.state.execution.transaction.locks_mut() = Default::default();
     }

@@ -201,6 +201,9 @@ impl Statements {
         };
         let mut left = count;
         while left > 0 && rows.next().await? {
+            if os::mutated("lost-fetch") && left == 1 && count > 1 {
+                break;
+            }
             client.output.writer.packet(|out| out.extend_from_slice(rows.record()));
             left -= 1;
             if client.output.is_full() {
@@ -351,7 +354,8 @@ impl Work {
     fn serves(&self, state: &State<'_>, values: &[Value<'_>]) -> bool {
         let Work::Plan { entry, bind_key, is_passing } = self else { return true };
         let version = state.worker.shared.database.schema_version();
-        let holds = entry.schema_version == version && *bind_key == state.session.settings.bind_key && !is_passing;
+        let is_current = entry.schema_version == version || os::mutated("stale-plan");
+        let holds = is_current && *bind_key == state.session.settings.bind_key && !is_passing;
         holds && entry.params.serve(values)
     }
 

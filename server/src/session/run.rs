@@ -131,6 +131,7 @@ impl State<'_> {
         if let Some(txn) = self.execution.transaction.txn() {
             txn.end_statement(&worker.engine);
         }
+        self.execution.transaction.mistake_early_release(&worker);
         if lasting {
             self.note_transaction();
         }
@@ -149,7 +150,7 @@ impl State<'_> {
                 }
                 if error.ends_transaction() || !lasting {
                     self.execution.transaction.rollback(&worker).await;
-                } else {
+                } else if !os::mutated("half-statement") {
                     self.execution.transaction.undo_to(&worker, mark).await?;
                 }
                 if lasting {

@@ -513,7 +513,7 @@ impl<'s> State<'s> {
         }
         self.execution.vars.rows_examined.set(0);
         self.begin_inner_statement();
-        if self.info.killed() != expr::kill::NONE {
+        if self.info.killed() != expr::kill::NONE && !os::mutated("forgotten-kill") {
             self.execution.vars.clear_kill_query();
         }
     }

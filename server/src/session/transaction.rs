@@ -82,6 +82,7 @@ impl Terms {
         // A single SELECT needs no locks to be serializable: it is serialized at its snapshot, as in InnoDB.
         let isolation = match (isolation, lasting) {
             (Isolation::Serializable, false) => Isolation::RepeatableRead,
+            (Isolation::RepeatableRead, true) if os::mutated("snapshot-per-statement") => Isolation::ReadCommitted,
             (isolation, _) => isolation,
         };
         let mut txn = worker.engine.begin(isolation);
@@ -273,7 +274,7 @@ impl<'s> Transaction<'s> {
         }
         let database = &worker.shared.database;
         // Changes of other tables do not affect the plan: while the shares are held, its own tables do not change.
-        if !plan.has_current_tables(database) {
+        if !plan.has_current_tables(database) && !os::mutated("unchecked-plan") && !os::mutated("stale-plan") {
             held.give_back(worker);
             return Ok(Hold::Stale);
         }
@@ -286,6 +287,14 @@ impl<'s> Transaction<'s> {
             self.terms.held.push(held);
         }
         Ok(Hold::Held)
+    }
+
+    /// The simulator's mistake of that name.
+    #[inline]
+    pub fn mistake_early_release(&self, worker: &Worker) {
+        if os::mutated("early-metadata-release") {
+            self.terms.held.give_back(worker);
+        }
     }
 
     pub fn locks(&self) -> &SessionLocks {
@@ -327,7 +336,7 @@ impl<'s> Transaction<'s> {
     pub async fn commit(&mut self, worker: &Worker) {
         let stall = self.engine.take(worker).and_then(|mut txn| txn.commit(&worker.engine));
         self.end(worker);
-        if let Some(stall) = stall {
+        if let Some(stall) = stall.filter(|_| !os::mutated("early-answer")) {
             stall.await;
         }
     }
@@ -400,6 +409,9 @@ impl<'s> Transaction<'s> {
         let position = self.find_savepoint(name)?;
         let place = self.savepoints[position].1;
         self.savepoints.truncate(position + 1);
+        if os::mutated("lost-savepoint") {
+            return Ok(());
+        }
         self.undo_to(worker, Some(place)).await
     }
 
@@ -433,7 +445,7 @@ pub async fn wait_for<T>(
             info.state.set("executing");
             return Poll::Ready(Ok(got));
         }
-        if info.killed() != expr::kill::NONE {
+        if info.killed() != expr::kill::NONE && !os::mutated("deaf-wait") {
             return Poll::Ready(Err(expr::Error::Interrupted));
         }
         if worker.core.now() >= deadline {

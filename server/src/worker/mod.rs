@@ -137,7 +137,7 @@ impl Worker {
         let version = self.shared.database.schema_version();
         let mut kept = self.schema.borrow_mut();
         if let Some((kept_version, schema)) = &*kept
-            && *kept_version == version
+            && (*kept_version == version || os::mutated("stale-schema") && version % 2 == 1)
         {
             return Arc::clone(schema);
         }

@@ -3,7 +3,7 @@
 use super::Plan;
 use super::client::{Answer, Client, Gone};
 use super::model::{Column, Definition, Model};
-use super::session::{brief_answer, connect, expect_done, table_name, wait_until_gone};
+use super::session::{GONE_MS_MAX, brief_answer, connect, expect_done, table_name, wait_until_gone};
 use super::values;
 use os::sim::Rng;
 use os::sim::scheduler::{count, fail, now_ns, say};
@@ -14,6 +14,8 @@ use sync::atomic::{AtomicBool, Ordering};
 
 const COLUMNS_MAX: usize = 9;
 const INDEXES_MAX: usize = 4;
+/// A killed connection is gone within this time.
+const KILLED_MS_MAX: u64 = 3_000;
 
 pub struct Definer {
     /// Among the clients.
@@ -58,7 +60,7 @@ impl Definer {
             let pace = self.plan.pace(&mut self.rng);
             let settled = connect(pace, &self.model, self.number).and_then(|mut client| {
                 if let Some(connection) = connection {
-                    wait_until_gone(&mut client, connection)?;
+                    wait_until_gone(&mut client, connection, GONE_MS_MAX)?;
                 }
                 settle(&mut client, &self.model, self.plan.tables)
             });
@@ -253,7 +255,18 @@ impl Killer {
                 None => connect(pace, &self.model, self.number),
             };
             say(format_args!("killer: {statement}"));
+            let now = now_ns();
+            self.model.lock().begin_kill(connection, now);
             let done = there.and_then(|mut there| Ok((there.query(&statement)?, there)));
+            let now = now_ns();
+            self.model.lock().end_kill(connection, now);
+            let waits = kind.is_empty() && self.rng.chance(1, 3);
+            let done = done.and_then(|(answer, mut there)| {
+                if waits {
+                    wait_until_gone(&mut there, connection, KILLED_MS_MAX)?;
+                }
+                Ok((answer, there))
+            });
             match done {
                 Ok((Answer::Done { .. } | Answer::Refused { number: 1094 | 1317, .. }, there)) => client = Some(there),
                 Ok((answer, _)) => fail(&format!("{statement}: {}", brief_answer(&answer))),

@@ -128,6 +128,8 @@ pub struct Known {
     pub definitions: Vec<States<Option<Definition>>>,
     /// Connections that are open, for those who end them.
     pub connections: BTreeMap<usize, u32>,
+    /// When each connection was killed, or its statement: sent and answered.
+    pub kills: Vec<(u32, Range<Time>)>,
     /// The number of the next column or index.
     pub next: u16,
     /// The next version of each session.
@@ -140,6 +142,7 @@ impl Model {
             rows: vec![States::new(Arc::default()); sessions],
             definitions: vec![States::new(None); tables],
             connections: BTreeMap::new(),
+            kills: Vec::new(),
             next: 1,
             versions: vec![1; sessions],
         })))
@@ -166,6 +169,22 @@ impl Known {
     pub fn definitions(&self, table: usize, span: Range<Time>) -> impl Iterator<Item = &Definition> {
         let states = &self.definitions[table];
         states.possible(span).filter_map(|place| states.get(place).and_then(Option::as_ref))
+    }
+
+    /// Somebody ends the connection, or what it does.
+    pub fn begin_kill(&mut self, connection: u32, now: Time) {
+        self.kills.push((connection, now..OPEN));
+    }
+
+    /// The server has said that it is done.
+    pub fn end_kill(&mut self, connection: u32, now: Time) {
+        let open = self.kills.iter_mut().filter(|(of, span)| *of == connection && span.end == OPEN);
+        open.for_each(|(_, span)| span.end = now);
+    }
+
+    /// May a statement that began then have been ended? A KILL does not outlast the statement that it meets.
+    pub fn is_killed(&self, connection: u32, began: Time) -> bool {
+        self.kills.iter().any(|(of, span)| *of == connection && span.end >= began)
     }
 
     /// Did the table have the column all the time?

@@ -24,6 +24,7 @@ const DEFINITION_CHANGED: u16 = 1412;
 const UNKNOWN_COLUMN: u16 = 1054;
 const DUPLICATE: u16 = 1062;
 const PREPARE_AGAIN: u16 = 1615;
+const UNKNOWN_STATEMENT: u16 = 1243;
 /// The server stops.
 const SHUTDOWN: u16 = 1053;
 
@@ -55,6 +56,8 @@ struct Open {
     savepoints: Vec<(String, Rows)>,
     /// When its snapshot was taken, for levels that keep one; and what agrees with it.
     snapshot: Option<(Range<Time>, Candidates)>,
+    /// A read that failed may have taken it then.
+    may_have_snapshot: Option<Time>,
     /// The columns of each table that it has used: a metadata lock keeps them.
     columns: BTreeMap<usize, Vec<Column>>,
 }
@@ -68,6 +71,8 @@ pub struct Session {
     prepared: BTreeMap<String, Prepared>,
     level: Level,
     open: Option<Open>,
+    /// When the last statement was sent.
+    began: Time,
 }
 
 /// A statement with its values.
@@ -155,7 +160,7 @@ pub fn brief_answer(answer: &Answer) -> String {
 impl Session {
     pub fn new(number: usize, plan: Plan, rng: Rng, model: Model) -> Self {
         let level = Level::Repeatable;
-        Self { number, plan, rng, model, client: None, prepared: BTreeMap::new(), level, open: None }
+        Self { number, plan, rng, model, client: None, prepared: BTreeMap::new(), level, open: None, began: 0 }
     }
 
     /// Transactions until there were enough of them.
@@ -234,7 +239,7 @@ impl Session {
         loop {
             let pace = self.plan.pace(&mut self.rng);
             match connect(pace, &self.model, self.number).and_then(|mut client| {
-                wait_until_gone(&mut client, connection)?;
+                wait_until_gone(&mut client, connection, GONE_MS_MAX)?;
                 self.look(&mut client)
             }) {
                 Ok(true) => return,
@@ -253,6 +258,7 @@ impl Session {
             let statement = format!("SELECT * FROM {} WHERE owner = {}", table_name(table), self.number);
             match client.query(&statement)? {
                 Answer::Rows { columns, rows } => found.push(self.sort(table, &columns, &rows).1),
+                Answer::Refused { number: INTERRUPTED, .. } if self.plan.kills => return Ok(false),
                 Answer::Refused { number, message } => {
                     self.allow(number, &message, &statement);
                     return Ok(false);
@@ -302,6 +308,7 @@ impl Session {
 
     fn send(&mut self, statement: &str) -> Result<Answer, Gone> {
         let number = self.number;
+        self.began = now_ns();
         say(format_args!("session {number}: {}", brief(statement)));
         let answer = self.client().query(statement);
         if let Ok(answer) = &answer {
@@ -323,6 +330,7 @@ impl Session {
             Ok(prepared) => prepared,
             Err(answer) => return Ok(answer),
         };
+        self.began = now_ns();
         say(format_args!("session {}: EXECUTE {}", self.number, brief(&statement.plain())));
         let answer = self.client().execute(&prepared, &statement.parameters())?;
         say(format_args!("session {}: -- {}", self.number, brief_answer(&answer)));
@@ -330,6 +338,7 @@ impl Session {
     }
 
     fn prepare(&mut self, text: &str) -> Result<Result<Prepared, Answer>, Gone> {
+        self.began = now_ns();
         if let Some(prepared) = self.prepared.get(text) {
             return Ok(Ok(prepared.clone()));
         }
@@ -367,10 +376,15 @@ impl Session {
         match number {
             LOCK_WAIT => count("lock waits ended", 1),
             DEADLOCK => count("deadlocks", 1),
-            INTERRUPTED if self.plan.kills => count("statements killed", 1),
+            INTERRUPTED if self.is_killed() => count("statements killed", 1),
             SHUTDOWN => {}
             _ => self.fail(&format!("{} is refused with {number}: {message}", brief(statement))),
         }
+    }
+
+    fn is_killed(&self) -> bool {
+        let connection = self.client.as_ref().map_or(0, |client| client.connection);
+        self.model.lock().is_killed(connection, self.began)
     }
 
     /// As `allow`, for statements about tables whose definition changes.
@@ -421,7 +435,14 @@ impl Session {
         }
         let snapshot = takes_snapshot.then(|| (from..now_ns(), Candidates::default()));
         let working = Rows::clone(self.model.lock().rows[self.number].certain());
-        self.open = Some(Open { level: self.level, working, savepoints: Vec::new(), snapshot, columns: BTreeMap::new() });
+        self.open = Some(Open {
+            level: self.level,
+            working,
+            savepoints: Vec::new(),
+            snapshot,
+            may_have_snapshot: None,
+            columns: BTreeMap::new(),
+        });
         Ok(())
     }
 
@@ -508,7 +529,8 @@ impl Session {
         let table = self.rng.below(self.plan.tables as u64) as usize;
         let working = self.working();
         let change = match self.rng.below(8) {
-            0..=2 => self.insert(table, working),
+            0 | 1 => self.insert(table, working),
+            2 => self.insert_many(table, working),
             3 | 4 => self.update(table, working),
             5 => self.update_many(table, working),
             6 => self.delete(table, working),
@@ -576,6 +598,33 @@ impl Session {
             after.insert((table, id), row);
         }
         Change { statement, table, after, affected: 1, is_duplicate, columns }
+    }
+
+    /// Several rows: all or none.
+    fn insert_many(&mut self, table: usize, working: Rows) -> Change {
+        let columns = self.some_columns(table, 3);
+        let names: String = columns.iter().map(|column| format!(", {}", values::name(*column))).collect();
+        let count = self.rng.within(2..=5);
+        let row = format!("(?, ?{})", ", ?".repeat(columns.len()));
+        let all = vec![row; count as usize].join(", ");
+        let mut statement = Statement::new(format!("INSERT INTO {} (id, owner{names}) VALUES {all}", table_name(table)));
+        let (mut after, mut is_duplicate) = (working.clone(), false);
+        for _ in 0..count {
+            let id = match self.rng.chance(1, 12) {
+                true => self.own_id(),
+                false => {
+                    (0..10).map(|_| self.own_id()).find(|id| !after.contains_key(&(table, *id))).unwrap_or_else(|| self.own_id())
+                }
+            };
+            let row = self.versions(&columns);
+            statement = statement.number(id).number(self.number as i64);
+            for (column, version) in columns.iter().map(|column| (*column, row[column])) {
+                statement = statement.value(column, values::value(table, column, id, version));
+            }
+            is_duplicate |= after.insert((table, id), row).is_some();
+        }
+        let after = if is_duplicate { working } else { after };
+        Change { statement, table, after, affected: count, is_duplicate, columns }
     }
 
     fn replace(&mut self, table: usize, working: Rows) -> Change {
@@ -726,6 +775,13 @@ impl Session {
         (statement, named)
     }
 
+    /// A read of the open transaction failed, or its rows are read later.
+    fn may_have_snapshot(&mut self, from: Time) {
+        if let Some(open) = &mut self.open {
+            open.may_have_snapshot.get_or_insert(from);
+        }
+    }
+
     fn read(&mut self) -> Result<(), Gone> {
         let table = self.rng.below(self.plan.tables as u64) as usize;
         let filter = self.filter(table);
@@ -740,6 +796,7 @@ impl Session {
                 Ok(())
             }
             Answer::Refused { number, message } => {
+                self.may_have_snapshot(from);
                 self.allow_changed(number, &message, &statement.plain(), table, &named, span);
                 self.refused(number)
             }
@@ -774,7 +831,8 @@ impl Session {
         let judged = match &mut self.open {
             // Levels that keep a snapshot: all reads of the transaction are of it.
             Some(open) if open.level == Level::Repeatable && !locks => {
-                let (taken, candidates) = open.snapshot.get_or_insert_with(|| (span.clone(), Candidates::default()));
+                let from = open.may_have_snapshot.unwrap_or(span.start);
+                let (taken, candidates) = open.snapshot.get_or_insert_with(|| (from..span.end, Candidates::default()));
                 checks::judge(&known, Some(candidates), Some((self.number, own)), table, filter, taken.clone(), &found)
             }
             Some(open) if open.level == Level::Uncommitted => {
@@ -835,13 +893,16 @@ impl Session {
             }
             Err(_) => self.fail("a prepared statement that is none"),
         };
+        self.began = now_ns();
         say(format_args!("session {}: OPEN {}", self.number, brief(&statement.plain())));
         let (own, was_open) = (self.working(), self.open.is_some());
         let opened = self.client().open_cursor(&prepared, &statement.parameters())?;
         let span = from..now_ns();
+        self.may_have_snapshot(from);
         let mut cursor = match opened {
             Ok(cursor) => cursor,
             Err(Answer::Refused { number, message }) => {
+                say(format_args!("session {}: -- error {number}: {message}", self.number));
                 self.allow_changed(number, &message, &statement.plain(), table, &named, span);
                 return self.refused(number);
             }
@@ -854,11 +915,13 @@ impl Session {
                 self.change()?;
             }
             let most = self.rng.within(1..=7) as u32;
+            self.began = now_ns();
             match self.client().fetch(&mut cursor, most)? {
                 Ok(more) => rows.extend(more),
                 Err(Answer::Refused { number, message }) => {
-                    // A rollback, or another statement's end, may have closed it.
-                    if number != 1243 && number != 1420 && number != 1421 {
+                    say(format_args!("session {}: -- FETCH: error {number}: {message}", self.number));
+                    // Its statement is closed once many others have been prepared.
+                    if number != UNKNOWN_STATEMENT {
                         let now = now_ns();
                         self.allow_changed(number, &message, "FETCH", table, &named, span.start..now);
                     }
@@ -922,6 +985,8 @@ pub fn connect(pace: super::client::Pace, model: &Model, number: usize) -> Resul
     }
 }
 
+/// A server notices within this time that a client is gone; it may be in the middle of a statement.
+pub const GONE_MS_MAX: u64 = 40_000;
 /// An answer that takes longer does not come.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -936,14 +1001,15 @@ pub fn expect_done(client: &mut Client, statement: &str) -> Result<(), Gone> {
 }
 
 /// Waits until the server has noticed that a connection is gone.
-pub fn wait_until_gone(client: &mut Client, connection: u32) -> Result<(), Gone> {
+pub fn wait_until_gone(client: &mut Client, connection: u32, ms_max: u64) -> Result<(), Gone> {
     let statement = format!("SELECT id FROM information_schema.processlist WHERE id = {connection}");
-    for _ in 0..4_000 {
+    let end = now_ns() + ms_max * 1_000_000;
+    while now_ns() < end {
         match client.query(&statement)? {
             Answer::Rows { rows, .. } if rows.is_empty() => return Ok(()),
             Answer::Rows { .. } | Answer::Refused { number: INTERRUPTED, .. } => os::thread::sleep(Duration::from_millis(10)),
             answer => return Err(Gone::Nonsense(format!("{statement}: {}", brief_answer(&answer)))),
         }
     }
-    Err(Gone::Nonsense(format!("connection {connection} stays in the process list although its client is gone")))
+    Err(Gone::Nonsense(format!("connection {connection} stays in the process list although it is over")))
 }
