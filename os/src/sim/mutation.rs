@@ -31,7 +31,6 @@ pub const SESSION_MUTATIONS: &[(&str, &str)] = &[
     ("unchecked-plan", "a plan is not looked at again once its metadata locks are held"),
     ("stale-schema", "a worker binds names by a schema that is out of date, half the time"),
     ("early-metadata-release", "a transaction gives its metadata locks back after each statement"),
-    ("early-metadata-end", "a transaction gives its metadata locks back before its changes are visible"),
     ("snapshot-per-statement", "REPEATABLE READ takes a new snapshot for each statement"),
     ("lost-savepoint", "ROLLBACK TO undoes nothing"),
     ("half-statement", "a statement that fails keeps the rows that it has changed"),

@@ -15,7 +15,7 @@ use sync::atomic::{AtomicBool, Ordering};
 const COLUMNS_MAX: usize = 9;
 const INDEXES_MAX: usize = 4;
 /// A killed connection is gone within this time.
-const KILLED_MS_MAX: u64 = 3_000;
+const KILLED_MS_MAX: u64 = 1_500;
 
 pub struct Definer {
     /// Among the clients.
@@ -259,7 +259,10 @@ impl Killer {
             self.model.lock().begin_kill(connection, now);
             let done = there.and_then(|mut there| Ok((there.query(&statement)?, there)));
             let now = now_ns();
-            self.model.lock().end_kill(connection, now);
+            // A killed connection stays killed.
+            if !kind.is_empty() {
+                self.model.lock().end_kill(connection, now);
+            }
             let waits = kind.is_empty() && self.rng.chance(1, 3);
             let done = done.and_then(|(answer, mut there)| {
                 if waits {

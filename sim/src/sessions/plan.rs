@@ -25,6 +25,8 @@ pub struct Plan {
     /// Of each session in each table.
     pub rows_max: u64,
     pub pause_us_max: u64,
+    /// Clients leave transactions open for seconds.
+    pub idles: bool,
     pub defines: bool,
     /// Between two definitions.
     pub definition_us_max: u64,
@@ -58,6 +60,7 @@ impl Plan {
             operations_max: *rng.pick(&[2, 5, 10]),
             rows_max: *rng.pick(&[3, 12, 40]),
             pause_us_max: *rng.pick(&[0, 100, 5_000]),
+            idles: rng.chance(1, 4),
             defines: rng.chance(2, 3),
             definition_us_max: *rng.pick(&[300, 3_000, 30_000]),
             kills: rng.chance(1, 3),

@@ -419,8 +419,11 @@ impl Session {
                 return Ok(());
             }
             self.operation()?;
-            if self.rng.chance(1, 4) {
-                self.pause();
+            match self.rng.below(120) {
+                0..30 => self.pause(),
+                // Longer than others wait for its locks.
+                30 if self.plan.idles => os::thread::sleep(Duration::from_millis(self.rng.within(500..=6_000))),
+                _ => {}
             }
         }
         self.end()
