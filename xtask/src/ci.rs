@@ -73,6 +73,7 @@ pub fn run(root: &Path, may_install: bool, only: &[String]) -> Result<bool, Stri
             }
             if simulator.recv() == Ok(true) {
                 steps.run_with("simulator", Counting::Lines, || sim::new_seeds(root));
+                steps.run_with("simulator sessions", Counting::Lines, || sim::new_session_seeds(root));
             }
             if wanted("models") {
                 steps.run("models", &mut models(root), Counting::Harness);

@@ -10,10 +10,15 @@ use std::process::Command;
 
 /// What `cargo xtask ci` gives it.
 const CI_MINUTES: &str = "2";
+/// And those of the whole server.
+const CI_SESSIONS_MINUTES: &str = "1";
 /// Seeds that are run twice, to see that a seed says everything.
 const CI_TWICE: &str = "30";
 /// Seeds within which every mutation is found.
 const CI_MUTATION_SEEDS: &str = "2000";
+/// The same of the whole server, whose seeds take longer and find more.
+const CI_SESSIONS_TWICE: &str = "10";
+const CI_SESSIONS_MUTATION_SEEDS: &str = "500";
 
 fn build(root: &Path) -> Command {
     let mut command = cargo(root, &["build", "--quiet", "--profile", "sim", "--package", "sim", "--target-dir"]);
@@ -49,9 +54,18 @@ pub fn steps(root: &Path, steps: &Steps) {
     steps.run("simulator repeats", program(root).args(twice), Counting::Lines);
     let mutations = ["--mutations", "--seed", "1", "--seeds", CI_MUTATION_SEEDS];
     steps.run("simulator mutations", program(root).args(mutations), Counting::Lines);
+    let twice = ["--sessions", "--twice", "--seed", "1", "--seeds", CI_SESSIONS_TWICE];
+    steps.run("simulator repeats sessions", program(root).args(twice), Counting::Lines);
+    let mutations = ["--sessions", "--mutations", "--seed", "1", "--seeds", CI_SESSIONS_MUTATION_SEEDS];
+    steps.run("simulator mutations of sessions", program(root).args(mutations), Counting::Lines);
 }
 
 /// New seeds for the minutes that `cargo xtask ci` has for them, on one CPU: success and output.
 pub fn new_seeds(root: &Path) -> Result<(bool, String), String> {
     output(program(root).args(["--minutes", CI_MINUTES, "--jobs", "1"]))
+}
+
+/// As [`new_seeds`], of sessions of the whole server.
+pub fn new_session_seeds(root: &Path) -> Result<(bool, String), String> {
+    output(program(root).args(["--sessions", "--minutes", CI_SESSIONS_MINUTES, "--jobs", "1"]))
 }

@@ -30,6 +30,7 @@ pub const SESSION_MUTATIONS: &[(&str, &str)] = &[
     ("stale-plan", "a plan is used although its table has changed since it was made"),
     ("unchecked-plan", "a plan is not looked at again once its metadata locks are held"),
     ("stale-schema", "a worker binds names by a schema that is out of date, half the time"),
+    ("stale-privilege", "a session goes on with the privileges that it had when it logged in"),
     ("early-metadata-release", "a transaction gives its metadata locks back after each statement"),
     ("snapshot-per-statement", "REPEATABLE READ takes a new snapshot for each statement"),
     ("lost-savepoint", "ROLLBACK TO undoes nothing"),

@@ -2,8 +2,8 @@
 
 use super::Plan;
 use super::client::{Answer, Client, Gone};
-use super::model::{Column, Definition, Model};
-use super::session::{GONE_MS_MAX, brief_answer, connect, expect_done, table_name, wait_until_gone};
+use super::model::{Column, Definition, Model, Privilege};
+use super::session::{ACCOUNT, DATABASE, GONE_MS_MAX, brief_answer, connect, expect_done, table_name, wait_until_gone};
 use super::values;
 use os::sim::Rng;
 use os::sim::scheduler::{count, fail, now_ns, say};
@@ -224,6 +224,97 @@ fn read(client: &mut Client, table: usize) -> Result<Option<(Vec<Column>, BTreeM
         answer => fail(&format!("the indexes of {name}: {}", brief_answer(&answer))),
     }
     Ok(Some((columns, indexes)))
+}
+
+/// Gives the account that is no administrator privileges, and takes them away.
+pub struct Granter {
+    /// Among the clients.
+    pub number: usize,
+    pub plan: Plan,
+    pub rng: Rng,
+    pub model: Model,
+}
+
+impl Granter {
+    pub fn run(mut self, over: &Arc<AtomicBool>) {
+        let mut client: Option<Client> = None;
+        while !over.load(Ordering::SeqCst) {
+            os::thread::sleep(Duration::from_micros(1 + self.rng.below(self.plan.grant_us_max)));
+            let table = self.rng.below(self.plan.tables as u64) as usize;
+            let privilege = *self.rng.pick(&Privilege::ALL);
+            let now = now_ns();
+            let granted = {
+                let mut known = self.model.lock();
+                let states = known.grants.get_mut(&(table, privilege)).unwrap_or_else(|| fail("every privilege has a state"));
+                let granted = !*states.certain();
+                states.begin(granted, now);
+                granted
+            };
+            // Until it is known to have happened: doing it twice changes nothing.
+            loop {
+                let pace = self.plan.pace(&mut self.rng);
+                let there = match client.take() {
+                    Some(there) => Ok(there),
+                    None => connect(pace, &self.model, self.number),
+                };
+                let done = there.and_then(|mut there| {
+                    let is_done = grant(&mut there, table, privilege, granted, self.plan.kills)?;
+                    Ok((is_done, there))
+                });
+                match done {
+                    Ok((is_done, there)) => {
+                        client = Some(there);
+                        if is_done {
+                            break;
+                        }
+                    }
+                    Err(Gone::Nonsense(what)) => fail(&format!("granter: {what}")),
+                    Err(Gone::Lost(_)) => {
+                        let connection = self.model.lock().connections.remove(&self.number);
+                        // What is still under way would come after its repetition.
+                        self.wait_for_the_last(connection);
+                    }
+                }
+            }
+            let now = now_ns();
+            if let Some(states) = self.model.lock().grants.get_mut(&(table, privilege)) {
+                states.acknowledge(now);
+            }
+            count("grants", 1);
+        }
+    }
+
+    fn wait_for_the_last(&mut self, connection: Option<u32>) {
+        let Some(connection) = connection else { return };
+        loop {
+            let pace = self.plan.pace(&mut self.rng);
+            let waited = connect(pace, &self.model, self.number);
+            match waited.and_then(|mut client| wait_until_gone(&mut client, connection, GONE_MS_MAX)) {
+                Ok(()) => return,
+                Err(Gone::Nonsense(what)) => fail(&format!("granter: {what}")),
+                Err(Gone::Lost(_)) => os::thread::sleep(Duration::from_millis(1)),
+            }
+        }
+    }
+}
+
+/// One GRANT or REVOKE. `false`: somebody was in the way.
+pub fn grant(client: &mut Client, table: usize, privilege: Privilege, granted: bool, kills: bool) -> Result<bool, Gone> {
+    let (name, table) = (privilege.name(), table_name(table));
+    let statement = match granted {
+        true => format!("GRANT {name} ON {DATABASE}.{table} TO {ACCOUNT}"),
+        false => format!("REVOKE {name} ON {DATABASE}.{table} FROM {ACCOUNT}"),
+    };
+    say(format_args!("granter: {statement}"));
+    let answer = client.query(&statement)?;
+    say(format_args!("granter: -- {}", brief_answer(&answer)));
+    match answer {
+        // 1147: it was taken away before its answer was lost.
+        Answer::Done { .. } | Answer::Refused { number: 1147, .. } => Ok(true),
+        Answer::Refused { number: 1205 | 1213, .. } => Ok(false),
+        Answer::Refused { number: 1317, .. } if kills => Ok(false),
+        answer => fail(&format!("{statement}: {}", brief_answer(&answer))),
+    }
 }
 
 /// Ends statements and connections, any of them.

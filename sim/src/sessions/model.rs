@@ -109,6 +109,28 @@ impl Candidates {
     }
 }
 
+/// What an account may do with a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Privilege {
+    Select,
+    Insert,
+    Update,
+    Delete,
+}
+
+impl Privilege {
+    pub const ALL: [Self; 4] = [Self::Select, Self::Insert, Self::Update, Self::Delete];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Select => "SELECT",
+            Self::Insert => "INSERT",
+            Self::Update => "UPDATE",
+            Self::Delete => "DELETE",
+        }
+    }
+}
+
 /// A table as its session of definitions knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definition {
@@ -128,6 +150,8 @@ pub struct Known {
     pub definitions: Vec<States<Option<Definition>>>,
     /// Connections that are open, for those who end them.
     pub connections: BTreeMap<usize, u32>,
+    /// What the account that is no administrator may do, by table.
+    pub grants: BTreeMap<(usize, Privilege), States<bool>>,
     /// When each connection was killed, or its statement: sent and answered.
     pub kills: Vec<(u32, Range<Time>)>,
     /// The number of the next column or index.
@@ -142,6 +166,7 @@ impl Model {
             rows: vec![States::new(Arc::default()); sessions],
             definitions: vec![States::new(None); tables],
             connections: BTreeMap::new(),
+            grants: (0..tables).flat_map(|table| Privilege::ALL.map(|p| ((table, p), States::new(false)))).collect(),
             kills: Vec::new(),
             next: 1,
             versions: vec![1; sessions],
@@ -169,6 +194,12 @@ impl Known {
     pub fn definitions(&self, table: usize, span: Range<Time>) -> impl Iterator<Item = &Definition> {
         let states = &self.definitions[table];
         states.possible(span).filter_map(|place| states.get(place).and_then(Option::as_ref))
+    }
+
+    /// May the account have had the privilege at some time of a span (`true`), or have lacked it (`false`)?
+    pub fn may_be_granted(&self, table: usize, privilege: Privilege, granted: bool, span: Range<Time>) -> bool {
+        let states = &self.grants[&(table, privilege)];
+        states.possible(span).any(|place| states.get(place) == Some(&granted))
     }
 
     /// Somebody ends the connection, or what it does.

@@ -30,6 +30,9 @@ pub struct Plan {
     pub defines: bool,
     /// Between two definitions.
     pub definition_us_max: u64,
+    /// Half the sessions are of an account that is granted privileges, and loses them.
+    pub grants: bool,
+    pub grant_us_max: u64,
     pub kills: bool,
     pub kill_us_max: u64,
     /// In one life.
@@ -63,6 +66,8 @@ impl Plan {
             idles: rng.chance(1, 4),
             defines: rng.chance(2, 3),
             definition_us_max: *rng.pick(&[300, 3_000, 30_000]),
+            grants: rng.chance(1, 2),
+            grant_us_max: *rng.pick(&[1_000, 10_000]),
             kills: rng.chance(1, 3),
             kill_us_max: *rng.pick(&[5_000, 50_000]),
             kills_max: rng.within(1..=25),

@@ -4,7 +4,7 @@
 use super::Plan;
 use super::checks::{self, Filter, Found};
 use super::client::{Answer, Client, Gone, Parameter, Prepared};
-use super::model::{Candidates, Column, Known, Model, Row, Rows, Time};
+use super::model::{Candidates, Column, Known, Model, Privilege, Row, Rows, Time};
 use super::values;
 use os::sim::Rng;
 use os::sim::scheduler::{count, fail, now_ns, say};
@@ -15,6 +15,8 @@ use std::time::Duration;
 
 pub const PORT: u16 = 3306;
 pub const DATABASE: &str = "d";
+/// The account that has only what it is granted.
+pub const ACCOUNT: &str = "w";
 
 /// Errors that say that others were in the way, or that somebody was ended: nothing of the statement has happened.
 const LOCK_WAIT: u16 = 1205;
@@ -25,6 +27,8 @@ const UNKNOWN_COLUMN: u16 = 1054;
 const DUPLICATE: u16 = 1062;
 const PREPARE_AGAIN: u16 = 1615;
 const UNKNOWN_STATEMENT: u16 = 1243;
+/// Of a table, and of its columns.
+const DENIED: [u16; 2] = [1142, 1143];
 /// The server stops.
 const SHUTDOWN: u16 = 1053;
 
@@ -222,7 +226,7 @@ impl Session {
         }
         if self.client.is_none() {
             let pace = self.plan.pace(&mut self.rng);
-            let mut client = connect(pace, &self.model, self.number)?;
+            let mut client = connect_as(self.user(), pace, &self.model, self.number)?;
             for setting in ["innodb_lock_wait_timeout = 2", "lock_wait_timeout = 5"] {
                 expect_done(&mut client, &format!("SET SESSION {setting}"))?;
             }
@@ -290,6 +294,38 @@ impl Session {
         Ok(true)
     }
 
+    fn is_limited(&self) -> bool {
+        self.plan.grants && self.number % 2 == 1
+    }
+
+    fn user(&self) -> &'static str {
+        if self.is_limited() { ACCOUNT } else { "root" }
+    }
+
+    /// A statement was answered: the account may have had what it needs for that.
+    fn judge_accepted(&self, statement: &Statement, span: Range<Time>) {
+        if !self.is_limited() {
+            return;
+        }
+        let (table, needs, _) = needs(&statement.text);
+        let known = self.model.lock();
+        let lacking = needs.iter().find(|privilege| !known.may_be_granted(table, **privilege, true, span.clone()));
+        let lacking = lacking.map(|privilege| privilege.name());
+        drop(known);
+        count("privileges judged", 1);
+        if let Some(name) = lacking {
+            self.fail(&format!("{} is run without the privilege {name}", brief(&statement.plain())));
+        }
+    }
+
+    /// May the account have lacked something that the statement needs?
+    fn may_be_denied(&self, text: &str, span: Range<Time>) -> bool {
+        let (table, needs, reads) = needs(text);
+        let known = self.model.lock();
+        let lacks = |privilege: &Privilege| known.may_be_granted(table, *privilege, false, span.clone());
+        self.is_limited() && needs.iter().chain(reads).any(lacks)
+    }
+
     fn client(&mut self) -> &mut Client {
         self.client.as_mut().expect("connected before")
     }
@@ -323,8 +359,13 @@ impl Session {
         if self.rng.chance(1, 60) && self.plan.breaks {
             self.break_off(statement)?;
         }
+        let from = now_ns();
         if !self.plan.prepares || self.rng.chance(1, 2) {
-            return self.send(&statement.plain());
+            let answer = self.send(&statement.plain())?;
+            if !matches!(answer, Answer::Refused { .. }) {
+                self.judge_accepted(statement, from..now_ns());
+            }
+            return Ok(answer);
         }
         let prepared = match self.prepare(&statement.text)? {
             Ok(prepared) => prepared,
@@ -333,6 +374,9 @@ impl Session {
         self.began = now_ns();
         say(format_args!("session {}: EXECUTE {}", self.number, brief(&statement.plain())));
         let answer = self.client().execute(&prepared, &statement.parameters())?;
+        if !matches!(answer, Answer::Refused { .. }) {
+            self.judge_accepted(statement, self.began..now_ns());
+        }
         say(format_args!("session {}: -- {}", self.number, brief_answer(&answer)));
         Ok(answer)
     }
@@ -394,6 +438,7 @@ impl Session {
         let all_there = columns.iter().all(|column| known.has_column(table, *column, span.clone()));
         drop(known);
         match number {
+            _ if DENIED.contains(&number) && self.may_be_denied(statement, span.clone()) => count("denied", 1),
             UNKNOWN_COLUMN if !all_there => count("columns gone", 1),
             DEFINITION_CHANGED if self.plan.defines => count("definitions changed", 1),
             PREPARE_AGAIN if changes => count("prepares again", 1),
@@ -763,7 +808,8 @@ impl Session {
             }
         };
         let order = *self.rng.pick(&["", "", " ORDER BY id DESC", " ORDER BY owner"]);
-        let locks = match self.open.is_some() && self.rng.chance(1, 6) {
+        // These need more than SELECT.
+        let locks = match self.open.is_some() && !self.is_limited() && self.rng.chance(1, 6) {
             true => *self.rng.pick(&[" FOR UPDATE", " FOR SHARE"]),
             false => "",
         };
@@ -975,9 +1021,29 @@ impl Session {
     }
 }
 
-/// Connects as root; waits while the server has no room.
+/// The table of a statement, what it needs of it, and what it may need besides.
+fn needs(text: &str) -> (usize, &'static [Privilege], &'static [Privilege]) {
+    use Privilege::{Delete, Insert, Select, Update};
+    let word = |word: &str| word.strip_prefix('t').and_then(|number| number.parse().ok());
+    let table = text.split(' ').find_map(word).unwrap_or(0);
+    let (needs, may): (&[Privilege], &[Privilege]) = match text.split(' ').next().unwrap_or_default() {
+        "INSERT" if text.contains(" ON DUPLICATE KEY ") => (&[Insert, Update], &[Select]),
+        "INSERT" => (&[Insert], &[]),
+        "REPLACE" => (&[Insert, Delete], &[]),
+        "UPDATE" => (&[Update, Select], &[]),
+        "DELETE" => (&[Delete, Select], &[]),
+        _ => (&[Select], &[]),
+    };
+    (table, needs, may)
+}
+
+/// Connects as root.
 pub fn connect(pace: super::client::Pace, model: &Model, number: usize) -> Result<Client, Gone> {
-    match Client::connect(PORT, "root", DATABASE, pace, PATIENCE)? {
+    connect_as("root", pace, model, number)
+}
+
+fn connect_as(user: &str, pace: super::client::Pace, model: &Model, number: usize) -> Result<Client, Gone> {
+    match Client::connect(PORT, user, DATABASE, pace, PATIENCE)? {
         Ok(client) => {
             say(format_args!("client {number}: is connection {}", client.connection));
             model.lock().connections.insert(number, client.connection);

@@ -2,10 +2,10 @@
 
 use super::checks::{self, Filter};
 use super::client::{Answer, Client, Pace};
-use super::definer::{self, Definer, Killer};
+use super::definer::{self, Definer, Granter, Killer};
 use super::model::{Definition, Model};
 use super::plan::{Limits, Plan};
-use super::session::{DATABASE, PATIENCE, PORT, Session, brief_answer, table_name};
+use super::session::{ACCOUNT, DATABASE, PATIENCE, PORT, Session, brief_answer, table_name};
 use super::values;
 use os::sim::scheduler::{self, count, fail, note, say};
 use os::sim::{Halt, Rng, net};
@@ -114,6 +114,26 @@ impl Run {
             let now = scheduler::now_ns();
             self.model.lock().definitions[table].acknowledge(now);
         }
+        if self.plan.grants {
+            self.found_account(&mut client);
+        }
+    }
+
+    /// Makes the account that is no administrator, and repeats what it was granted when an answer was lost.
+    fn found_account(&self, client: &mut Client) {
+        self.query(client, &format!("CREATE USER IF NOT EXISTS {ACCOUNT}"));
+        // So that it may always use the database.
+        self.query(client, &format!("CREATE TABLE IF NOT EXISTS {DATABASE}.side (id INT PRIMARY KEY)"));
+        self.query(client, &format!("GRANT SELECT ON {DATABASE}.side TO {ACCOUNT}"));
+        let grants = self.model.lock().grants.clone();
+        for ((table, privilege), states) in grants {
+            let Some(granted) = states.open() else { continue };
+            while !must(definer::grant(client, table, privilege, *granted, false), "a grant") {}
+            let now = scheduler::now_ns();
+            if let Some(states) = self.model.lock().grants.get_mut(&(table, privilege)) {
+                states.acknowledge(now);
+            }
+        }
     }
 
     fn first_definition(&self, table: usize) -> Definition {
@@ -195,6 +215,11 @@ impl Run {
             let definer = Definer { number: plan.sessions, plan: plan.clone(), rng: rng.fork(), model: model.clone() };
             let until = over.clone();
             others.push(spawn("definer".into(), Box::new(move || definer.run(&until))));
+        }
+        if plan.grants {
+            let granter = Granter { number: plan.sessions + 2, plan: plan.clone(), rng: rng.fork(), model: model.clone() };
+            let until = over.clone();
+            others.push(spawn("granter".into(), Box::new(move || granter.run(&until))));
         }
         if plan.kills {
             let killer = Killer { number: plan.sessions + 1, plan: plan.clone(), rng: rng.fork(), model: model.clone() };
