@@ -34,6 +34,7 @@ pub const SESSION_MUTATIONS: &[(&str, &str)] = &[
     ("early-metadata-release", "a transaction gives its metadata locks back after each statement"),
     ("snapshot-per-statement", "REPEATABLE READ takes a new snapshot for each statement"),
     ("lost-savepoint", "ROLLBACK TO undoes nothing"),
+    ("lost-outer-savepoints", "a trigger that ends takes the savepoints of the transaction along"),
     ("half-statement", "a statement that fails keeps the rows that it has changed"),
     ("early-answer", "a commit is answered before it is durable"),
     ("commit-at-end", "the transaction of a session that ends is committed"),

@@ -73,6 +73,7 @@ pub async fn execute<T>(
     if host.has_ended.get() {
         state.execution.transaction.note_ended();
     }
+    state.execution.transaction.mistake_lost_savepoints();
     // A program may have set variables.
     state.apply_settings();
     Ok(outcome?)

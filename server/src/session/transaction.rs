@@ -404,6 +404,14 @@ impl<'s> Transaction<'s> {
         self.savepoints.push((name.into(), place));
     }
 
+    /// The simulator's mistake of that name: called where programs have run.
+    #[inline]
+    pub fn mistake_lost_savepoints(&mut self) {
+        if os::mutated("lost-outer-savepoints") {
+            self.savepoints.clear();
+        }
+    }
+
     /// ROLLBACK TO SAVEPOINT name
     pub async fn rollback_to_savepoint(&mut self, worker: &Rc<Worker>, name: &str) -> Result<()> {
         let position = self.find_savepoint(name)?;

@@ -93,6 +93,11 @@ fn may_be(table: usize, column: Column, id: i64, field: &Field) -> bool {
     }
 }
 
+/// How many rows a session has in a table: what triggers count.
+pub fn count_of(table: usize, sessions: usize, owner: usize, rows: &Rows) -> usize {
+    rows.range((table, i64::MIN)..=(table, i64::MAX)).filter(|((_, id), _)| *id as usize % sessions == owner).count()
+}
+
 /// Is that exactly what the state has of these rows?
 pub fn is_state(table: usize, sessions: usize, owner: usize, filter: &Filter, state: &Rows, found: &Found) -> bool {
     let of_owner = |id: i64| id as usize % sessions == owner;

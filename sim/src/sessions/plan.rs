@@ -33,6 +33,8 @@ pub struct Plan {
     /// Half the sessions are of an account that is granted privileges, and loses them.
     pub grants: bool,
     pub grant_us_max: u64,
+    /// Triggers count the rows of each session.
+    pub triggers: bool,
     pub kills: bool,
     pub kill_us_max: u64,
     /// In one life.
@@ -68,6 +70,7 @@ impl Plan {
             definition_us_max: *rng.pick(&[300, 3_000, 30_000]),
             grants: rng.chance(1, 2),
             grant_us_max: *rng.pick(&[1_000, 10_000]),
+            triggers: rng.chance(1, 2),
             kills: rng.chance(1, 3),
             kill_us_max: *rng.pick(&[5_000, 50_000]),
             kills_max: rng.within(1..=25),

@@ -534,9 +534,10 @@ impl Session {
     fn operation(&mut self) -> Result<(), Gone> {
         match self.rng.below(20) {
             0..=8 => self.change(),
-            9..=15 => self.read(),
+            9..=14 => self.read(),
             16 | 17 if self.plan.cursors => self.cursor(),
             18 | 19 if self.open.is_some() => self.savepoint(),
+            15..=17 if self.plan.triggers => self.read_count(),
             _ => self.read(),
         }
     }
@@ -853,6 +854,49 @@ impl Session {
         }
     }
 
+    /// What the triggers have counted of a session's rows.
+    fn read_count(&mut self) -> Result<(), Gone> {
+        let table = self.rng.below(self.plan.tables as u64) as usize;
+        let owner = self.rng.below(self.plan.sessions as u64) as usize;
+        let statement = Statement::new("SELECT n FROM counts WHERE id = ?").number(count_key(table, owner));
+        let from = now_ns();
+        let answer = self.send(&statement.plain())?;
+        let span = from..now_ns();
+        let rows = match answer {
+            Answer::Rows { rows, .. } => rows,
+            Answer::Refused { number, message } => {
+                self.may_have_snapshot(from);
+                self.allow(number, &message, &statement.plain());
+                return self.refused(number);
+            }
+            Answer::Done { .. } => self.fail("a SELECT has no rows"),
+        };
+        let number = rows.first().and_then(|row| std::str::from_utf8(row[0].as_ref()?).ok()?.parse::<usize>().ok());
+        let Some(number) = number else { self.fail("a count is gone") };
+        let (sessions, own) = (self.plan.sessions, self.working());
+        let model = self.model.clone();
+        let known = model.lock();
+        let fits = |rows: &Arc<Rows>| checks::count_of(table, sessions, owner, rows) == number;
+        let states = &known.rows[owner];
+        let is_right = match &mut self.open {
+            _ if owner == self.number => checks::count_of(table, sessions, owner, &own) == number,
+            Some(open) if open.level == Level::Repeatable => {
+                let from = open.may_have_snapshot.unwrap_or(span.start);
+                let (taken, candidates) = open.snapshot.get_or_insert_with(|| (from..span.end, Candidates::default()));
+                candidates.narrow(owner, states, taken.clone(), fits)
+            }
+            _ if self.level == Level::Uncommitted => true,
+            // Serializable reads lock: they meet the row at a moment of the statement, as a snapshot does.
+            _ => Candidates::default().narrow(owner, states, span, fits),
+        };
+        drop(known);
+        count("counts judged", 1);
+        if !is_right {
+            self.fail(&format!("triggers counted {number} rows of session {owner} in t{table}"));
+        }
+        Ok(())
+    }
+
     fn sort(&self, table: usize, names: &[String], rows: &[Vec<checks::Field>]) -> (Vec<Column>, Found) {
         checks::sort(table, self.plan.sessions, names, rows).unwrap_or_else(|what| self.fail(&what))
     }
@@ -1035,6 +1079,11 @@ fn needs(text: &str) -> (usize, &'static [Privilege], &'static [Privilege]) {
         _ => (&[Select], &[]),
     };
     (table, needs, may)
+}
+
+/// Of the row in which triggers count a session's rows.
+pub fn count_key(table: usize, owner: usize) -> i64 {
+    (table * 100 + owner) as i64
 }
 
 /// Connects as root.

@@ -5,7 +5,7 @@ use super::client::{Answer, Client, Pace};
 use super::definer::{self, Definer, Granter, Killer};
 use super::model::{Definition, Model};
 use super::plan::{Limits, Plan};
-use super::session::{ACCOUNT, DATABASE, PATIENCE, PORT, Session, brief_answer, table_name};
+use super::session::{ACCOUNT, DATABASE, PATIENCE, PORT, Session, brief_answer, count_key, table_name};
 use super::values;
 use os::sim::scheduler::{self, count, fail, note, say};
 use os::sim::{Halt, Rng, net};
@@ -114,8 +114,51 @@ impl Run {
             let now = scheduler::now_ns();
             self.model.lock().definitions[table].acknowledge(now);
         }
+        if self.plan.triggers {
+            self.found_triggers(&mut client);
+        }
         if self.plan.grants {
             self.found_account(&mut client);
+        }
+    }
+
+    /// Makes the triggers that count, and what they count in.
+    fn found_triggers(&self, client: &mut Client) {
+        self.query(client, &format!("CREATE TABLE IF NOT EXISTS {DATABASE}.counts (id INT PRIMARY KEY, n BIGINT NOT NULL)"));
+        for table in 0..self.plan.tables {
+            let rows: Vec<String> = (0..self.plan.sessions).map(|owner| format!("({}, 0)", count_key(table, owner))).collect();
+            self.query(client, &format!("INSERT IGNORE INTO {DATABASE}.counts VALUES {}", rows.join(", ")));
+            let name = table_name(table);
+            for (event, row, step) in [("INSERT", "NEW", "+ 1"), ("DELETE", "OLD", "- 1")] {
+                let row = format!("{} + {row}.owner", count_key(table, 0));
+                self.query(
+                    client,
+                    &format!(
+                        "CREATE TRIGGER IF NOT EXISTS {DATABASE}.{name}_{event} AFTER {event} ON {DATABASE}.{name} FOR EACH ROW \
+                         UPDATE {DATABASE}.counts SET n = n {step} WHERE id = {row}"
+                    ),
+                );
+            }
+        }
+    }
+
+    /// Compares what the triggers have counted with the rows that there are.
+    fn look_at_counts(&self, client: &mut Client, found: &[checks::Found]) {
+        let Answer::Rows { rows, .. } = self.query(client, "SELECT id, n FROM counts ORDER BY id") else {
+            fail("a SELECT has no rows")
+        };
+        let of =
+            |table: usize, owner: usize| found[table].keys().filter(|id| **id as usize % self.plan.sessions == owner).count();
+        let expected: Vec<[String; 2]> = (0..self.plan.tables)
+            .flat_map(|table| (0..self.plan.sessions).map(move |owner| (table, owner)))
+            .map(|(table, owner)| [count_key(table, owner).to_string(), of(table, owner).to_string()])
+            .collect();
+        let is_right = |(row, expected): (&Vec<checks::Field>, &[String; 2])| {
+            row.iter().zip(expected).all(|(field, wanted)| field.as_deref() == Some(wanted.as_bytes()))
+        };
+        if rows.len() != expected.len() || !rows.iter().zip(&expected).all(is_right) {
+            let rows: Vec<String> = rows.iter().map(|row| checks::show(row)).collect();
+            fail(&format!("triggers counted {rows:?}; right is {expected:?}"));
         }
     }
 
@@ -125,6 +168,9 @@ impl Run {
         // So that it may always use the database.
         self.query(client, &format!("CREATE TABLE IF NOT EXISTS {DATABASE}.side (id INT PRIMARY KEY)"));
         self.query(client, &format!("GRANT SELECT ON {DATABASE}.side TO {ACCOUNT}"));
+        if self.plan.triggers {
+            self.query(client, &format!("GRANT SELECT ON {DATABASE}.counts TO {ACCOUNT}"));
+        }
         let grants = self.model.lock().grants.clone();
         for ((table, privilege), states) in grants {
             let Some(granted) = states.open() else { continue };
@@ -174,6 +220,9 @@ impl Run {
             if rows.iter().any(|row| row.last() != Some(&Some(b"OK".to_vec()))) {
                 fail(&format!("CHECK TABLE: {}", rows.iter().map(|row| checks::show(row)).collect::<Vec<_>>().join("; ")));
             }
+        }
+        if self.plan.triggers {
+            self.look_at_counts(&mut client, &found);
         }
         let now = scheduler::now_ns();
         let mut known = self.model.lock();
