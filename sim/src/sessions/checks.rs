@@ -118,7 +118,6 @@ pub fn is_state(table: usize, sessions: usize, owner: usize, filter: &Filter, st
 }
 
 /// Judges a read: its own rows by `own`, the others' by the states of a snapshot. An error says what is wrong.
-#[expect(clippy::too_many_arguments, reason = "one place says all that a read is judged by")]
 pub fn judge(
     known: &Known,
     candidates: Option<&mut Candidates>,

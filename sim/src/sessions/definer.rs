@@ -176,12 +176,10 @@ type Touched = BTreeSet<Column>;
 /// Looks which definitions there are. `false`: something came between.
 pub fn settle(client: &mut Client, model: &Model, tables: usize) -> Result<bool, Gone> {
     for table in 0..tables {
-        let Some((columns, indexes)) = read(client, table)? else { return Ok(false) };
+        let Some(found) = read(client, table)? else { return Ok(false) };
         let now = now_ns();
         let mut known = model.lock();
-        let is = |definition: &Option<Definition>| {
-            definition.as_ref().is_some_and(|definition| definition.columns == columns && definition.indexes == indexes)
-        };
+        let is = |definition: &Option<Definition>| definition.as_ref() == Some(&found);
         let states = &mut known.definitions[table];
         if states.open().is_some_and(is) {
             states.acknowledge(now);
@@ -190,15 +188,14 @@ pub fn settle(client: &mut Client, model: &Model, tables: usize) -> Result<bool,
         } else {
             let text = format!("{:?}, or {:?}", states.certain(), states.open());
             drop(known);
-            fail(&format!("table t{table} has columns {columns:?} and indexes {indexes:?}, and may have {text}"));
+            fail(&format!("table t{table} is {found:?}, and may be {text}"));
         }
     }
     Ok(true)
 }
 
-/// A table's columns and indexes.
-#[expect(clippy::type_complexity, reason = "read in one place")]
-fn read(client: &mut Client, table: usize) -> Result<Option<(Vec<Column>, BTreeMap<u16, Column>)>, Gone> {
+/// A table's columns and indexes. `None`: something came between.
+fn read(client: &mut Client, table: usize) -> Result<Option<Definition>, Gone> {
     let name = table_name(table);
     let mut columns = Vec::new();
     match client.query(&format!("SELECT * FROM {name} WHERE id < 0"))? {
@@ -223,7 +220,7 @@ fn read(client: &mut Client, table: usize) -> Result<Option<(Vec<Column>, BTreeM
         Answer::Refused { number: 1205 | 1317, .. } => return Ok(None),
         answer => fail(&format!("the indexes of {name}: {}", brief_answer(&answer))),
     }
-    Ok(Some((columns, indexes)))
+    Ok(Some(Definition { columns, indexes }))
 }
 
 /// Gives the account that is no administrator privileges, and takes them away.

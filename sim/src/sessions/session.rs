@@ -879,12 +879,15 @@ impl Session {
         let fits = |rows: &Arc<Rows>| checks::count_of(table, sessions, owner, rows) == number;
         let states = &known.rows[owner];
         let is_right = match &mut self.open {
-            _ if owner == self.number => checks::count_of(table, sessions, owner, &own) == number,
             Some(open) if open.level == Level::Repeatable => {
                 let from = open.may_have_snapshot.unwrap_or(span.start);
                 let (taken, candidates) = open.snapshot.get_or_insert_with(|| (from..span.end, Candidates::default()));
-                candidates.narrow(owner, states, taken.clone(), fits)
+                match owner == self.number {
+                    true => checks::count_of(table, sessions, owner, &own) == number,
+                    false => candidates.narrow(owner, states, taken.clone(), fits),
+                }
             }
+            _ if owner == self.number => checks::count_of(table, sessions, owner, &own) == number,
             _ if self.level == Level::Uncommitted => true,
             // Serializable reads lock: they meet the row at a moment of the statement, as a snapshot does.
             _ => Candidates::default().narrow(owner, states, span, fits),

@@ -51,7 +51,7 @@ pub fn definition(table: usize, column: Column, variant: u64) -> String {
 
 /// The value of rows that were there before the column, or were inserted without it.
 pub fn default(table: usize, column: Column) -> Option<Vec<u8>> {
-    let has_one = column % 2 == 0 && kind(column) != Kind::Long;
+    let has_one = column.is_multiple_of(2) && kind(column) != Kind::Long;
     has_one.then(|| value(table, column, NO_ROW, 0))
 }
 
