@@ -3,7 +3,8 @@
 use super::Plan;
 use super::client::{Answer, Client, Gone};
 use super::model::{Column, Definition, Model, Privilege};
-use super::session::{ACCOUNT, DATABASE, GONE_MS_MAX, brief_answer, connect, expect_done, table_name, wait_until_gone};
+use super::session::{ACCOUNT, DATABASE, GONE_MS_MAX, connect, expect_done, wait_until_gone};
+use super::statement::{brief_answer, table_name};
 use super::values;
 use os::sim::Rng;
 use os::sim::scheduler::{count, fail, now_ns, say};

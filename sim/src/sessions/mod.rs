@@ -5,7 +5,8 @@
 //! plan       what a seed makes of a run
 //! client     the protocol, from the client's side
 //! session    transactions in text and prepared                -> model, checks
-//! definer    ALTER TABLE, and those who end others            -> model
+//! change     inserts, updates and deletes of a session's own rows
+//! definer    ALTER TABLE, grants, and those who end others    -> model
 //! model      what each answer may be
 //! values     values that tell their table, column, row and version
 //! ```
@@ -17,6 +18,8 @@ pub mod model;
 pub mod values;
 
 #[cfg(sim)]
+mod change;
+#[cfg(sim)]
 mod client;
 #[cfg(sim)]
 mod definer;
@@ -26,6 +29,8 @@ mod plan;
 mod session;
 #[cfg(sim)]
 mod simulated;
+#[cfg(sim)]
+mod statement;
 
 #[cfg(sim)]
 pub use plan::{Limits, Plan};

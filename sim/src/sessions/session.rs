@@ -3,8 +3,9 @@
 
 use super::Plan;
 use super::checks::{self, Filter, Found};
-use super::client::{Answer, Client, Gone, Parameter, Prepared};
-use super::model::{Candidates, Column, Known, Model, Privilege, Row, Rows, Time};
+use super::client::{Answer, Client, Gone, Prepared};
+use super::model::{Candidates, Column, Known, Model, Privilege, Rows, Time};
+use super::statement::{Statement, brief, brief_answer, count_key, needs, table_name};
 use super::values;
 use os::sim::Rng;
 use os::sim::scheduler::{count, fail, now_ns, say};
@@ -77,88 +78,6 @@ pub struct Session {
     open: Option<Open>,
     /// When the last statement was sent.
     began: Time,
-}
-
-/// A statement with its values.
-struct Statement {
-    /// With `?` for each value.
-    text: String,
-    values: Vec<(Column, Option<Vec<u8>>)>,
-}
-
-/// Stands for "a number" where a value belongs to no column.
-const PLAIN: Column = 0;
-
-impl Statement {
-    fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), values: Vec::new() }
-    }
-
-    fn number(mut self, number: i64) -> Self {
-        self.values.push((PLAIN, Some(number.to_string().into_bytes())));
-        self
-    }
-
-    fn value(mut self, column: Column, value: Vec<u8>) -> Self {
-        self.values.push((column, Some(value)));
-        self
-    }
-
-    /// As one text.
-    fn plain(&self) -> String {
-        let mut pieces = self.text.split('?');
-        let mut text = pieces.next().unwrap_or_default().to_owned();
-        for (piece, (column, value)) in pieces.zip(&self.values) {
-            text += &value.as_ref().map_or("NULL".into(), |value| values::literal(*column, value));
-            text += piece;
-        }
-        text
-    }
-
-    fn parameters(&self) -> Vec<Parameter> {
-        let parameter = |(column, value): &(Column, Option<Vec<u8>>)| match value {
-            None => Parameter::Null,
-            Some(value) if values::kind(*column) == values::Kind::Number => {
-                Parameter::Number(String::from_utf8_lossy(value).parse().unwrap_or_default())
-            }
-            Some(value) => Parameter::Text(value.clone()),
-        };
-        self.values.iter().map(parameter).collect()
-    }
-}
-
-/// What a change does, beside its statement.
-struct Change {
-    statement: Statement,
-    table: usize,
-    /// The rows afterwards, and how many rows it affects.
-    after: Rows,
-    affected: u64,
-    /// The row exists: 1062.
-    is_duplicate: bool,
-    columns: Vec<Column>,
-}
-
-pub fn table_name(table: usize) -> String {
-    format!("t{table}")
-}
-
-/// Shortens a statement for people.
-pub fn brief(text: &str) -> String {
-    let mut out = text.replace("........", "");
-    if out.len() > 300 {
-        out.truncate(out.char_indices().nth(300).map_or(out.len(), |(at, _)| at));
-        out += "..";
-    }
-    out
-}
-
-pub fn brief_answer(answer: &Answer) -> String {
-    match answer {
-        Answer::Done { affected } => format!("ok, {affected} affected"),
-        Answer::Rows { rows, .. } => format!("{} rows", rows.len()),
-        Answer::Refused { number, message } => format!("error {number}: {message}"),
-    }
 }
 
 impl Session {
@@ -549,11 +468,11 @@ impl Session {
         }
     }
 
-    fn own_id(&mut self) -> i64 {
+    pub fn own_id(&mut self) -> i64 {
         (self.rng.below(self.plan.rows_max) * self.plan.sessions as u64) as i64 + self.number as i64
     }
 
-    fn any_id(&mut self) -> i64 {
+    pub fn any_id(&mut self) -> i64 {
         self.rng.below(self.plan.rows_max * self.plan.sessions as u64) as i64
     }
 
@@ -564,7 +483,7 @@ impl Session {
         newest.as_ref().map(|definition| definition.columns.clone()).unwrap_or_default()
     }
 
-    fn some_columns(&mut self, table: usize, most: u64) -> Vec<Column> {
+    pub fn some_columns(&mut self, table: usize, most: u64) -> Vec<Column> {
         let mut all = self.columns(table);
         let count = self.rng.within(1..=most) as usize;
         while all.len() > count {
@@ -616,152 +535,6 @@ impl Session {
             }
             Answer::Rows { .. } => self.fail("a change has rows"),
         }
-    }
-
-    /// New versions for some columns of a row.
-    fn versions(&mut self, columns: &[Column]) -> Row {
-        let mut known = self.model.lock();
-        columns.iter().map(|column| (*column, known.version(self.number))).collect()
-    }
-
-    fn insert(&mut self, table: usize, working: Rows) -> Change {
-        let id = match self.rng.chance(1, 8) {
-            true => self.own_id(),
-            // One that is free, if there is one.
-            false => {
-                (0..10).map(|_| self.own_id()).find(|id| !working.contains_key(&(table, *id))).unwrap_or_else(|| self.own_id())
-            }
-        };
-        let columns = self.some_columns(table, 5);
-        let row = self.versions(&columns);
-        let names: String = columns.iter().map(|column| format!(", {}", values::name(*column))).collect();
-        let marks = ", ?".repeat(columns.len());
-        let text = format!("INSERT INTO {} (id, owner{names}) VALUES (?, ?{marks})", table_name(table));
-        let mut statement = Statement::new(text).number(id).number(self.number as i64);
-        for (column, version) in columns.iter().map(|column| (*column, row[column])) {
-            statement = statement.value(column, values::value(table, column, id, version));
-        }
-        let is_duplicate = working.contains_key(&(table, id));
-        let mut after = working;
-        if !is_duplicate {
-            after.insert((table, id), row);
-        }
-        Change { statement, table, after, affected: 1, is_duplicate, columns }
-    }
-
-    /// Several rows: all or none.
-    fn insert_many(&mut self, table: usize, working: Rows) -> Change {
-        let columns = self.some_columns(table, 3);
-        let names: String = columns.iter().map(|column| format!(", {}", values::name(*column))).collect();
-        let count = self.rng.within(2..=5);
-        let row = format!("(?, ?{})", ", ?".repeat(columns.len()));
-        let all = vec![row; count as usize].join(", ");
-        let mut statement = Statement::new(format!("INSERT INTO {} (id, owner{names}) VALUES {all}", table_name(table)));
-        let (mut after, mut is_duplicate) = (working.clone(), false);
-        for _ in 0..count {
-            let id = match self.rng.chance(1, 12) {
-                true => self.own_id(),
-                false => {
-                    (0..10).map(|_| self.own_id()).find(|id| !after.contains_key(&(table, *id))).unwrap_or_else(|| self.own_id())
-                }
-            };
-            let row = self.versions(&columns);
-            statement = statement.number(id).number(self.number as i64);
-            for (column, version) in columns.iter().map(|column| (*column, row[column])) {
-                statement = statement.value(column, values::value(table, column, id, version));
-            }
-            is_duplicate |= after.insert((table, id), row).is_some();
-        }
-        let after = if is_duplicate { working } else { after };
-        Change { statement, table, after, affected: count, is_duplicate, columns }
-    }
-
-    fn replace(&mut self, table: usize, working: Rows) -> Change {
-        let id = self.own_id();
-        let columns = self.some_columns(table, 3);
-        let row = self.versions(&columns);
-        let names: String = columns.iter().map(|column| format!(", {}", values::name(*column))).collect();
-        let marks = ", ?".repeat(columns.len());
-        let updates = self.rng.chance(1, 2) && !columns.is_empty();
-        let tail = match updates {
-            true => {
-                let set = |column: &Column| format!("{0} = VALUES({0})", values::name(*column));
-                format!(" ON DUPLICATE KEY UPDATE {}", columns.iter().map(set).collect::<Vec<_>>().join(", "))
-            }
-            false => String::new(),
-        };
-        let verb = if updates { "INSERT" } else { "REPLACE" };
-        let text = format!("{verb} INTO {} (id, owner{names}) VALUES (?, ?{marks}){tail}", table_name(table));
-        let mut statement = Statement::new(text).number(id).number(self.number as i64);
-        for (column, version) in columns.iter().map(|column| (*column, row[column])) {
-            statement = statement.value(column, values::value(table, column, id, version));
-        }
-        let mut after = working;
-        let was_there = after.contains_key(&(table, id));
-        match after.get_mut(&(table, id)) {
-            Some(there) if updates => there.extend(row),
-            _ => drop(after.insert((table, id), row)),
-        }
-        Change { statement, table, after, affected: 1 + u64::from(was_there), is_duplicate: false, columns }
-    }
-
-    fn update(&mut self, table: usize, working: Rows) -> Change {
-        let id = self.own_id();
-        let columns = self.some_columns(table, 3);
-        let row = self.versions(&columns);
-        let set: Vec<String> = columns.iter().map(|column| format!("{} = ?", values::name(*column))).collect();
-        let text = match set.is_empty() {
-            // There is no column.
-            true => format!("UPDATE {} SET owner = owner WHERE id = ?", table_name(table)),
-            false => format!("UPDATE {} SET {} WHERE id = ?", table_name(table), set.join(", ")),
-        };
-        let mut statement = Statement::new(text);
-        for (column, version) in columns.iter().map(|column| (*column, row[column])) {
-            statement = statement.value(column, values::value(table, column, id, version));
-        }
-        let statement = statement.number(id);
-        let mut after = working;
-        let there = after.get_mut(&(table, id));
-        let affected = u64::from(there.is_some() && !columns.is_empty());
-        if let Some(there) = there {
-            there.extend(row);
-        }
-        Change { statement, table, after, affected, is_duplicate: false, columns }
-    }
-
-    /// The rows between two keys.
-    fn update_many(&mut self, table: usize, working: Rows) -> Change {
-        let (one, two) = (self.any_id(), self.any_id());
-        let (least, most) = (one.min(two), one.max(two));
-        let columns = self.some_columns(table, 1);
-        let versions = self.versions(&columns);
-        let set = columns.first().and_then(|column| Some((*column, values::expression(table, *column, versions[column])?)));
-        let rule = if self.rng.chance(1, 2) { "owner = ? AND id BETWEEN ? AND ?" } else { "owner = ? AND id >= ? AND id <= ?" };
-        let text = match &set {
-            Some((column, expression)) => {
-                format!("UPDATE {} SET {} = {expression} WHERE {rule}", table_name(table), values::name(*column))
-            }
-            None => format!("DELETE FROM {} WHERE {rule}", table_name(table)),
-        };
-        let statement = Statement::new(text).number(self.number as i64).number(least).number(most);
-        let mut after = working;
-        let hit: Vec<(usize, i64)> = after.range((table, least)..=(table, most)).map(|(key, _)| *key).collect();
-        for key in &hit {
-            match (&set, after.get_mut(key)) {
-                (Some((column, _)), Some(row)) => drop(row.insert(*column, versions[column])),
-                _ => drop(after.remove(key)),
-            }
-        }
-        let columns = set.iter().map(|(column, _)| *column).collect();
-        Change { statement, table, after, affected: hit.len() as u64, is_duplicate: false, columns }
-    }
-
-    fn delete(&mut self, table: usize, working: Rows) -> Change {
-        let id = self.own_id();
-        let statement = Statement::new(format!("DELETE FROM {} WHERE id = ?", table_name(table))).number(id);
-        let mut after = working;
-        let affected = u64::from(after.remove(&(table, id)).is_some());
-        Change { statement, table, after, affected, is_duplicate: false, columns: Vec::new() }
     }
 
     fn filter(&mut self, table: usize) -> Filter {
@@ -1066,27 +839,6 @@ impl Session {
         }
         Ok(())
     }
-}
-
-/// The table of a statement, what it needs of it, and what it may need besides.
-fn needs(text: &str) -> (usize, &'static [Privilege], &'static [Privilege]) {
-    use Privilege::{Delete, Insert, Select, Update};
-    let word = |word: &str| word.strip_prefix('t').and_then(|number| number.parse().ok());
-    let table = text.split(' ').find_map(word).unwrap_or(0);
-    let (needs, may): (&[Privilege], &[Privilege]) = match text.split(' ').next().unwrap_or_default() {
-        "INSERT" if text.contains(" ON DUPLICATE KEY ") => (&[Insert, Update], &[Select]),
-        "INSERT" => (&[Insert], &[]),
-        "REPLACE" => (&[Insert, Delete], &[]),
-        "UPDATE" => (&[Update, Select], &[]),
-        "DELETE" => (&[Delete, Select], &[]),
-        _ => (&[Select], &[]),
-    };
-    (table, needs, may)
-}
-
-/// Of the row in which triggers count a session's rows.
-pub fn count_key(table: usize, owner: usize) -> i64 {
-    (table * 100 + owner) as i64
 }
 
 /// Connects as root.
