@@ -43,7 +43,22 @@ pub fn run(address: &Address, seed: u64, packets: u32, bystander: &mut Bystander
     case("random commands", &mut || random_commands(address, &mut rng, packets));
     case("valid packets with flipped bits", &mut || flipped(address, &mut rng, packets * 10));
     report.case("more long data than a session may keep", || much_long_data(address).map_err(|error| error.to_string()));
+    report.case("an error after the answer to a KILL", || killed(address).map_err(|error| error.to_string()));
     report.case("a login by a plugin that is unknown", || switched(address).map_err(|error| error.to_string()));
+}
+
+/// A connection that kills itself has an answer to that; the error that ends it is one to the next command.
+fn killed(address: &Address) -> Sent {
+    let mut raw = Raw::logged_in(address)?;
+    raw.command(COM_QUERY, b"KILL CONNECTION_ID()")?;
+    let mut answers = 0;
+    while let Ok((sequence, _)) = raw.read_packet() {
+        answers += 1;
+        if sequence != 1 {
+            return Err(std::io::Error::other(format!("answer {answers} is packet {sequence}, and is the first to its command")));
+        }
+    }
+    if answers == 0 { Err(std::io::Error::other("the KILL has no answer")) } else { Ok(()) }
 }
 
 /// A client that could not load its plugin names another one, sends no proof, and waits until the server names a plugin.
