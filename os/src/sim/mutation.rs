@@ -21,9 +21,11 @@ pub const MUTATIONS: &[(&str, &str)] = &[
     ("skip-compensation", "what a rollback does is not logged"),
 ];
 
-/// Mistakes that show only when two threads meet within a few instructions: a minute of seeds may be too few.
-pub const RARE_MUTATIONS: &[(&str, &str)] =
-    &[("careless-horizon", "the bounds of snapshots are not looked at again after a horizon was announced")];
+/// Mistakes that show only when two threads meet within a few instructions, or after a rare chain of events: a minute of seeds may be too few.
+pub const RARE_MUTATIONS: &[(&str, &str)] = &[
+    ("careless-horizon", "the bounds of snapshots are not looked at again after a horizon was announced"),
+    ("deaf-wait", "KILL does not end the wait for a metadata lock (sessions)"),
+];
 
 /// Mistakes above `table`: runs of the whole server find them.
 pub const SESSION_MUTATIONS: &[(&str, &str)] = &[
@@ -40,7 +42,6 @@ pub const SESSION_MUTATIONS: &[(&str, &str)] = &[
     ("commit-at-end", "the transaction of a session that ends is committed"),
     ("lost-fetch", "a cursor loses the row after each batch"),
     ("forgotten-kill", "KILL QUERY of a session that waits for a command ends the next one"),
-    ("deaf-wait", "KILL does not end the wait for a metadata lock"),
     ("lost-task-wakeup", "a worker does not look at its queues again before it sleeps"),
     ("lost-room", "an answer that does not fit is not sent on when there is room"),
 ];
