@@ -65,20 +65,21 @@ pub struct Servers {
 }
 
 impl Servers {
-    /// Builds for release what measures, and Heddle; starts Heddle over an emptied `folder`, and the peers of these names.
+    /// Builds for release what measures, if that is another program, and Heddle; starts Heddle over an emptied `folder`, and the peers of these names.
     pub fn start(
         &self,
         root: &Path,
-        with: &str,
+        with: Option<&str>,
         folder: &Path,
         peers: &[String],
     ) -> Result<(Option<Owned>, Vec<Target>), String> {
-        println!("building");
-        let mut packages = vec!["build", "--quiet", "--release", "--package", with];
-        if !self.without_heddle {
-            packages.extend(["--package", "heddle"]);
+        let heddle = (!self.without_heddle).then_some("heddle");
+        let packages: Vec<&str> = with.into_iter().chain(heddle).flat_map(|name| ["--package", name]).collect();
+        if !packages.is_empty() {
+            println!("building");
+            let arguments = [&["build", "--quiet", "--release"], packages.as_slice()].concat();
+            quiet(&mut cargo(root, &arguments))?;
         }
-        quiet(&mut cargo(root, &packages))?;
         let (mut heddle, mut targets) = (None, Vec::new());
         if !self.without_heddle {
             let (owned, target) = start_heddle(&target(root).join("release"), folder, &self.pool, &self.durability)?;
@@ -105,7 +106,7 @@ pub struct Target {
     pub socket: String,
     pub user: String,
     pub password: String,
-    driver: String,
+    pub driver: String,
 }
 
 /// One run of sysbench.
@@ -153,7 +154,7 @@ pub fn run(root: &Path, options: &Options) -> Result<bool, String> {
     }
     let release = target(root).join("release");
     let folder = options.data.clone().unwrap_or_else(|| target(root).join("bench-data"));
-    let (heddle, targets) = options.servers.start(root, "echo", &folder, &options.peer)?;
+    let (heddle, targets) = options.servers.start(root, Some("echo"), &folder, &options.peer)?;
     let echo_socket = std::env::temp_dir().join(format!("heddle-echo-{}.sock", std::process::id()));
     let echo = Owned(spawn(Command::new(release.join("echo")).arg("serve").arg("--socket").arg(&echo_socket))?);
     std::thread::sleep(Duration::from_millis(300));
@@ -242,7 +243,7 @@ pub fn start_peers(folder: &Path, names: &[String]) -> Result<Vec<Target>, Strin
 }
 
 /// Runs SQL with the server's command line client.
-fn sql(target: &Target, text: &str) -> Result<String, String> {
+pub fn sql(target: &Target, text: &str) -> Result<String, String> {
     if target.driver == "pgsql" {
         let folder = Path::new(&target.socket).parent().map(|p| p.display().to_string()).unwrap_or_else(|| target.host.clone());
         let mut command = Command::new("psql");

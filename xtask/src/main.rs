@@ -33,6 +33,7 @@ mod fuzz;
 mod install;
 mod miri;
 mod proc;
+mod scans;
 mod sim;
 mod step;
 mod tidy;
@@ -136,6 +137,8 @@ enum Word {
     Fuzz(fuzz::Options),
     /// Measures Heddle beside its peers with sysbench and prints the tables of docs/PERFORMANCE.md
     Bench(Box<bench::Options>),
+    /// Measures long queries over a table in memory, beside peers
+    Scans(Box<scans::Options>),
     /// Measures Heddle beside its peers with the transactions of TPC-C, and checks the consistency conditions
     Tpcc(Box<tpcc::Options>),
 }
@@ -164,6 +167,7 @@ fn main() -> ExitCode {
         Word::Sim { arguments } => sim::run(&root, &arguments),
         Word::Fuzz(options) => fuzz::run(&root, &options),
         Word::Bench(options) => bench::run(&root, &options),
+        Word::Scans(options) => scans::run(&root, &options),
         Word::Tpcc(options) => tpcc::run(&root, &options),
     };
     match outcome {

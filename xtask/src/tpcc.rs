@@ -47,7 +47,7 @@ type Run = BTreeMap<String, f64>;
 /// `cargo xtask tpcc`.
 pub fn run(root: &Path, options: &Options) -> Result<bool, String> {
     let release = target(root).join("release");
-    let (heddle, targets) = options.servers.start(root, "tpcc", &target(root).join("tpcc-data"), &options.peer)?;
+    let (heddle, targets) = options.servers.start(root, Some("tpcc"), &target(root).join("tpcc-data"), &options.peer)?;
     let started = usize::from(heddle.is_some());
     for target in &targets[..if options.loaded { started } else { targets.len() }] {
         println!("loading {}", target.name);
