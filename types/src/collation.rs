@@ -21,6 +21,7 @@
 //!
 //! C3: bytes that are no UTF-8 count as one character U+FFFD each and never panic.
 
+mod ascii;
 mod like;
 mod names;
 mod tailored;
@@ -364,6 +365,11 @@ fn hash_old(text: &[u8], old: OldUca, state: &mut Mix) {
 fn compare_uca(a: &[u8], b: &[u8], levels: u8) -> Ordering {
     let head = common_head(a, b);
     let (a, b) = (&a[head..], &b[head..]);
+    if let Some(order) = weights::first_ascii_order(a, b)
+        && order != Ordering::Equal
+    {
+        return order;
+    }
     let mut orders = (0..usize::from(levels)).map(|level| Uca::new(a, level).cmp(Uca::new(b, level)));
     orders.find(|&order| order != Ordering::Equal).unwrap_or(Ordering::Equal)
 }

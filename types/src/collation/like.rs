@@ -2,8 +2,9 @@
 //!
 //! Two positions move forward, in the pattern and in the text. After a mismatch the text position returns to one past
 //! the place where the last `%` began to match. Only the last `%` is ever retried, so the work is at most pattern
-//! length times text length.
+//! length times text length. A text and a pattern of ASCII characters, the usual case, are compared by bytes (`super::ascii`).
 
+use super::ascii::Classes;
 use super::weights::{decode_char, simple_weight, uca_weights};
 use super::{Method, method};
 use crate::CollationId;
@@ -24,7 +25,15 @@ const STEPS_COUNTED: usize = 1024;
 /// escape character, `None` without one (`ESCAPE ''`). Characters are compared one by one with the collation's weights;
 /// trailing spaces count.
 pub fn like(text: &[u8], pattern: &[u8], escape: Option<u8>, collation: CollationId) -> bool {
-    let matcher = Matcher { escape, method: method(collation), bytes: collation.is_binary() };
+    let matcher = Matcher::new(escape, collation);
+    match matcher.classes {
+        Some(classes) if text.is_ascii() && pattern.is_ascii() => classes.like(text, pattern, escape),
+        _ => like_any(text, pattern, &matcher),
+    }
+}
+
+/// As [`like`], for all texts.
+fn like_any(text: &[u8], pattern: &[u8], matcher: &Matcher) -> bool {
     let (mut t, mut p) = (0, 0);
     // After a `%`: the pattern after it, and the position in the text where it began.
     let mut retry: Option<(usize, usize)> = None;
@@ -108,9 +117,16 @@ struct Matcher {
     escape: Option<u8>,
     method: Method,
     bytes: bool,
+    classes: Option<&'static Classes>,
 }
 
 impl Matcher {
+    fn new(escape: Option<u8>, collation: CollationId) -> Self {
+        let method = method(collation);
+        let classes = Classes::of(collation, |a, b| same(method, a, b));
+        Self { escape, method, bytes: collation.is_binary(), classes }
+    }
+
     fn char_at(&self, text: &[u8]) -> (u32, usize) {
         if self.bytes || text[0] < 0x80 { (u32::from(text[0]), 1) } else { decode_char(text) }
     }
@@ -132,12 +148,59 @@ impl Matcher {
     }
 
     fn same(&self, a: u32, b: u32) -> bool {
-        a == b
-            || match self.method {
-                Method::Bytes | Method::PaddedBytes => false,
-                Method::Simple(table) => simple_weight(a, table) == simple_weight(b, table),
-                Method::OldUca(old) => old.weights(a).same(old.weights(b)),
-                Method::Uca900(levels) => (0..usize::from(levels)).all(|level| uca_weights(a, level).same(uca_weights(b, level))),
+        match self.classes {
+            Some(classes) if (a | b) < 0x80 => classes.same(a as u8, b as u8),
+            _ => same(self.method, a, b),
+        }
+    }
+}
+
+/// Have the characters the same weights?
+fn same(method: Method, a: u32, b: u32) -> bool {
+    a == b
+        || match method {
+            Method::Bytes | Method::PaddedBytes => false,
+            Method::Simple(table) => simple_weight(a, table) == simple_weight(b, table),
+            Method::OldUca(old) => old.weights(a).same(old.weights(b)),
+            Method::Uca900(levels) => (0..usize::from(levels)).all(|level| uca_weights(a, level).same(uca_weights(b, level))),
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collation::ALL;
+    use proptest::prelude::*;
+
+    #[test]
+    fn classes_say_what_weights_say() {
+        for collation in ALL.iter().map(|info| info.id) {
+            let classes = Classes::of(collation, |a, b| same(method(collation), a, b)).expect("all are numbered so");
+            for (a, b) in (0..128u8).flat_map(|a| (0..128u8).map(move |b| (a, b))) {
+                assert_eq!(classes.same(a, b), same(method(collation), a.into(), b.into()), "{} {a} {b}", collation.name());
             }
+        }
+    }
+
+    /// Few characters, so that much matches.
+    fn texts(of: &'static str) -> impl Strategy<Value = Vec<u8>> {
+        proptest::collection::vec(prop::sample::select(of.as_bytes()), 0..9)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 8 } else { 4096 }))]
+
+        #[test]
+        fn ascii_is_matched_as_all_texts_are(
+            text in texts("aAb \u{0}\u{1}9%_|"),
+            pattern in texts("aAb \u{0}\u{1}9%%%__||"),
+            escape in prop::sample::select(vec![None, Some(b'|'), Some(b'%'), Some(b'_'), Some(b'a')]),
+        ) {
+            for collation in ALL.iter().map(|info| info.id) {
+                let matcher = Matcher { classes: None, ..Matcher::new(escape, collation) };
+                let expected = like_any(&text, &pattern, &matcher);
+                prop_assert_eq!(like(&text, &pattern, escape, collation), expected, "{}", collation.name());
+            }
+        }
     }
 }

@@ -378,6 +378,25 @@ pub(crate) fn push_ascii(text: &[u8], level: usize, out: &mut Vec<u8>) -> bool {
     !ignorable
 }
 
+/// The order of the first primary weights that differ, if all characters before are ASCII and not ignorable. `None` or `Equal`: weights have
+/// to be compared one by one.
+pub(crate) fn first_ascii_order(a: &[u8], b: &[u8]) -> Option<std::cmp::Ordering> {
+    let table = &UCA_ASCII[0];
+    for (&x, &y) in a.iter().zip(b) {
+        if (x | y) >= 0x80 {
+            return None;
+        }
+        let (x, y) = (table[usize::from(x & 0x7f)], table[usize::from(y & 0x7f)]);
+        if x == 0 || y == 0 {
+            return None;
+        }
+        if x != y {
+            return Some(x.cmp(&y));
+        }
+    }
+    Some(std::cmp::Ordering::Equal)
+}
+
 /// The weights of a text on one level, ignorable characters left out.
 #[derive(Clone)]
 pub(crate) struct Uca<'a> {
