@@ -146,6 +146,12 @@ impl Accumulator {
         Ok(0)
     }
 
+    /// Takes in so many rows, of a COUNT of rows.
+    pub fn add_rows(&mut self, rows: u64) {
+        let State::Count(count) = &mut self.state else { unreachable!("only a COUNT counts rows") };
+        *count += rows as i64;
+    }
+
     /// Takes in the number that an argument is: of IF and CASE that of what they choose. `false`: no number is asked for.
     fn add_number<'a>(&mut self, env: &Env<'a>, function: AggregateFunction, arg: &'a Expr) -> Step<bool> {
         match &mut self.state {
