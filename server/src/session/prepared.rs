@@ -432,6 +432,7 @@ pub fn check_other(state: &State, parsed: &Parsed<'_>) -> Result<()> {
         Statement::Call(call) => crate::routine::check_call(state, call, parsed.params),
         Statement::CreateView(view) => Ok(sql::check_view(view)?),
         Statement::CreateTable(CreateTable { query: Some(query), .. }) => {
+            state.check_statement(&parsed.statement)?;
             let query = Parsed { params: parsed.params, ..without_parameters(Statement::Query(query)) };
             state.plan(&query).map(drop)
         }
