@@ -103,11 +103,6 @@ impl<'a> Run<'a> {
         self.clock.count_rest(self.shared.session);
     }
 
-    /// So many rows were counted, without a tick for each.
-    pub fn count_rows(&mut self, rows: u64) {
-        self.clock.count_rows(self.shared.session, rows);
-    }
-
     /// What was counted last is no row: the scan is at its end.
     #[inline]
     pub fn count_end(&mut self) {

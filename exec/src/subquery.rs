@@ -558,9 +558,9 @@ impl Rows {
         // What is no value of the kind is encoded as NULL, but is none.
         key.push(u8::from(has_null));
         if self.keys.add(&key) {
-            self.all.rows.push(slots);
+            self.all.rows.push(slots, types.len());
             if has_null {
-                self.with_null.rows.push(slots);
+                self.with_null.rows.push(slots, types.len());
             }
         }
         Ok(())

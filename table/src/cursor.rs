@@ -11,25 +11,15 @@
 //! A current read that waits for a row drops its read-ahead: the holder of the row may have inserted rows after it,
 //! which a read row by row would see. A locking read also releases the locks that it took ahead in a secondary index.
 //!
-//! Rows that a snapshot's entries lead to are read in groups (`group`).
-//!
 //! U1: after a stall, the same call continues at the same place: at most one entry has been taken from the batch and
 //!     not been returned (`pending`).
 
-mod group;
-
 use crate::codec::Covering;
 use crate::{EncodedRange, RowBuf, RowRead, Table};
-use group::{GROUP_ROWS, Group};
 use txn::{Interrupt, LockMode, ReadMode, Scan, Stall, Txn, WaitPolicy, Worker};
-use types::row::condition::StoredCondition;
 use types::schema::IndexKind;
 
 const BATCH_ROWS: usize = 64;
-/// Entries that a snapshot's scan takes at once when it is long.
-const LONG_BATCH_ROWS: usize = 1024;
-/// Entries whose rows are read one by one before others are read together.
-const SINGLE_ROWS: u32 = 4;
 
 /// A scan position. Keeps its buffers when opened again.
 pub struct RowCursor {
@@ -56,9 +46,6 @@ pub struct RowCursor {
     counted: Option<Counted>,
     /// How often the transaction had waited when the batch was read.
     waits: u32,
-    /// Entries that have been taken one by one.
-    taken: u32,
-    group: Group,
 }
 
 impl Default for RowCursor {
@@ -78,8 +65,6 @@ impl Default for RowCursor {
             fetched: false,
             counted: None,
             waits: 0,
-            taken: 0,
-            group: Group::default(),
         }
     }
 }
@@ -104,26 +89,18 @@ impl RowCursor {
             Some(scan) => scan.reset(tree, &range.low, &range.high, reverse, mode),
             None => self.scan = Some(Scan::new(tree, &range.low, &range.high, reverse, mode)),
         }
-        if index == 0 && mode == ReadMode::Snapshot {
-            self.scan.iter_mut().for_each(Scan::set_by_page);
-        }
         self.index = index;
         self.mode = mode;
         self.held = (LockMode::Exclusive, WaitPolicy::Wait);
         self.pending = false;
-        self.taken = 0;
-        self.group.clear();
         self.batch = BATCH_ROWS;
         // A locking scan may leave rows out.
         let is_whole = index == 0 && range.low.is_empty() && range.high.is_empty() && !matches!(mode, ReadMode::Lock(..));
         self.counted = is_whole.then(|| Counted { rows: 0, estimate: table.estimated_rows() });
         if !covering || index == 0 || mode != ReadMode::Snapshot {
             self.covering = None;
-        } else {
-            match self.covering.as_mut().filter(|present| present.is_for(table, index)) {
-                Some(present) => present.want_all(),
-                None => self.covering = Some(Covering::new(table, index)),
-            }
+        } else if self.covering.as_ref().is_none_or(|present| !present.is_for(table, index)) {
+            self.covering = Some(Covering::new(table, index));
         }
     }
 
@@ -136,15 +113,6 @@ impl RowCursor {
     /// conflicts with `mode` (by default, in any mode), or left out, or an error, as `policy` says. After `open`.
     pub fn set_held(&mut self, mode: LockMode, policy: WaitPolicy) {
         self.held = (mode, policy);
-    }
-
-    /// Of a covering cursor: rows need only have these columns, `wanted[column]`; others have values of no meaning. After `open`, and
-    /// until the next one.
-    #[inline]
-    pub fn set_wanted(&mut self, wanted: &[bool]) {
-        if let Some(covering) = &mut self.covering {
-            covering.set_wanted(wanted);
-        }
     }
 
     /// The next row into `row`; `false` at the end. Restartable.
@@ -167,31 +135,6 @@ impl RowCursor {
         self.next_by_entry(table, worker, txn, row)
     }
 
-    /// The number of rows in the next leaf of a snapshot's range; `None` at the end. Restartable. Not to be mixed with `next`. Of a
-    /// secondary index only where it is `covering`, and not where `Txn::has_changed_unseen`: entries do not tell of rows then.
-    pub fn count(&mut self, table: &Table, worker: &Worker, txn: &mut Txn) -> txn::Result<Option<u64>> {
-        if self.index > 0 {
-            assert!(self.covering.is_some() && !txn.has_changed_unseen(), "the caller looked");
-            txn.check_age(table.indexes[self.index].made_at)?;
-        }
-        let scan = self.scan.as_mut().expect("opened before count");
-        let rows = scan.count(txn, worker)?;
-        match (rows, &mut self.counted) {
-            (Some(more), Some(counted)) => counted.rows += more,
-            (None, _) => self.correct_estimate(table),
-            (Some(_), None) => {}
-        }
-        Ok(rows)
-    }
-
-    /// A scan of the whole table has ended: the table's estimate of its rows is what it has met.
-    fn correct_estimate(&mut self, table: &Table) {
-        if let (Some(counted), Some(scan)) = (self.counted.take(), &self.scan) {
-            let rows = counted.rows.saturating_add_signed(scan.unseen_rows());
-            table.counters.correct_rows(rows, counted.estimate);
-        }
-    }
-
     /// Drops the read-ahead before a wait. Rows that a locking read has read stay.
     #[inline]
     fn look_at_waits(&mut self, txn: &Txn) {
@@ -205,90 +148,33 @@ impl RowCursor {
 
     fn next_clustered(&mut self, table: &Table, worker: &Worker, txn: &mut Txn, row: &mut RowBuf) -> txn::Result<bool> {
         self.look_at_waits(txn);
-        let mut scan = self.scan.as_mut().expect("opened before next");
+        let scan = self.scan.as_mut().expect("opened before next");
         loop {
             if let Some(found) = scan.next_row() {
+                row.forget_version();
+                row.key.clear();
+                row.key.extend_from_slice(found.key);
+                row.payload.clear();
+                row.payload.extend_from_slice(found.payload);
+                row.held_by_other = found.held_by_other;
+                row.seen = found.seen;
                 if !found.held_by_other {
                     // `RowBuf::row` relies on it; a held row may be empty, and is checked after it was read again.
-                    table.stored_row(found.payload)?;
+                    table.stored_row(&row.payload)?;
                 }
-                row.take(&found);
                 if let Some(counted) = &mut self.counted {
                     counted.rows += 1;
                 }
                 return Ok(true);
             }
-            if !self.fill_clustered(table, worker, txn)? {
+            if !scan.fill(txn, worker, self.batch)? {
+                if let Some(counted) = self.counted.take() {
+                    let rows = counted.rows.saturating_add_signed(scan.unseen_rows());
+                    table.counters.correct_rows(rows, counted.estimate);
+                }
                 return Ok(false);
             }
-            scan = self.scan.as_mut().expect("opened before next");
         }
-    }
-
-    /// Reads the next batch of the clustered index. A snapshot's scan that goes on beyond its first batch takes whole leaves.
-    fn fill_clustered(&mut self, table: &Table, worker: &Worker, txn: &mut Txn) -> txn::Result<bool> {
-        let more = self.scan.as_mut().expect("opened before next").fill(txn, worker, self.batch)?;
-        if !more {
-            self.correct_estimate(table);
-        } else if self.mode == ReadMode::Snapshot {
-            self.batch = usize::MAX;
-        }
-        Ok(more)
-    }
-
-    /// As `next`, of a clustered snapshot, for rows that meet all `tests`; others are passed over, and `passed` is their number. `None`: no
-    /// row is there yet, but some have been passed over.
-    pub fn next_that_meets(
-        &mut self,
-        table: &Table,
-        worker: &Worker,
-        txn: &mut Txn,
-        tests: &[StoredCondition],
-        passed: &mut u64,
-        row: &mut RowBuf,
-    ) -> txn::Result<Option<bool>> {
-        assert!(self.index == 0 && self.mode == ReadMode::Snapshot);
-        let scan = self.scan.as_mut().expect("opened before next");
-        while let Some(found) = scan.next_row() {
-            if let Some(counted) = &mut self.counted {
-                counted.rows += 1;
-            }
-            let stored = table.stored_row(found.payload)?;
-            if tests.iter().all(|test| stored.meets(test)) {
-                row.take(&found);
-                return Ok(Some(true));
-            }
-            *passed += 1;
-        }
-        if *passed > 0 {
-            return Ok(None);
-        }
-        Ok(if self.fill_clustered(table, worker, txn)? { None } else { Some(false) })
-    }
-
-    /// Counts the rows of the next batch that meet all `tests`, and those that were read. Else as [`Self::count`], of the clustered index.
-    pub fn count_that_meet(
-        &mut self,
-        table: &Table,
-        worker: &Worker,
-        txn: &mut Txn,
-        tests: &[StoredCondition],
-    ) -> txn::Result<Option<(u64, u64)>> {
-        assert!(self.index == 0 && self.mode == ReadMode::Snapshot);
-        if !self.fill_clustered(table, worker, txn)? {
-            return Ok(None);
-        }
-        let scan = self.scan.as_mut().expect("opened before count");
-        let (mut rows, mut read) = (0, 0);
-        while let Some(found) = scan.next_row() {
-            let stored = table.stored_row(found.payload)?;
-            rows += u64::from(tests.iter().all(|test| stored.meets(test)));
-            read += 1;
-        }
-        if let Some(counted) = &mut self.counted {
-            counted.rows += read;
-        }
-        Ok(Some((rows, read)))
     }
 
     fn next_covering(&mut self, table: &Table, worker: &Worker, txn: &mut Txn, row: &mut RowBuf) -> txn::Result<bool> {
@@ -309,9 +195,6 @@ impl RowCursor {
 
     fn next_by_entry(&mut self, table: &Table, worker: &Worker, txn: &mut Txn, row: &mut RowBuf) -> txn::Result<bool> {
         loop {
-            if (self.group.has_rest() || self.reads_groups(txn)) && self.next_of_group(table, worker, txn, row)? {
-                return Ok(true);
-            }
             if !self.pending && !self.take_entry(table, worker, txn)? {
                 return Ok(false);
             }
@@ -321,56 +204,6 @@ impl RowCursor {
                 return Ok(true);
             }
         }
-    }
-
-    /// May rows of entries be read together now? The first few are read one by one, so a statement that wants no more reads no more.
-    #[inline]
-    fn reads_groups(&self, txn: &Txn) -> bool {
-        self.mode == ReadMode::Snapshot
-            && self.taken >= SINGLE_ROWS
-            && self.batch >= GROUP_ROWS
-            && !self.pending
-            && !txn.has_changed_unseen()
-    }
-
-    /// The next row, of a group; `false`: the batch of entries is used up.
-    fn next_of_group(&mut self, table: &Table, worker: &Worker, txn: &mut Txn, row: &mut RowBuf) -> txn::Result<bool> {
-        let clustered = table.indexes[0].tree;
-        loop {
-            if let Err(interrupt) = self.group.read(worker, txn, clustered) {
-                if !self.fetched {
-                    self.group.fetch_rest(worker, clustered);
-                    self.fetch_rest(table, worker);
-                }
-                return Err(interrupt);
-            }
-            if let Some((key, payload)) = self.group.next_row() {
-                // `RowBuf::row` relies on it.
-                table.stored_row(payload)?;
-                row.forget_version();
-                row.key.clear();
-                row.key.extend_from_slice(key);
-                row.payload.clear();
-                row.payload.extend_from_slice(payload);
-                return Ok(true);
-            }
-            if !self.reads_groups(txn) || !self.begin_group(table)? {
-                return Ok(false);
-            }
-        }
-    }
-
-    /// Takes the next entries out of the batch; `false`: it has none.
-    fn begin_group(&mut self, table: &Table) -> txn::Result<bool> {
-        self.group.clear();
-        let codec = &table.indexes[self.index].codec;
-        let scan = self.scan.as_mut().expect("opened before next");
-        while !self.group.is_full()
-            && let Some(found) = scan.next_row()
-        {
-            self.group.push(codec.clustered_key(found.key, found.payload)?);
-        }
-        Ok(!self.group.is_empty())
     }
 
     /// A row has to be waited for: has the rows of the entries that follow in the batch read at the same time, once for each batch.
@@ -405,7 +238,6 @@ impl RowCursor {
                     self.clustered_known = true;
                 }
                 self.pending = true;
-                self.taken = self.taken.saturating_add(1);
                 return Ok(true);
             }
             self.fetched = false;
@@ -414,10 +246,6 @@ impl RowCursor {
             }
             if !scan.fill(txn, worker, self.batch)? {
                 return Ok(false);
-            }
-            if self.mode == ReadMode::Snapshot {
-                // It goes on: fewer entries are read one by one.
-                self.batch = (self.batch * 2).min(LONG_BATCH_ROWS.max(self.batch));
             }
         }
     }
@@ -474,7 +302,6 @@ impl RowCursor {
         loop {
             if let Some(found) = scan.next_row() {
                 self.clustered.clear();
-                self.clustered.extend_from_slice(found.prefix);
                 self.clustered.extend_from_slice(found.key);
                 return Ok(true);
             }

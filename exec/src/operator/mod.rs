@@ -20,7 +20,6 @@ mod limit;
 mod measured;
 mod merged_keys;
 mod nested_loop;
-mod numbers;
 mod ordered_groups;
 mod project;
 mod recursive;
@@ -192,9 +191,10 @@ impl<'p> Builder<'p> {
                 Operator::Distinct(Box::new(distinct))
             }
             Node::Sort { input, keys, limit } => {
+                let columns = slot_count(input);
                 let of_range = matches!(&**input, Node::Scan(scan) if matches!(scan.access, Access::Ranges { .. }));
                 let input = self.unordered().build(input);
-                Operator::Sort(Box::new(sort::Sort::new(input, of_range, keys, limit.as_ref())))
+                Operator::Sort(Box::new(sort::Sort::new(input, of_range, keys, limit.as_ref(), columns)))
             }
             Node::Limit { input, limit } => Operator::Limit(Box::new(limit::Limit::new(self.ordered().build(input), limit))),
             // Whoever reads the slots knows how many there are.
@@ -421,4 +421,8 @@ fn known<'n>(mut inputs: impl Iterator<Item = Vec<&'n types::ColumnType>>) -> Ve
         known.iter_mut().zip(others).filter(|(ty, _)| is_null(ty)).for_each(|(ty, other)| *ty = other);
     }
     known
+}
+
+fn slot_count(node: &Node) -> usize {
+    slot_types(node).len()
 }

@@ -23,8 +23,6 @@
 //!
 //! Of an index merge the keys come first, all of them (`merged_keys`); each row is then read like that of a range.
 
-mod count;
-
 use crate::access;
 use crate::context::VirtualRows;
 use crate::operator::merged_keys::MergedKeys;
@@ -36,10 +34,8 @@ use crate::stored_conditions::StoredConditions;
 use expr::packed::Packer;
 use expr::{CompareAs, CompareOp, Env, Error, Expr, ExprKind, Function, Work, count};
 use sql::plan::{Access, Merge, Scan};
-use std::cell::Cell;
 use table::{EncodedRange, RowCursor, RowRead, Table};
 use txn::{LockMode, ReadMode, WaitPolicy};
-use types::row::condition::StoredCondition;
 use types::{TypeKind, Value};
 
 /// What a scan does to the rows it emits, beyond reading them.
@@ -50,8 +46,6 @@ pub(crate) enum SourceLock {
     /// Reads their latest version, so that they can be changed.
     Latest,
 }
-
-pub(crate) use count::Counted;
 
 const BATCH_ROWS: usize = 64;
 
@@ -86,12 +80,6 @@ pub(crate) struct ScanOperator<'p> {
     entry_judged: bool,
     /// Nothing has been read of the range yet.
     is_fresh: bool,
-    /// Conditions on stored bytes are judged where the rows lie, before one is taken out.
-    tests_ahead: bool,
-    /// Of rows that are only counted.
-    counting_tests: Option<Box<[StoredCondition]>>,
-    /// The statement reads columns that may lie outside of the row.
-    reads_variable: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,10 +145,6 @@ impl<'p> ScanOperator<'p> {
             current: false,
             entry_judged: false,
             is_fresh: false,
-            counting_tests: None,
-            // Of one row it is not worth asking.
-            reads_variable: matches!(plan.access, Access::Point { .. }) || reads_variable(plan, table),
-            tests_ahead: lock.is_none() && matches!(plan.access, Access::Full { index: 0, .. } | Access::Ranges { index: 0, .. }),
         }
     }
 
@@ -311,9 +295,6 @@ impl<'p> ScanOperator<'p> {
         self.count_open(&run.shared.session.work, reverse);
         let cursor = self.cursor.get_or_insert_default();
         cursor.open(self.table, index, &self.ranges[at], reverse, mode, self.covering);
-        if self.covering {
-            cursor.set_wanted(&self.plan.columns_used);
-        }
         if self.lock.is_some() {
             cursor.set_batch(self.batch);
         }
@@ -337,20 +318,12 @@ impl<'p> ScanOperator<'p> {
     /// The cursor was asked for a row. The first of a range comes with its key, but for a scan of the whole table.
     #[inline]
     fn count_read(&mut self, work: &Work) {
-        if let Some(counter) = self.read_counter(work) {
-            count(counter);
-        }
-        self.is_fresh = false;
-    }
-
-    /// Where that is counted.
-    #[inline]
-    fn read_counter<'w>(&self, work: &'w Work) -> Option<&'w Cell<u64>> {
+        let is_first = std::mem::take(&mut self.is_fresh);
         match self.plan.access {
-            Access::Full { index: 0, reverse: false, .. } => Some(&work.read_rnd_next),
-            _ if self.is_fresh => None,
-            Access::Full { reverse: true, .. } | Access::Ranges { reverse: true, .. } => Some(&work.read_prev),
-            _ => Some(&work.read_next),
+            Access::Full { index: 0, reverse: false, .. } => count(&work.read_rnd_next),
+            _ if is_first => {}
+            Access::Full { reverse: true, .. } | Access::Ranges { reverse: true, .. } => count(&work.read_prev),
+            _ => count(&work.read_next),
         }
     }
 
@@ -390,12 +363,6 @@ impl<'p> ScanOperator<'p> {
         Ok(Stage::Load)
     }
 
-    /// So many rows were read that did not meet the tests.
-    fn count_passed(&mut self, run: &mut Run<'p>, passed: u64) {
-        self.count_reads(&run.shared.session.work, passed);
-        run.clock.pass_rows(run.shared.session, passed);
-    }
-
     fn read(&mut self, run: &mut Run<'p>) -> Step<Stage> {
         run.tick()?;
         let source = &mut run.sources[self.plan.source];
@@ -410,23 +377,7 @@ impl<'p> ScanOperator<'p> {
             run.sources[self.plan.source].state = SourceState::Stored;
             return Ok(Stage::JudgeEntry);
         }
-        let tests = if self.tests_ahead { self.stored.ahead() } else { None };
-        let there = match tests {
-            Some(tests) => {
-                let mut passed = 0;
-                let cursor = opened(&mut self.cursor);
-                let found = cursor.next_that_meets(self.table, run.worker, run.txn, tests, &mut passed, &mut source.row);
-                self.count_passed(run, passed);
-                match found? {
-                    Some(there) => there,
-                    None => {
-                        run.count_end();
-                        return Ok(Stage::Read);
-                    }
-                }
-            }
-            None => opened(&mut self.cursor).next(self.table, run.worker, run.txn, &mut source.row)?,
-        };
+        let there = opened(&mut self.cursor).next(self.table, run.worker, run.txn, &mut source.row)?;
         self.count_read(&run.shared.session.work);
         if !there {
             run.count_end();
@@ -436,7 +387,7 @@ impl<'p> ScanOperator<'p> {
         self.current = self.is_current(run);
         let source = &run.sources[self.plan.source];
         if self.current || !source.row.held_by_other() {
-            return Ok(if self.reads_variable { Stage::Load } else { Stage::Judge });
+            return Ok(Stage::Load);
         }
         Ok(match self.lock {
             // Without a committed version there is nothing that could match.
@@ -588,11 +539,6 @@ impl<'p> ScanOperator<'p> {
             _ => Stage::Read,
         }
     }
-}
-
-fn reads_variable(plan: &Scan, table: &Table) -> bool {
-    let mut used = plan.columns_used.iter().enumerate();
-    used.any(|(column, used)| *used && table.layout().is_variable(column))
 }
 
 /// Has the expression a value without a row of `source`, and no effect?

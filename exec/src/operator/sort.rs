@@ -4,12 +4,12 @@
 
 use super::Operator;
 use super::limit::evaluate_count;
-use super::numbers;
 use crate::pause::Step;
 use crate::run::Run;
 use crate::scratch::Scratch;
 use crate::spill::sorter::Sorter;
-use expr::keys::KeyKind;
+use expr::keys::{self, KeyKind};
+use expr::packed::{self, Packer};
 use expr::{Work, count};
 use sql::plan::{LimitPlan, SortKey};
 
@@ -19,6 +19,7 @@ pub(crate) struct Sort<'p> {
     keys: &'p [SortKey],
     kinds: Vec<KeyKind>,
     limit: Option<&'p LimitPlan>,
+    columns: usize,
     sorter: Sorter,
     state: State,
     pending: bool,
@@ -36,9 +37,20 @@ enum State {
 
 impl<'p> Sort<'p> {
     /// `of_range`: what is sorted comes of ranges of an index.
-    pub fn new(input: Operator<'p>, of_range: bool, keys: &'p [SortKey], limit: Option<&'p LimitPlan>) -> Self {
+    pub fn new(input: Operator<'p>, of_range: bool, keys: &'p [SortKey], limit: Option<&'p LimitPlan>, columns: usize) -> Self {
         let kinds = keys.iter().map(|key| KeyKind::of_type(&key.expr.ty)).collect();
-        Self { input, of_range, keys, kinds, limit, sorter: Sorter::default(), state: State::Start, pending: false, rows: 0 }
+        Self {
+            input,
+            of_range,
+            keys,
+            kinds,
+            limit,
+            columns,
+            sorter: Sorter::default(),
+            state: State::Start,
+            pending: false,
+            rows: 0,
+        }
     }
 
     pub fn borrow_buffers(&mut self, scratch: &mut Scratch) {
@@ -114,10 +126,12 @@ impl<'p> Sort<'p> {
         let env = run.env(slots);
         let arena = self.sorter.arena();
         for (key, kind) in self.keys.iter().zip(&self.kinds) {
-            numbers::encode_ordered(&env, *kind, key.descending, &key.expr, arena)?;
+            let value = env.eval(&key.expr)?;
+            keys::encode_ordered(&env, *kind, key.descending, &value, &key.expr.ty, arena)?;
         }
         let key_bytes = arena.len() - start;
-        arena.extend_from_slice(slots);
+        let mut packer = Packer::new(arena, self.columns);
+        (0..self.columns).for_each(|n| packer.push(&packed::get(slots, n)));
         self.sorter.push(start, key_bytes);
         Ok(())
     }

@@ -11,14 +11,13 @@
 
 use super::Operator;
 use super::accumulator::Accumulator;
-use super::numbers;
 use crate::pause::{Pause, Step};
 use crate::run::Run;
 use crate::spill::row_store::RowStore;
 use crate::spill::tape::{Record, TapeCache, TapeReader};
 use conditions::Condition;
 use expr::function::interval;
-use expr::keys::KeyKind;
+use expr::keys::{self, KeyKind};
 use expr::packed::{self, Packer};
 use expr::{Env, Error, Expr, FrameBound, WindowCall, WindowFunction, coerce};
 use sql::plan::SortKey;
@@ -71,7 +70,7 @@ impl Groups {
     fn begin(&mut self, row: usize) {
         self.start.clear();
         Packer::new(&mut self.start, 1).push(&Value::UInt(row as u64));
-        self.starts.push(&self.start);
+        self.starts.push(&self.start, 1);
         if self.starts.len() == 2 {
             self.second = Some(row);
         }
@@ -205,7 +204,8 @@ impl<'p> WindowOperator<'p> {
         let env = run.env(slots);
         self.key.clear();
         for expr in self.partition {
-            numbers::encode(&env, KeyKind::of_type(&expr.ty), expr, &mut self.key)?;
+            let value = env.eval(expr)?;
+            keys::encode(&env, KeyKind::of_type(&expr.ty), &value, &expr.ty, &mut self.key)?;
         }
         let is_first = self.rows.len() == 0;
         if !is_first && self.key != self.partition_key {
@@ -214,13 +214,14 @@ impl<'p> WindowOperator<'p> {
         std::mem::swap(&mut self.key, &mut self.partition_key);
         self.key.clear();
         for key in self.order {
-            numbers::encode(&env, KeyKind::of_type(&key.expr.ty), &key.expr, &mut self.key)?;
+            let value = env.eval(&key.expr)?;
+            keys::encode(&env, KeyKind::of_type(&key.expr.ty), &value, &key.expr.ty, &mut self.key)?;
         }
         if is_first || self.key != self.order_key {
             self.groups.begin(self.rows.len());
             std::mem::swap(&mut self.key, &mut self.order_key);
         }
-        self.rows.push(slots);
+        self.rows.push(slots, self.columns);
         run.row_done();
         Ok(true)
     }

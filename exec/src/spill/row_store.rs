@@ -5,6 +5,7 @@
 use super::tape::{Record, Tape, TapeCache, TapeReader};
 use crate::pause::Step;
 use crate::run::Run;
+use expr::packed::{self, Packer};
 
 /// Packed rows.
 #[derive(Default)]
@@ -58,9 +59,10 @@ impl RowStore {
     }
 
     /// Keeps a row. When the store [needs it](Self::needs_settling), [`Self::settle`] is to be called before the next one.
-    pub fn push(&mut self, slots: &[u8]) {
+    pub fn push(&mut self, slots: &[u8], columns: usize) {
         self.starts.push(self.arena.len() as u64);
-        self.arena.extend_from_slice(slots);
+        let mut packer = Packer::new(&mut self.arena, columns);
+        (0..columns).for_each(|n| packer.push(&packed::get(slots, n)));
     }
 
     #[inline]
