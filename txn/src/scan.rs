@@ -6,7 +6,7 @@
 
 use crate::ahead::Ahead;
 use crate::read::{Owner, View};
-use crate::{LockMode, Result, Seen, TreeRef, Txn, WaitPolicy, Worker};
+use crate::{Error, LockMode, Result, Seen, TreeRef, Txn, WaitPolicy, Worker};
 use storage::buffer::PageRead;
 use storage::page::RecordHeader;
 
@@ -150,7 +150,7 @@ impl Scan {
             let mut fence = std::mem::take(&mut self.older);
             let copied = self.copy(&leaf, rows_max.max(1), &mut fence);
             if let Some(stop) = copied.filter(|_| leaf.valid() && self.find_holders(&leaf, txn.id, worker)) {
-                self.advance(&stop, &fence);
+                self.advance(&stop, &fence)?;
                 if matches!(stop, Stop::AtFence) {
                     self.ahead.passed(worker, self.tree, &self.place, self.reverse, leaf.page.id());
                 }
@@ -242,11 +242,19 @@ impl Scan {
         Some(if last { Stop::Finished } else { Stop::AtFence })
     }
 
-    /// Step 4 (done before step 3, which may drop rows).
-    fn advance(&mut self, stop: &Stop, fence: &[u8]) {
+    /// Step 4 (done before step 3, which may drop rows). Pages that do not fit each other, as after a forced recovery, are an error:
+    /// the scan would never end.
+    fn advance(&mut self, stop: &Stop, fence: &[u8]) -> Result<()> {
         match stop {
             Stop::Finished => self.done = true,
             Stop::AtFence => {
+                let goes_on = self.place.is_empty() || if self.reverse { *fence < *self.place } else { *fence > *self.place };
+                if !goes_on {
+                    return Err(Error::Storage(
+                        "the pages of a tree do not fit each other: a leaf lies outside of its range".into(),
+                    )
+                    .into());
+                }
                 self.place.clear();
                 self.place.extend_from_slice(fence);
             }
@@ -260,6 +268,7 @@ impl Scan {
                 }
             }
         }
+        Ok(())
     }
 
     /// Step 3.
@@ -347,5 +356,29 @@ impl Scan {
         let range = |(from, to): (u32, u32)| &self.bytes[from as usize..to as usize];
         let seen = matches!(self.mode, ReadMode::Lock(..)).then_some(Seen(slot.header.mark));
         Some(ScanRow { key: range(slot.key), payload: range(slot.payload), held_by_other: slot.held_by_other, seen })
+    }
+}
+
+#[cfg(all(test, not(any(sim, miri))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fence_that_leads_back_is_an_error() {
+        let check = |reverse: bool, place: &[u8], fence: &[u8], goes_on: bool| {
+            let mut scan = Scan::new(TreeRef { id: 1, root: 1 }, &[], &[], reverse, ReadMode::Snapshot);
+            scan.place = place.into();
+            let outcome = scan.advance(&Stop::AtFence, fence);
+            assert_eq!(outcome.is_ok(), goes_on, "{place:?} to {fence:?}");
+            assert_eq!(scan.place, if goes_on { fence } else { place });
+        };
+        for (place, fence, forward, back) in
+            [(&b""[..], &b"k"[..], true, true), (b"k", b"m", true, false), (b"k", b"c", false, true)]
+        {
+            check(false, place, fence, forward);
+            check(true, place, fence, back);
+        }
+        check(false, b"k", b"k", false);
+        check(true, b"k", b"k", false);
     }
 }
