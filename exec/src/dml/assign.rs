@@ -263,31 +263,6 @@ pub(super) fn is_stored_alike(old: &Value<'_>, new: &Value<'_>) -> bool {
 
 /// Does the expression read this column of source 0?
 pub(super) fn reads(expr: &Expr, column: usize) -> bool {
-    let any = |exprs: &[Expr]| exprs.iter().any(|e| reads(e, column));
-    match &expr.kind {
-        ExprKind::Column { source: 0, column: c } | ExprKind::ColumnOrdinal { source: 0, column: c } => *c == column,
-        ExprKind::Literal(_)
-        | ExprKind::Param(_)
-        | ExprKind::Column { .. }
-        | ExprKind::ColumnOrdinal { .. }
-        | ExprKind::Slot(_)
-        | ExprKind::UserVariable(_)
-        | ExprKind::InsertValue { .. } => false,
-        ExprKind::Unary { arg, .. } | ExprKind::Not(arg) | ExprKind::Cast(arg) => reads(arg, column),
-        ExprKind::AssignVariable { value, .. } => reads(value, column),
-        ExprKind::IsNull { arg, .. } | ExprKind::IsTruth { arg, .. } => reads(arg, column),
-        ExprKind::Compare { left, right, .. } | ExprKind::Arithmetic { left, right, .. } | ExprKind::Xor(left, right) => {
-            reads(left, column) || reads(right, column)
-        }
-        ExprKind::And(args) | ExprKind::Or(args) | ExprKind::Row(args) | ExprKind::Call { args, .. } => any(args),
-        ExprKind::Partition(call) => any(&call.args),
-        ExprKind::In { arg, list, .. } => reads(arg, column) || any(list),
-        ExprKind::Between { arg, low, high, .. } => reads(arg, column) || reads(low, column) || reads(high, column),
-        ExprKind::Subquery(subquery) => any(&subquery.args) || any(&subquery.left),
-        ExprKind::Like { arg, pattern, .. } => reads(arg, column) || reads(pattern, column),
-        ExprKind::Case { whens, otherwise } => {
-            whens.iter().any(|(c, v)| reads(c, column) || reads(v, column))
-                || otherwise.as_ref().is_some_and(|e| reads(e, column))
-        }
-    }
+    let is_it = |part: &Expr| matches!(part.kind, ExprKind::Column { source: 0, column: c } | ExprKind::ColumnOrdinal { source: 0, column: c } if c == column);
+    expr.any(&is_it)
 }
