@@ -2,15 +2,50 @@
 
 use crate::tree::{Expr, ExprKind};
 
+/// Lists the direct subexpressions of a node, by shared or by mutable references: `$reference` makes one, `$each` those of a list.
+macro_rules! subexpressions {
+    ($kind:expr, $each:ident, $($reference:tt)+) => {
+        match $kind {
+            ExprKind::Literal(_)
+            | ExprKind::Param(_)
+            | ExprKind::Column { .. }
+            | ExprKind::ColumnOrdinal { .. }
+            | ExprKind::Slot(_)
+            | ExprKind::UserVariable(_)
+            | ExprKind::InsertValue { .. } => Vec::new(),
+            ExprKind::Unary { arg, .. }
+            | ExprKind::Not(arg)
+            | ExprKind::IsNull { arg, .. }
+            | ExprKind::IsTruth { arg, .. }
+            | ExprKind::AssignVariable { value: arg, .. }
+            | ExprKind::Cast(arg) => vec![$($reference)+ **arg],
+            ExprKind::Compare { left, right, .. } | ExprKind::Arithmetic { left, right, .. } | ExprKind::Xor(left, right) => {
+                vec![$($reference)+ **left, $($reference)+ **right]
+            }
+            ExprKind::And(items) | ExprKind::Or(items) | ExprKind::Row(items) => items.$each().collect(),
+            ExprKind::In { arg, list, .. } => std::iter::once($($reference)+ **arg).chain(list.$each()).collect(),
+            ExprKind::Between { arg, low, high, .. } => vec![$($reference)+ **arg, $($reference)+ **low, $($reference)+ **high],
+            ExprKind::Like { arg, pattern, .. } => vec![$($reference)+ **arg, $($reference)+ **pattern],
+            ExprKind::Case { whens, otherwise } => {
+                let whens = whens.$each().flat_map(|(condition, value)| [condition, value]);
+                whens.chain(otherwise.$each().map(|otherwise| $($reference)+ **otherwise)).collect()
+            }
+            ExprKind::Call { args, .. } => args.$each().collect(),
+            ExprKind::Partition(call) => call.args.$each().collect(),
+            ExprKind::Subquery(subquery) => subquery.args.$each().chain(subquery.left.$each()).collect(),
+        }
+    };
+}
+
 impl Expr {
     /// The direct subexpressions.
     pub fn parts(&self) -> Vec<&Expr> {
-        children(self)
+        subexpressions!(&self.kind, iter, &)
     }
 
     /// The direct subexpressions, to be changed.
     pub fn parts_mut(&mut self) -> Vec<&mut Expr> {
-        children_mut(self)
+        subexpressions!(&mut self.kind, iter_mut, &mut)
     }
 
     /// Calls `visit` for every column that it reads, as (source, column).
@@ -32,71 +67,5 @@ impl Expr {
             *source = moved(*source);
         }
         self.parts_mut().into_iter().for_each(|part| part.map_sources(moved));
-    }
-}
-
-/// The direct subexpressions.
-fn children_mut(expr: &mut Expr) -> Vec<&mut Expr> {
-    match &mut expr.kind {
-        ExprKind::Literal(_)
-        | ExprKind::Param(_)
-        | ExprKind::Column { .. }
-        | ExprKind::ColumnOrdinal { .. }
-        | ExprKind::Slot(_)
-        | ExprKind::UserVariable(_)
-        | ExprKind::InsertValue { .. } => Vec::new(),
-        ExprKind::Unary { arg, .. }
-        | ExprKind::Not(arg)
-        | ExprKind::IsNull { arg, .. }
-        | ExprKind::IsTruth { arg, .. }
-        | ExprKind::AssignVariable { value: arg, .. }
-        | ExprKind::Cast(arg) => vec![arg],
-        ExprKind::Compare { left, right, .. } | ExprKind::Arithmetic { left, right, .. } | ExprKind::Xor(left, right) => {
-            vec![left, right]
-        }
-        ExprKind::And(items) | ExprKind::Or(items) | ExprKind::Row(items) => items.iter_mut().collect(),
-        ExprKind::In { arg, list, .. } => std::iter::once(&mut **arg).chain(list.iter_mut()).collect(),
-        ExprKind::Between { arg, low, high, .. } => vec![arg, low, high],
-        ExprKind::Like { arg, pattern, .. } => vec![arg, pattern],
-        ExprKind::Case { whens, otherwise } => whens
-            .iter_mut()
-            .flat_map(|(condition, value)| [condition, value])
-            .chain(otherwise.iter_mut().map(|o| &mut **o))
-            .collect(),
-        ExprKind::Call { args, .. } => args.iter_mut().collect(),
-        ExprKind::Partition(call) => call.args.iter_mut().collect(),
-        ExprKind::Subquery(subquery) => subquery.args.iter_mut().chain(&mut subquery.left).collect(),
-    }
-}
-
-/// The direct subexpressions.
-fn children(expr: &Expr) -> Vec<&Expr> {
-    match &expr.kind {
-        ExprKind::Literal(_)
-        | ExprKind::Param(_)
-        | ExprKind::Column { .. }
-        | ExprKind::ColumnOrdinal { .. }
-        | ExprKind::Slot(_)
-        | ExprKind::UserVariable(_)
-        | ExprKind::InsertValue { .. } => Vec::new(),
-        ExprKind::Unary { arg, .. }
-        | ExprKind::Not(arg)
-        | ExprKind::IsNull { arg, .. }
-        | ExprKind::IsTruth { arg, .. }
-        | ExprKind::AssignVariable { value: arg, .. }
-        | ExprKind::Cast(arg) => vec![arg],
-        ExprKind::Compare { left, right, .. } | ExprKind::Arithmetic { left, right, .. } | ExprKind::Xor(left, right) => {
-            vec![left, right]
-        }
-        ExprKind::And(items) | ExprKind::Or(items) | ExprKind::Row(items) => items.iter().collect(),
-        ExprKind::In { arg, list, .. } => std::iter::once(&**arg).chain(list.iter()).collect(),
-        ExprKind::Between { arg, low, high, .. } => vec![arg, low, high],
-        ExprKind::Like { arg, pattern, .. } => vec![arg, pattern],
-        ExprKind::Case { whens, otherwise } => {
-            whens.iter().flat_map(|(condition, value)| [condition, value]).chain(otherwise.iter().map(|o| &**o)).collect()
-        }
-        ExprKind::Call { args, .. } => args.iter().collect(),
-        ExprKind::Partition(call) => call.args.iter().collect(),
-        ExprKind::Subquery(subquery) => subquery.args.iter().chain(&subquery.left).collect(),
     }
 }
