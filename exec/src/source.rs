@@ -1,12 +1,12 @@
 //! The current row of each table of a query block, as expressions read it and operators set it.
 
-use expr::{Row, Rows};
+use expr::{Row, Rows, packed};
 use smallvec::SmallVec;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use table::{RowBuf, Table};
 use types::schema::TableDef;
-use types::{ColumnType, Error};
+use types::{ColumnType, Error, Value};
 
 /// What expressions see of one table of the query block.
 #[derive(Default)]
@@ -47,6 +47,11 @@ impl Rows for Sources<'_> {
         self.0[source].current()
     }
 
+    #[inline]
+    fn value(&self, source: usize, column: usize) -> Result<Value<'_>, Error> {
+        self.0[source].value(column)
+    }
+
     fn column_type(&self, source: usize, column: usize) -> &ColumnType {
         self.0[source].stored_table().layout().column_type(column)
     }
@@ -62,6 +67,12 @@ impl Rows for Source<'_> {
     fn row(&self, source: usize) -> Result<Row<'_>, Error> {
         debug_assert_eq!(source, 0);
         self.current()
+    }
+
+    #[inline]
+    fn value(&self, source: usize, column: usize) -> Result<Value<'_>, Error> {
+        debug_assert_eq!(source, 0);
+        self.value(column)
     }
 
     fn column_type(&self, _source: usize, column: usize) -> &ColumnType {
@@ -98,7 +109,7 @@ impl<'p> Source<'p> {
         self.table.expect("a source with a stored row has a table")
     }
 
-    /// The current row, as expressions read it.
+    /// The current row in the form that expressions read.
     #[inline]
     fn current(&self) -> Result<Row<'_>, Error> {
         Ok(match self.state {
@@ -107,6 +118,17 @@ impl<'p> Source<'p> {
             SourceState::Copied => Row::Stored(types::StoredRow::new(self.stored_table().layout(), &self.bytes)?),
             SourceState::Packed => Row::Packed(&self.bytes, self.def),
         })
+    }
+
+    /// A value of the current row.
+    #[inline]
+    fn value(&self, column: usize) -> Result<Value<'_>, Error> {
+        match self.state {
+            SourceState::Stored => self.row.row(self.stored_table()).get(column),
+            SourceState::Null => Ok(Value::Null),
+            SourceState::Copied => types::StoredRow::new(self.stored_table().layout(), &self.bytes)?.get(column),
+            SourceState::Packed => Ok(packed::get(&self.bytes, column)),
+        }
     }
 
     /// The current row as bytes that [`Source::set_copy`] takes back.

@@ -395,11 +395,12 @@ impl<'a> Env<'a> {
         if let Some(value) = self.overlaid(source, column) {
             return Ok(self.shown(borrow(value), self.rows.column_type(0, column)));
         }
-        match self.rows.row(source)? {
-            Row::Stored(row) => Ok(self.shown(row.get(column)?, row.layout().column_type(column))),
-            Row::Packed(row, _) => Ok(packed::get(row, column)),
-            Row::Null => Ok(Value::Null),
-        }
+        Ok(match self.rows.value(source, column)? {
+            Value::DateTime(utc) if self.rows.is_stored_timestamp(source, column) => {
+                Value::DateTime(self.session().time_zone.from_stored(utc))
+            }
+            value => value,
+        })
     }
 
     /// A stored value as expressions see it: TIMESTAMP in the session's zone.

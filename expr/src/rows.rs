@@ -2,7 +2,7 @@
 
 use std::result::Result;
 use types::schema::TableDef;
-use types::{ColumnType, Error, StoredRow};
+use types::{ColumnType, Error, StoredRow, TypeKind, Value};
 
 /// The current row of one source.
 pub enum Row<'a> {
@@ -22,6 +22,18 @@ pub trait Rows {
     /// The bytes are no row of the table.
     fn row(&self, source: usize) -> Result<Row<'_>, Error>;
 
+    /// The value of a column in the current row of a source. One call reads it: a [`Row`] is too large to be returned for each value.
+    ///
+    /// # Errors
+    /// The bytes are no row of the table.
+    fn value(&self, source: usize, column: usize) -> Result<Value<'_>, Error>;
+
+    /// Is the column a TIMESTAMP of a stored row, whose value is in UTC?
+    fn is_stored_timestamp(&self, source: usize, column: usize) -> bool {
+        let is_timestamp = |row: &StoredRow<'_>| matches!(row.layout().column_type(column).kind, TypeKind::Timestamp { .. });
+        matches!(self.row(source), Ok(Row::Stored(row)) if is_timestamp(&row))
+    }
+
     /// The type of a column of a stored table.
     fn column_type(&self, source: usize, column: usize) -> &ColumnType;
 
@@ -34,6 +46,10 @@ pub struct NoRows;
 
 impl Rows for NoRows {
     fn row(&self, source: usize) -> Result<Row<'_>, Error> {
+        panic!("source {source} of an expression without sources")
+    }
+
+    fn value(&self, source: usize, _column: usize) -> Result<Value<'_>, Error> {
         panic!("source {source} of an expression without sources")
     }
 
