@@ -32,6 +32,8 @@ mod log_damage;
 #[cfg(sim)]
 pub mod machine;
 #[cfg(sim)]
+mod offline;
+#[cfg(sim)]
 pub mod plan;
 #[cfg(sim)]
 pub mod session;

@@ -87,7 +87,7 @@ impl Run {
         handle.wait();
         must(engine.shutdown(), "the engine does not stop");
         drop(engine);
-        check_directory();
+        crate::offline::check(Path::new(DIRECTORY));
         count("clean stops", 1);
     }
 
@@ -295,17 +295,4 @@ fn create(table: usize, definition: &Definition) -> String {
     let index = |(number, column): (&u16, &u16)| format!(", INDEX i{number} ({})", values::name(*column));
     text.extend(definition.indexes.iter().map(index));
     text + ", INDEX by_owner (owner))"
-}
-
-/// `heddle check`
-fn check_directory() {
-    let tell = |event: table::offline::Event<'_>| {
-        if let table::offline::Event::Problem(what) = event {
-            note(format_args!("{what}"));
-        }
-    };
-    let summary = must(table::offline::check(Path::new(DIRECTORY), 1, &tell), "the directory cannot be checked");
-    if summary.problems > 0 {
-        fail(&format!("the directory is not sound: {summary:?}"));
-    }
 }

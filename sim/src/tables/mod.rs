@@ -126,7 +126,7 @@ mod simulated {
             must(embedded.close(), "the directory does not close");
             self.model.lock().all_lasts();
             drop(embedded);
-            check_directory();
+            crate::offline::check(Path::new(DIRECTORY));
             count("clean stops", 1);
         }
 
@@ -247,18 +247,5 @@ mod simulated {
                 let values = found.get(id);
                 values.is_some_and(|values| session::is_row(columns, *id, row, |place| values.get(place).cloned()))
             })
-    }
-
-    /// `heddle check`
-    fn check_directory() {
-        let tell = |event: table::offline::Event<'_>| {
-            if let table::offline::Event::Problem(what) = event {
-                note(format_args!("{what}"));
-            }
-        };
-        let summary = must(table::offline::check(Path::new(DIRECTORY), 1, &tell), "the directory cannot be checked");
-        if summary.problems > 0 {
-            fail(&format!("the directory is not sound: {summary:?}"));
-        }
     }
 }
