@@ -1,9 +1,9 @@
-//! Why a step of a statement did not finish.
+//! The reasons for which a step of a statement did not finish.
 
 use crate::temporary::SpillWait;
 use expr::Error;
 
-/// Why a step did not finish. The driver does what it asks for and calls the step again.
+/// The reason for which a step did not finish. The driver does what it asks for and repeats the step.
 #[derive(Debug)]
 pub(crate) enum Pause {
     /// Evaluation failed, or needs something.

@@ -1,11 +1,11 @@
-//! What all rows of one execution share: what evaluation sees, and the host of operators and changes.
+//! The data that all rows of one execution share: those that evaluation reads, and the host of operators and changes.
 
 use crate::context::Host;
 use expr::SessionVars;
 use std::ops::{Deref, DerefMut};
 use types::Value;
 
-/// What evaluation sees, and the server around the statement.
+/// The data that evaluation reads, and the server around the statement.
 pub(crate) struct Shared<'a> {
     evaluation: expr::Shared<'a>,
     pub host: &'a dyn Host,
@@ -16,7 +16,7 @@ impl<'a> Shared<'a> {
         Self { evaluation: expr::Shared::new(session, params, host), host }
     }
 
-    /// As [`Self::new`], where all is strict, or nothing.
+    /// As [`Self::new`], with the same strictness for all of the statement.
     pub fn change(session: &'a SessionVars, params: &'a [Value<'a>], host: &'a dyn Host, strict: bool) -> Self {
         Self { evaluation: expr::Shared::change(session, params, host, strict), host }
     }

@@ -1,4 +1,4 @@
-//! Sockets that never block, and the events that tell when one is ready: `mio`'s, or the simulated machine's.
+//! Sockets that never block, and events for the sockets that are ready: those of `mio`, or of the simulated machine.
 
 #[cfg(sim)]
 pub use crate::sim::net::{
@@ -22,13 +22,13 @@ mod real {
     use std::os::unix::fs::PermissionsExt;
     use std::path::Path;
 
-    /// Connections that the kernel keeps while nobody accepts them.
+    /// The number of connections that wait in the kernel to be accepted.
     const BACKLOG: i32 = 1024;
 
     /// Listens on an address; port 0 takes a free one.
     ///
     /// # Errors
-    /// Those of the system: the address is in use, for example.
+    /// Errors of the system; for example the address is in use.
     pub fn listen_tcp(address: SocketAddr) -> io::Result<TcpListener> {
         let socket = socket2::Socket::new(socket2::Domain::for_address(address), socket2::Type::STREAM, None)?;
         socket.set_reuse_address(true)?;
@@ -38,11 +38,10 @@ mod real {
         Ok(TcpListener::from_std(socket.into()))
     }
 
-    /// Listens on a path, which everybody may connect to. A socket that nobody answers on is replaced: it is left over from a process that
-    /// died.
+    /// Listens on a path. Every user of the machine may connect to it. An old socket without a listening process is replaced.
     ///
     /// # Errors
-    /// Those of the system, and `AddrInUse` if somebody answers.
+    /// Errors of the system, and `AddrInUse` if another process listens.
     pub fn listen_unix(path: &Path) -> io::Result<UnixListener> {
         if path.exists() {
             match std::os::unix::net::UnixStream::connect(path) {

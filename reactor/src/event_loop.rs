@@ -24,8 +24,8 @@ use sync::atomic::{AtomicU32, Ordering};
 
 /// Events taken by one system call.
 const EVENTS_MAX: usize = 512;
-/// A sleep never lasts longer, so that the engine's `tick` is called now and then. In the simulator it lasts as long as nobody wakes the
-/// worker: a lost wake-up must not be mended by the next second.
+/// The longest sleep of a worker, so that the engine's `tick` is called regularly. In the simulator a worker sleeps until it is woken:
+/// otherwise the next second would hide a lost wake-up.
 const SLEEP_MAX: Duration = Duration::from_secs(if cfg!(sim) { 1_000 } else { 1 });
 /// The token of the waker; slots count from zero.
 pub(crate) const WAKER_TOKEN: os::net::Token = os::net::Token(usize::MAX);

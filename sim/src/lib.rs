@@ -8,7 +8,7 @@
 //! history   what sessions did and saw; check/ judges it; model says what must be on the disk
 //! cases     bugs once found, as scripts that always go the same way
 //! tables    runs of another kind, one floor up: rows of tables whose columns come and go
-//! sessions  runs of a third kind: the whole server, and clients that speak its protocol
+//! sessions  runs of the whole server with clients that speak its protocol
 //! runner    many seeds, each in a process of its own
 //! ```
 //! `history`, `model` and `check` know nothing of the engine and are there in every build; the rest exists under `--cfg sim` only.
@@ -42,7 +42,7 @@ pub mod session;
 #[cfg(sim)]
 const SEEDS_PER_TABLES: u64 = 4;
 
-/// Runs a seed of the engine or of tables to its end. Whatever is wrong ends the process.
+/// Runs a seed of the engine or of tables to its end. Any fault ends the process.
 #[cfg(sim)]
 pub fn run(seed: u64) {
     if seed % SEEDS_PER_TABLES == 0 { tables::run(seed) } else { machine::run(seed) }

@@ -53,7 +53,7 @@ mod command {
         /// Runs the whole server: seeds of sessions that send SQL
         #[arg(long)]
         sessions: bool,
-        /// Runs a seed of sessions smaller than it is: lives,sessions,transactions,turn
+        /// Runs a smaller version of a seed of sessions: lives,sessions,transactions,turn
         #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
         small: Vec<u64>,
         /// Prints every event
@@ -187,7 +187,7 @@ mod command {
         }
     }
 
-    /// Prints a smaller run that fails, too.
+    /// Prints a smaller run that also fails.
     fn tell_smaller(seed: u64, options: &Options) {
         match runner::shrink(seed, options.mutate.as_deref()) {
             Ok(Some(smaller)) => {

@@ -18,7 +18,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// What the process of each seed is told, besides its seed.
+    /// The arguments of each seed's process, besides the seed.
     fn arguments(&self) -> Vec<String> {
         let mut arguments = Vec::new();
         if self.sessions {
@@ -113,20 +113,20 @@ pub fn output(seed: u64, sessions: bool) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&command.output()?.stdout).into_owned())
 }
 
-/// A seed of sessions that was made smaller and fails still.
+/// A smaller run of a seed of sessions that still fails.
 pub struct Smaller {
-    /// Lives with a crash, sessions, transactions of each, and another order of turns.
+    /// The numbers of lives with a crash, of sessions, and of transactions per session, and the order of turns.
     pub numbers: [u64; 4],
     pub text: String,
 }
 
-/// How long a smaller run is looked for.
+/// The time limit of the search for a smaller run.
 const SHRINK_MAX: Duration = Duration::from_secs(60);
-/// Orders of turns that are tried of each size.
+/// The number of orders of turns tried for each size.
 const TURNS: u64 = 12;
 
-/// Looks for the smallest run of a failing seed that fails, too: fewer lives, sessions and transactions. A smaller run takes other turns, so
-/// several are tried of each size.
+/// Finds the smallest run of a failing seed that also fails: fewer lives, sessions and transactions. A smaller run schedules its threads
+/// differently, so several orders are tried for each size.
 ///
 /// # Errors
 /// A process that cannot be started.

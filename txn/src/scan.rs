@@ -242,8 +242,10 @@ impl Scan {
         Some(if last { Stop::Finished } else { Stop::AtFence })
     }
 
-    /// Step 4 (done before step 3, which may drop rows). Pages that do not fit each other, as after a forced recovery, are an error:
-    /// the scan would never end.
+    /// Step 4 (done before step 3, which may drop rows).
+    ///
+    /// # Errors
+    /// The fence leads back: the pages of the tree do not fit each other, which a forced recovery can cause. The scan would never end.
     fn advance(&mut self, stop: &Stop, fence: &[u8]) -> Result<()> {
         match stop {
             Stop::Finished => self.done = true,

@@ -1,10 +1,10 @@
-//! The network of the simulated machine, with the names of `mio`'s types. A connection is two pipes of bytes: what is written into one arrives
-//! later, in pieces of any length, and no more fits than the pipe holds.
+//! The network of the simulated machine. Its types have the names of `mio`'s. A connection is two pipes of bytes. Bytes written into a pipe
+//! arrive later, in pieces of any length. A pipe holds a bounded number of bytes.
 //!
-//! Events are edges, as `epoll` has them in the mode that `mio` uses: arriving bytes, room after a full pipe, and the end are each told once;
-//! registering tells what is there already. A read that does not fill its buffer has emptied the socket.
+//! Events are edge-triggered, as in the mode of `epoll` that `mio` uses. Arriving bytes, room after a full pipe, and the end give one event
+//! each. A registration gives an event for what is there already. A read that does not fill its buffer has emptied the socket.
 //!
-//! P1: whatever is on its way has arrived when its time is past and anybody looks (`net`).
+//! P1: before any thread looks at the network (`net`), all bytes whose time has passed arrive.
 
 use super::random::Rng;
 use super::scheduler::{self, point, with};
@@ -17,23 +17,23 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Keys of those who wait for a socket or a poll, apart from addresses and from the scheduler's own.
+/// The keys under which threads wait for a socket or a poll. They differ from addresses and from the scheduler's own keys.
 const KEYS: usize = 1 << 32;
-/// Calls of `Poll::poll` of which one is interrupted.
+/// One in so many calls of `Poll::poll` is interrupted.
 const INTERRUPTED: u64 = 400;
-/// What a server writes at once is now and then taken in two.
+/// One in so many writes of the server is accepted in two parts.
 const SHORT_WRITES: u64 = 16;
 
 /// How the network behaves.
 #[derive(Clone, Copy, Debug)]
 pub struct Behaviour {
-    /// The longest that a piece takes on its way.
+    /// The longest delay of a piece.
     pub latency_us_max: u64,
     /// The longest piece.
     pub piece_bytes_max: u64,
-    /// What a pipe holds.
+    /// The capacity of a pipe.
     pub pipe_bytes: usize,
-    /// One write of this many breaks the connection. 0: none does.
+    /// One in so many writes breaks the connection; 0: none does.
     pub writes_per_reset: u64,
 }
 
@@ -43,7 +43,7 @@ impl Default for Behaviour {
     }
 }
 
-/// What an event tells.
+/// The contents of an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Bits(u8);
 
@@ -64,7 +64,7 @@ impl Bits {
     }
 }
 
-/// Who hears of a socket's events.
+/// The poll that gets a socket's events.
 #[derive(Clone, Copy)]
 struct Registered {
     poll: usize,
@@ -91,7 +91,7 @@ impl Pipe {
 }
 
 struct End {
-    /// `None`: gone.
+    /// `None`: closed.
     peer: Option<usize>,
     peer_address: SocketAddr,
     inbox: Pipe,
@@ -120,7 +120,7 @@ pub(super) struct Net {
     listeners: BTreeMap<usize, Listener>,
     /// Events not yet taken, by poll and token.
     polls: BTreeMap<usize, BTreeMap<usize, Bits>>,
-    /// Keys of those who may go on.
+    /// The keys of threads that may go on.
     woken: Vec<usize>,
     pub resets: u64,
 }
@@ -186,13 +186,13 @@ impl Net {
         told.into_iter().for_each(|(number, bits)| self.tell_end(number, bits));
     }
 
-    /// When the next piece arrives for a reader, or for anybody of a poll.
+    /// The time at which the next piece arrives for a reader, or for any socket of a poll.
     fn next_arrival(&self, whose: impl Fn(usize, &End) -> bool) -> Option<u64> {
         let mine = self.ends.iter().filter(|(number, end)| whose(**number, end));
         mine.filter_map(|(_, end)| end.inbox.flying.front().map(|(at, _)| *at)).min()
     }
 
-    /// Puts bytes, or the end, on their way.
+    /// Sends bytes, or the end.
     fn send(&mut self, to: usize, mut bytes: &[u8], now: u64) {
         let Behaviour { latency_us_max, piece_bytes_max, .. } = self.behaviour;
         let is_end = bytes.is_empty();
@@ -229,7 +229,7 @@ impl Net {
             return Err(ErrorKind::BrokenPipe.into());
         }
         let Some(peer) = end.peer else {
-            // The other side does not exist and says so.
+            // The other side is closed and reports it.
             self.break_off(number);
             return Ok(bytes.len());
         };
@@ -275,7 +275,7 @@ impl Net {
         if let Some(other) = self.ends.get_mut(&peer) {
             other.peer = None;
         }
-        // Bytes that nobody has read break the connection, as with TCP: what was sent last may be lost with it.
+        // A socket closed with unread bytes breaks the connection, as with TCP; the last bytes sent may be lost.
         if end.inbox.arrived.is_empty() && end.inbox.flying_bytes == 0 { self.send(peer, &[], now) } else { self.break_off(peer) }
     }
 
@@ -328,7 +328,7 @@ impl Net {
     }
 }
 
-/// Does something with the network as it is now, and lets those go on who wait for what it changed.
+/// Works on the network at the current time, and wakes the threads that wait for what has changed.
 fn net<T>(what: impl FnOnce(&mut Net, u64) -> T) -> T {
     with(|world| {
         let now = world.now_ns;
@@ -377,7 +377,7 @@ impl BitOr for Interest {
 pub mod event {
     use super::{Bits, Token};
 
-    /// What can be registered.
+    /// A socket that can be registered.
     pub trait Source {
         fn number(&self) -> usize;
     }
@@ -528,7 +528,7 @@ impl Poll {
 }
 
 impl Net {
-    /// Moves events of a poll to where they are wanted, beginning with any.
+    /// Moves the events of a poll to the caller's buffer, in any order.
     fn take_events(&mut self, poll: usize, events: &mut Events) {
         let Some(waiting) = self.polls.get_mut(&poll) else { return };
         if waiting.is_empty() {
@@ -653,7 +653,7 @@ macro_rules! listener {
 
         impl $listener {
             /// # Errors
-            /// `WouldBlock`: nobody waits.
+            /// `WouldBlock`: no connection waits.
             pub fn accept(&self) -> io::Result<($stream, SocketAddr)> {
                 point();
                 net(|net, _| {
@@ -726,13 +726,13 @@ pub fn listen_unix(path: &Path) -> io::Result<UnixListener> {
 /// As the real one: a simulated socket's name goes with it.
 pub fn remove_unix(_path: &Path) {}
 
-/// A client's side of a connection. Unlike the server's its calls block.
+/// The client's side of a connection. Its calls block, unlike those of the server's side.
 #[derive(Debug)]
 pub struct Client(usize);
 
 impl Client {
     /// # Errors
-    /// Nobody listens on the port.
+    /// No server listens on the port.
     pub fn connect(port: u16) -> io::Result<Self> {
         point();
         net(|net, _| net.pair(&Place::Port(port))).map(Self)
@@ -754,7 +754,7 @@ impl Client {
         Ok(())
     }
 
-    /// Reads what is there, and waits for the first byte; 0 at the end.
+    /// Reads the bytes that are there, and waits if there are none; 0 at the end.
     ///
     /// # Errors
     /// The connection is gone, or nothing comes until the deadline.

@@ -40,7 +40,7 @@ impl Set {
     }
 }
 
-/// The names as the session means them: CURRENT_USER() is its own account.
+/// Resolves the names; CURRENT_USER() is the session's own account.
 fn list(access: &Access, names: &[AccountName<'_>]) -> Vec<Name> {
     names.iter().map(|name| named(access, name)).collect()
 }

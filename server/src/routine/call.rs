@@ -424,7 +424,7 @@ struct Others {
     collation: Setting,
     charset: Setting,
     settings: ProgramSettings,
-    /// `Session::refreshed` when the routine began: as long as it is the same, no other setting has changed.
+    /// `Session::refreshed` when the routine began. While it is the same, no setting has changed.
     refreshed: u32,
 }
 

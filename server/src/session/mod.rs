@@ -75,7 +75,7 @@ pub struct Client {
     pub input: Option<Box<Input>>,
 }
 
-/// Who gets the answers of statements.
+/// The recipient of a statement's answers.
 pub enum Recipient<'c> {
     Client(&'c mut Client),
     /// Answers are dropped: events, programs inside statements, `init_connect`.
@@ -445,7 +445,7 @@ impl Service<'_> {
                 return None;
             }
             if info.killed() == expr::kill::CONNECTION {
-                // The command has its answer; the error is one to the next.
+                // The command was answered. The error answers the next command, so its packet number is 1.
                 client.output.writer.set_sequence(1);
                 return Some(Lost::Interrupted);
             }

@@ -32,10 +32,10 @@ use txn::Txn;
 use types::Value;
 use types::schema::TableDef;
 
-/// A statement that calls programs, as they see it.
+/// The statement that called a program, for that program.
 pub struct Enclosing<'s> {
     plan: &'s PlanEntry,
-    /// The program that it belongs to.
+    /// The program that contains the statement.
     pub frame: Option<&'s Frame>,
     /// The statement that called that program.
     pub outer: Option<&'s Enclosing<'s>>,
@@ -84,17 +84,17 @@ struct ProgramHost<'a> {
     server: ServerHost<'a>,
     worker: &'a Rc<Worker>,
     info: &'a Rc<SessionInfo>,
-    /// Of the statement's execution.
+    /// `Execution::applied` of the statement's execution.
     applied: u32,
     terms: &'a Terms,
     enclosing: &'a Enclosing<'a>,
-    /// Not there while a program runs.
+    /// `None` while a program runs.
     shared: Cell<Option<Shared<'a>>>,
     /// A program had to end the transaction.
     has_ended: Cell<bool>,
 }
 
-/// What the statement shares with its programs. G1
+/// The parts of the statement's state that its programs use, too. G1
 struct Shared<'a> {
     connection: &'a mut Connection,
     session: &'a mut Session,

@@ -55,11 +55,11 @@ pub enum Destination<'a> {
     Rows(&'a mut KeptRows),
 }
 
-/// What a plan works on beside its tables.
+/// The source or target of a plan's rows beside its tables.
 enum Beside<'t, 'a> {
-    /// Rows go there, if it is a query.
+    /// The target of a query's rows.
     To(&'t mut Destination<'a>),
-    /// LOAD DATA: rows come from there.
+    /// The source of LOAD DATA's rows.
     From(&'t InFile),
 }
 

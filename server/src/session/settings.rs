@@ -134,13 +134,13 @@ impl Settings {
         settings
     }
 
-    /// The part that stored programs have of their own.
+    /// The settings that a stored program keeps from its definition.
     pub fn of_program(&self) -> ProgramSettings {
         let Self { mode, connection_collation, bind_key, .. } = *self;
         ProgramSettings { mode, connection_collation, bind_key }
     }
 
-    /// Exchanges that part.
+    /// Exchanges the settings that a stored program keeps from its definition.
     pub fn set_program(&mut self, own: ProgramSettings) {
         let ProgramSettings { mode, connection_collation, bind_key } = own;
         (self.mode, self.connection_collation, self.bind_key) = (mode, connection_collation, bind_key);

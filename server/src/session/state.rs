@@ -1,9 +1,9 @@
-//! What runs statements: a connection, its session, and an execution.
+//! The state that statements run on: a connection, its session, and an execution.
 //!
-//! - [`Connection`]: the client's, and how its answers are written.
-//! - [`Session`]: what lasts from one statement to the next: variables, identity, temporary tables.
-//! - [`Execution`]: what a statement reads and changes while it runs: the transaction, the values of expressions, the
-//!   frame of a stored program.
+//! - [`Connection`]: the client's connection, and the form of its answers.
+//! - [`Session`]: the state that outlives a statement: variables, identity, temporary tables.
+//! - [`Execution`]: the state that a running statement reads and changes: the transaction, the variables of expressions,
+//!   the frame of a stored program.
 //!
 //! E1: the client's statements share one execution. A function or trigger that a statement calls has an execution of
 //!     its own (`programs`), with the statement's connection, session and transaction.
@@ -36,7 +36,7 @@ use sql::charsets;
 use std::rc::Rc;
 use types::SqlMode;
 
-/// Runs statements. E1
+/// Runs statements on a connection, a session and an execution. E1
 pub struct State<'s> {
     pub worker: Rc<Worker>,
     pub info: Rc<SessionInfo>,
@@ -63,14 +63,14 @@ pub struct Connection {
     pub closing: bool,
 }
 
-/// What lasts from one statement to the next.
+/// The state that outlives a statement.
 pub struct Session {
     /// The account, and the privileges of the account and its active roles.
     pub identity: Identity,
     pub access: Rc<Access>,
     pub variables: SessionVariables,
     pub settings: Settings,
-    /// How often `settings` was computed.
+    /// Counts the computations of `settings`.
     pub refreshed: u32,
     /// long_query_time
     pub slow_ticks: u64,
@@ -93,7 +93,7 @@ pub struct Session {
     pub logged: Logged,
 }
 
-/// What runs. E1
+/// The state of a running statement or program. E1
 pub struct Execution<'s> {
     pub vars: SessionVars,
     /// The number of [`Session::refreshed`] when `vars` was set from the settings.
@@ -191,7 +191,7 @@ impl Session {
 }
 
 impl<'s> Execution<'s> {
-    /// That of the client's statements.
+    /// The execution of the client's statements.
     fn new(worker: &Worker, info: &Rc<SessionInfo>, connection: &Connection, session: &Session) -> Self {
         let identity = &session.identity;
         let user = format!("{}@{}", identity.user, connection.peer.host);
@@ -218,7 +218,7 @@ impl<'s> Execution<'s> {
 }
 
 impl<'s> State<'s> {
-    /// Of a session that begins.
+    /// The state of a new session.
     pub fn new(worker: &Rc<Worker>, info: &Rc<SessionInfo>, connection: &'s mut Connection, session: &'s mut Session) -> Self {
         let execution = Execution::new(worker, info, connection, session);
         let mut state = Self { worker: Rc::clone(worker), info: Rc::clone(info), connection, session, execution };

@@ -48,11 +48,11 @@ pub struct Transaction<'s> {
 enum Handle<'s> {
     /// `None`: it has not begun.
     Own(Option<Txn>),
-    /// T3: that of the enclosing statement. `has_ended`: another one has taken its place.
+    /// T3: the transaction of the enclosing statement. `has_ended`: it was ended, and another one has taken its place.
     Lent { txn: &'s mut Txn, has_ended: bool },
 }
 
-/// All of a transaction that is not in the engine.
+/// The parts of a transaction that the engine does not know.
 #[derive(Clone, Default)]
 pub struct Terms {
     /// The session that it belongs to.
@@ -182,7 +182,7 @@ impl<'s> Transaction<'s> {
         self.savepoints.clear();
     }
 
-    /// The engine's transaction, which has begun, beside everything else.
+    /// The engine's transaction, if it has begun, and the rest.
     pub fn parts(&mut self) -> (Option<&mut Txn>, &Terms) {
         (self.engine.get_mut(), &self.terms)
     }
@@ -289,7 +289,7 @@ impl<'s> Transaction<'s> {
         Ok(Hold::Held)
     }
 
-    /// The simulator's mistake of that name.
+    /// Makes the mistake `early-metadata-release`, which the simulator must find.
     #[inline]
     pub fn mistake_early_release(&self, worker: &Worker) {
         if os::mutated("early-metadata-release") {
@@ -404,7 +404,7 @@ impl<'s> Transaction<'s> {
         self.savepoints.push((name.into(), place));
     }
 
-    /// The simulator's mistake of that name: called where programs have run.
+    /// Makes the mistake `lost-outer-savepoints`, which the simulator must find. Called after programs have run.
     #[inline]
     pub fn mistake_lost_savepoints(&mut self) {
         if os::mutated("lost-outer-savepoints") {

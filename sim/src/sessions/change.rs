@@ -1,18 +1,18 @@
-//! Changes of a session's own rows: the statement, and what it does.
+//! Changes of a session's own rows: the statement and its effect.
 
 use super::model::{Column, Row, Rows};
 use super::session::Session;
 use super::statement::{Statement, table_name};
 use super::values;
 
-/// What a change does, beside its statement.
+/// A statement that changes rows, and its effect.
 pub struct Change {
     pub statement: Statement,
     pub table: usize,
-    /// The rows afterwards, and how many rows it affects.
+    /// The rows after the statement.
     pub after: Rows,
     pub affected: u64,
-    /// The row exists: 1062.
+    /// The row exists already; the server must answer 1062.
     pub is_duplicate: bool,
     pub columns: Vec<Column>,
 }
@@ -27,7 +27,7 @@ impl Session {
     pub fn insert(&mut self, table: usize, working: Rows) -> Change {
         let id = match self.rng.chance(1, 8) {
             true => self.own_id(),
-            // One that is free, if there is one.
+            // A key that no row has, if there is one.
             false => {
                 (0..10).map(|_| self.own_id()).find(|id| !working.contains_key(&(table, *id))).unwrap_or_else(|| self.own_id())
             }
@@ -49,7 +49,7 @@ impl Session {
         Change { statement, table, after, affected: 1, is_duplicate, columns }
     }
 
-    /// Several rows: all or none.
+    /// Changes several rows; all of them change, or none.
     pub fn insert_many(&mut self, table: usize, working: Rows) -> Change {
         let columns = self.some_columns(table, 3);
         let names: String = columns.iter().map(|column| format!(", {}", values::name(*column))).collect();
@@ -111,7 +111,7 @@ impl Session {
         let row = self.versions(&columns);
         let set: Vec<String> = columns.iter().map(|column| format!("{} = ?", values::name(*column))).collect();
         let text = match set.is_empty() {
-            // There is no column.
+            // The table has no column besides its key.
             true => format!("UPDATE {} SET owner = owner WHERE id = ?", table_name(table)),
             false => format!("UPDATE {} SET {} WHERE id = ?", table_name(table), set.join(", ")),
         };

@@ -1,4 +1,4 @@
-//! Judges rows that were read.
+//! Checks the rows that a statement has read.
 
 use super::model::{Candidates, Column, Known, Row, Rows, Time};
 use super::values;
@@ -8,7 +8,7 @@ use std::ops::Range;
 /// A value as text; `None` is NULL.
 pub type Field = Option<Vec<u8>>;
 
-/// The rows that a statement asks for.
+/// The rows that a statement selects.
 #[derive(Clone, Debug)]
 pub enum Filter {
     All,
@@ -30,7 +30,7 @@ impl Filter {
     }
 }
 
-/// What stands in a column of a row.
+/// The expected contents of a column in a row.
 pub fn expected(table: usize, column: Column, id: i64, row: &Row) -> Field {
     match row.get(&column) {
         Some(version) => Some(values::value(table, column, id, *version)),
@@ -41,7 +41,7 @@ pub fn expected(table: usize, column: Column, id: i64, row: &Row) -> Field {
 /// Rows of one table, by key.
 pub type Found = BTreeMap<i64, BTreeMap<Column, Field>>;
 
-/// Sorts what was read; an error is what is wrong with it alone.
+/// Sorts the rows by key. An error describes rows that are wrong in any state of the table.
 pub fn sort(table: usize, sessions: usize, names: &[String], rows: &[Vec<Field>]) -> Result<(Vec<Column>, Found), String> {
     let key = names.iter().position(|name| name == "id").ok_or("no key")?;
     let owner = names.iter().position(|name| name == "owner").ok_or("no owner")?;
@@ -75,7 +75,7 @@ pub fn sort(table: usize, sessions: usize, names: &[String], rows: &[Vec<Field>]
     Ok((columns.into_iter().map(|(_, column)| column).collect(), found))
 }
 
-/// Can the value be of the row and column, whatever its version?
+/// Does the value belong to the row and column, in any version?
 fn may_be(table: usize, column: Column, id: i64, field: &Field) -> bool {
     let Some(value) = field else { return values::default(table, column).is_none() };
     if Some(value) == values::default(table, column).as_ref() {
@@ -93,12 +93,12 @@ fn may_be(table: usize, column: Column, id: i64, field: &Field) -> bool {
     }
 }
 
-/// How many rows a session has in a table: what triggers count.
+/// The number of rows that a session has in a table, as the triggers count it.
 pub fn count_of(table: usize, sessions: usize, owner: usize, rows: &Rows) -> usize {
     rows.range((table, i64::MIN)..=(table, i64::MAX)).filter(|((_, id), _)| *id as usize % sessions == owner).count()
 }
 
-/// Is that exactly what the state has of these rows?
+/// Are these exactly the rows of the state?
 pub fn is_state(table: usize, sessions: usize, owner: usize, filter: &Filter, state: &Rows, found: &Found) -> bool {
     let of_owner = |id: i64| id as usize % sessions == owner;
     let range = (table, i64::MIN)..=(table, i64::MAX);
@@ -117,7 +117,7 @@ pub fn is_state(table: usize, sessions: usize, owner: usize, filter: &Filter, st
     }
 }
 
-/// Judges a read: its own rows by `own`, the others' by the states of a snapshot. An error says what is wrong.
+/// Checks a read: the session's own rows against `own`, the rows of others against the states of a snapshot. An error says what is wrong.
 pub fn judge(
     known: &Known,
     candidates: Option<&mut Candidates>,

@@ -1,5 +1,5 @@
-//! A client of the server: it logs in, sends statements as text and prepared, and reads answers. The codec is its own, so that a mistake of
-//! the server's is not made twice.
+//! A client of the server: it logs in, sends statements as text and prepared, and reads answers. It has its own implementation of the
+//! protocol, so that a mistake in the server's implementation is noticed.
 
 use os::sim::net;
 use os::time::Instant;
@@ -20,14 +20,14 @@ const STATUS_CURSOR_EXISTS: u16 = 0x40;
 const STATUS_LAST_ROW_SENT: u16 = 0x80;
 const STATUS_MORE_RESULTS: u16 = 8;
 
-/// The error of a connection that was killed: nothing else comes.
+/// The error number for a killed connection; the server sends nothing after it.
 const KILLED: u16 = 3169;
 
 const BLOB: u8 = 0xfc;
 const NULL: u8 = 6;
 const LONGLONG: u8 = 8;
 const VAR_STRING: u8 = 0xfd;
-/// Of a prepared statement's execution: the cursor for reading.
+/// The flag of COM_STMT_EXECUTE that asks for a read-only cursor.
 const CURSOR_READ_ONLY: u8 = 1;
 
 /// A value as text; `None` is NULL.
@@ -41,12 +41,12 @@ pub enum Answer {
     Refused { number: u16, message: String },
 }
 
-/// Why there is no answer.
+/// The reason for a missing answer.
 #[derive(Debug)]
 pub enum Gone {
-    /// The connection broke, or nothing came in time.
+    /// The connection broke, or no answer came in time.
     Lost(io::Error),
-    /// The server said something that no server may say.
+    /// The answer breaks the protocol.
     Nonsense(String),
 }
 
@@ -77,7 +77,7 @@ pub enum Parameter {
     Text(Vec<u8>),
 }
 
-/// How much a client reads at once, and how long it thinks before.
+/// The most bytes that a client reads at once, and its pause before each read.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
     pub read_bytes: usize,
@@ -98,7 +98,7 @@ struct Column {
     kind: u8,
 }
 
-/// Reads a payload's parts.
+/// Reads the parts of a payload.
 struct Parts<'a>(&'a [u8]);
 
 impl<'a> Parts<'a> {
@@ -164,7 +164,7 @@ fn is_end(payload: &[u8]) -> bool {
 }
 
 impl Client {
-    /// Connects and logs in as an account without a password. A refusal is an answer.
+    /// Connects and logs in as an account without a password. A refused login counts as an answer.
     pub fn connect(
         port: u16,
         user: &str,
@@ -195,7 +195,7 @@ impl Client {
         login.push(45);
         login.extend_from_slice(&[0; 23]);
         login.extend_from_slice(user.as_bytes());
-        // The end of the name, and a proof of no bytes.
+        // The zero byte that ends the name, and an empty authentication response.
         login.extend_from_slice(&[0, 0]);
         if !database.is_empty() {
             login.extend_from_slice(database.as_bytes());
@@ -208,7 +208,7 @@ impl Client {
             match answer.first() {
                 Some(0) => return Ok(Ok(self)),
                 Some(0xff) => return Ok(Err(refused(&answer)?)),
-                // Another plugin, or more of this one: there is no password in any.
+                // Another plugin, or more data of this one. The response is empty, since there is no password.
                 Some(0xfe) => self.send(&[])?,
                 Some(1) => {}
                 _ => return nonsense("an answer to a login that is none"),
@@ -277,7 +277,7 @@ impl Client {
         let (mut answer, mut status) = self.result(false)?;
         while status & STATUS_MORE_RESULTS != 0 {
             let (next, flags) = self.result(false)?;
-            // A CALL: its rows, and an OK at last.
+            // A CALL sends its rows, then an OK.
             if !matches!(next, Answer::Done { .. }) {
                 answer = next;
             }
@@ -317,7 +317,7 @@ impl Client {
         Ok(columns)
     }
 
-    /// Rows to their end: the status there, and an error if that is the end.
+    /// Reads rows to the end. Returns the status there, or the error that ended them.
     fn rows(&mut self, columns: &[Column], binary: bool, rows: &mut Vec<Vec<Field>>) -> Result<(Option<Answer>, u16)> {
         loop {
             let packet = self.receive()?;
@@ -404,7 +404,7 @@ impl Client {
         Ok(self.result(true)?.0)
     }
 
-    /// Opens a cursor; `Ok(Err)`: an answer without one.
+    /// Opens a cursor; `Ok(Err)`: the server answered without a cursor.
     pub fn open_cursor(&mut self, prepared: &Prepared, parameters: &[Parameter]) -> Result<std::result::Result<Cursor, Answer>> {
         self.send_execute(prepared, parameters, true)?;
         let first = self.receive()?;
@@ -425,7 +425,7 @@ impl Client {
         nonsense("a cursor was asked for, and the answer has none")
     }
 
-    /// The next rows of a cursor. `None`: an error, which is the answer.
+    /// The next rows of a cursor; `None`: the server answered with an error.
     pub fn fetch(&mut self, cursor: &mut Cursor, count: u32) -> Result<std::result::Result<Vec<Vec<Field>>, Answer>> {
         self.command(&[&b"\x1c"[..], &cursor.id.to_le_bytes(), &count.to_le_bytes()].concat())?;
         let mut rows = Vec::new();
@@ -441,7 +441,7 @@ impl Client {
         }
     }
 
-    /// Goes without a word.
+    /// Closes the connection without COM_QUIT.
     pub fn leave(self, rudely: bool) {
         if rudely {
             self.socket.reset();

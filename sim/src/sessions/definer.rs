@@ -1,4 +1,5 @@
-//! Those who disturb the sessions: one who changes the definitions of the tables, and one who ends statements and connections.
+//! Clients that disturb the sessions: one changes the definitions of the tables, one grants and revokes privileges, and one kills
+//! statements and connections.
 
 use super::Plan;
 use super::client::{Answer, Client, Gone};
@@ -74,7 +75,7 @@ impl Definer {
         }
     }
 
-    /// One definition.
+    /// Runs one ALTER TABLE.
     fn define(&mut self, mut client: Client) -> Result<Client, Gone> {
         let table = self.rng.below(self.plan.tables as u64) as usize;
         let before = self.model.lock().definitions[table].certain().clone();
@@ -107,7 +108,7 @@ impl Definer {
         Ok(client)
     }
 
-    /// One part of an ALTER TABLE: it names no column that another part names.
+    /// One part of an ALTER TABLE. No two parts name the same column.
     fn action(&mut self, table: usize, before: &Definition, after: &mut Definition, touched: &mut Touched) -> Option<String> {
         let is_free = |column: &&Column| after.columns.contains(column) && !touched.contains(column);
         let free: Vec<Column> = before.columns.iter().filter(is_free).copied().collect();
@@ -150,7 +151,7 @@ impl Definer {
         }
     }
 
-    /// Where a column goes.
+    /// The position of a column: FIRST, AFTER, or none.
     fn place(&mut self, others: &[Column], column: Column, after: &mut Definition, touched: &mut Touched) -> String {
         touched.insert(column);
         let other = match self.rng.below(3) {
@@ -174,7 +175,7 @@ impl Definer {
 
 type Touched = BTreeSet<Column>;
 
-/// Looks which definitions there are. `false`: something came between.
+/// Reads the current definitions. `false`: a lock, a KILL or another definition prevented it.
 pub fn settle(client: &mut Client, model: &Model, tables: usize) -> Result<bool, Gone> {
     for table in 0..tables {
         let Some(found) = read(client, table)? else { return Ok(false) };
@@ -195,7 +196,7 @@ pub fn settle(client: &mut Client, model: &Model, tables: usize) -> Result<bool,
     Ok(true)
 }
 
-/// A table's columns and indexes. `None`: something came between.
+/// A table's columns and indexes. `None`: a lock, a KILL or another definition prevented the reading.
 fn read(client: &mut Client, table: usize) -> Result<Option<Definition>, Gone> {
     let name = table_name(table);
     let mut columns = Vec::new();
@@ -224,7 +225,7 @@ fn read(client: &mut Client, table: usize) -> Result<Option<Definition>, Gone> {
     Ok(Some(Definition { columns, indexes }))
 }
 
-/// Gives the account that is no administrator privileges, and takes them away.
+/// Grants privileges to the ordinary account and revokes them.
 pub struct Granter {
     /// Among the clients.
     pub number: usize,
@@ -248,7 +249,7 @@ impl Granter {
                 states.begin(granted, now);
                 granted
             };
-            // Until it is known to have happened: doing it twice changes nothing.
+            // Repeated until it is acknowledged; a second time changes nothing.
             loop {
                 let pace = self.plan.pace(&mut self.rng);
                 let there = match client.take() {
@@ -269,7 +270,7 @@ impl Granter {
                     Err(Gone::Nonsense(what)) => fail(&format!("granter: {what}")),
                     Err(Gone::Lost(_)) => {
                         let connection = self.model.lock().connections.remove(&self.number);
-                        // What is still under way would come after its repetition.
+                        // The lost statement could still run, after its repetition.
                         self.wait_for_the_last(connection);
                     }
                 }
@@ -296,7 +297,7 @@ impl Granter {
     }
 }
 
-/// One GRANT or REVOKE. `false`: somebody was in the way.
+/// One GRANT or REVOKE. `false`: another client was in the way.
 pub fn grant(client: &mut Client, table: usize, privilege: Privilege, granted: bool, kills: bool) -> Result<bool, Gone> {
     let (name, table) = (privilege.name(), table_name(table));
     let statement = match granted {
@@ -307,7 +308,7 @@ pub fn grant(client: &mut Client, table: usize, privilege: Privilege, granted: b
     let answer = client.query(&statement)?;
     say(format_args!("granter: -- {}", brief_answer(&answer)));
     match answer {
-        // 1147: it was taken away before its answer was lost.
+        // 1147: an earlier REVOKE, whose answer was lost, has succeeded.
         Answer::Done { .. } | Answer::Refused { number: 1147, .. } => Ok(true),
         Answer::Refused { number: 1205 | 1213, .. } => Ok(false),
         Answer::Refused { number: 1317, .. } if kills => Ok(false),
@@ -315,7 +316,7 @@ pub fn grant(client: &mut Client, table: usize, privilege: Privilege, granted: b
     }
 }
 
-/// Ends statements and connections, any of them.
+/// Kills statements and connections, chosen at random.
 pub struct Killer {
     /// Among the clients.
     pub number: usize,

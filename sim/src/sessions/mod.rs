@@ -2,16 +2,17 @@
 //! connections and crashes.
 //!
 //! ```text
-//! plan       what a seed makes of a run
+//! plan       the parameters of a run, drawn from its seed
 //! client     the protocol, from the client's side
 //! session    transactions in text and prepared                -> model, checks
 //! change     inserts, updates and deletes of a session's own rows
-//! definer    ALTER TABLE, grants, and those who end others    -> model
-//! model      what each answer may be
-//! values     values that tell their table, column, row and version
+//! definer    ALTER TABLE, GRANT, REVOKE, KILL                 -> model
+//! model      the answers that the server may give
+//! values     values that contain their table, column, row and version
 //! ```
-//! A life: 1. the directory opens and the server starts; 2. definitions and rows are what may have survived; 3. sessions; 4. a crash
-//! somewhere in all that, or the end: then everything is there that was acknowledged, the server stops, and `heddle check` finds nothing.
+//! A run consists of lives of the server. In each life 1. the server starts on the directory; 2. the definitions and rows are checked
+//! against those that may have survived the crash before; 3. the sessions run. A crash ends a life at any moment. At the end of the last
+//! life everything acknowledged must be present, the server stops, and `heddle check` must find no damage.
 
 pub mod checks;
 pub mod model;

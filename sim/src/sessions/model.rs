@@ -1,13 +1,13 @@
-//! What the answers of the server may be.
+//! The answers that the server may give.
 //!
-//! 1. Each row has an owner, the session that alone writes it. So a session knows what it must read of its own rows, exactly, and what an
-//!    insert, update or delete of these affects.
-//! 2. What one session commits is a row of states. A commit is acknowledged some time after it was sent; a snapshot taken meanwhile may be
-//!    before it or after it. All reads of one snapshot agree with one state of each session ([`Candidates`]).
-//! 3. A table's definition is a row of states likewise. No two columns that ever were have the same name, and each value tells its table,
-//!    column, row and version: one that is read from another column is noticed whatever else is right.
+//! 1. Each row has an owner; no other session writes it. So a session knows exactly which of its own rows it must read, and how many rows
+//!    its inserts, updates and deletes affect.
+//! 2. The commits of one session form a sequence of states. A commit is acknowledged some time after it was sent. A snapshot taken in
+//!    between may have it or not. All reads of one snapshot must agree with one state of each session ([`Candidates`]).
+//! 3. The definitions of a table form a sequence of states, too. A column's name is never used again, and each value contains its table,
+//!    column, row and version. So a value read from a wrong column is noticed in every case.
 //!
-//! A commit whose answer is lost happened or did not. It stays the last state until its session has looked which.
+//! A commit whose answer was lost may have happened or not. It stays the last state until its session has read which is true.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -22,16 +22,16 @@ pub type Rows = BTreeMap<(usize, i64), Row>;
 /// Nanoseconds of the simulated machine.
 pub type Time = u64;
 
-/// Not acknowledged.
+/// The time of a state that is not acknowledged.
 const OPEN: Time = Time::MAX;
 
-/// What was the newest state for a while.
+/// A state, and the times of its request and of its acknowledgement.
 #[derive(Clone, Debug)]
 pub struct State<T> {
     pub value: T,
-    /// It was asked for then, and can be seen from then on.
+    /// When it was requested: from then on a read may see it.
     began: Time,
-    /// It was acknowledged then, and is seen from then on.
+    /// When it was acknowledged: from then on every read must see it.
     known: Time,
 }
 
@@ -44,14 +44,14 @@ impl<T> States<T> {
         Self(vec![State { value: first, began: 0, known: 0 }])
     }
 
-    /// The newest, if it is acknowledged; else that before it.
+    /// The newest state that is acknowledged.
     pub fn certain(&self) -> &T {
         let last = self.0.len() - 1;
         let place = if self.0[last].known == OPEN && last > 0 { last - 1 } else { last };
         &self.0[place].value
     }
 
-    /// One that was asked for, and whose answer is not known.
+    /// A state that was requested and is not answered yet.
     pub fn open(&self) -> Option<&T> {
         self.0.last().filter(|state| state.known == OPEN && self.0.len() > 1).map(|state| &state.value)
     }
@@ -61,21 +61,21 @@ impl<T> States<T> {
         self.0.push(State { value, began: now, known: OPEN });
     }
 
-    /// It happened.
+    /// The requested state is in force.
     pub fn acknowledge(&mut self, now: Time) {
         if let Some(last) = self.0.last_mut().filter(|last| last.known == OPEN) {
             last.known = now;
         }
     }
 
-    /// It did not happen.
+    /// The requested state was refused.
     pub fn refuse(&mut self) {
         if self.open().is_some() {
             self.0.pop();
         }
     }
 
-    /// Those of which one is the newest at some time of a span.
+    /// The states that may have been the newest at some time of a span.
     pub fn possible(&self, span: Range<Time>) -> Range<usize> {
         let first = self.0.iter().rposition(|state| state.known <= span.start).unwrap_or(0);
         let behind = self.0.iter().rposition(|state| state.began <= span.end).map_or(1, |last| last + 1);
@@ -86,7 +86,7 @@ impl<T> States<T> {
         self.0.get(place).map(|state| &state.value)
     }
 
-    /// After a restart nobody remembers another state.
+    /// After a restart only the last state counts.
     pub fn forget(&mut self) {
         let mut last = self.0.pop().expect("there is always one");
         (last.began, last.known) = (0, 0);
@@ -94,12 +94,12 @@ impl<T> States<T> {
     }
 }
 
-/// States of each session that agree with all that was read in one snapshot.
+/// For each session, the states that agree with everything read in one snapshot.
 #[derive(Clone, Debug, Default)]
 pub struct Candidates(BTreeMap<usize, Range<usize>>);
 
 impl Candidates {
-    /// Narrows those of one session to the states that fit. `span`: when the snapshot was taken. `false`: none fits.
+    /// Keeps only those states of one session that fit. `span`: the time at which the snapshot was taken. `false`: no state fits.
     pub fn narrow<T>(&mut self, session: usize, states: &States<T>, span: Range<Time>, fits: impl Fn(&T) -> bool) -> bool {
         let before = self.0.entry(session).or_insert_with(|| states.possible(span));
         let fit = |place: &usize| states.get(*place).is_some_and(&fits);
@@ -109,7 +109,7 @@ impl Candidates {
     }
 }
 
-/// What an account may do with a table.
+/// A privilege on a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Privilege {
     Select,
@@ -140,7 +140,7 @@ pub struct Definition {
     pub indexes: BTreeMap<u16, Column>,
 }
 
-/// Everything. It outlives the machine, and nobody gets the turn while it is locked.
+/// The whole model. It survives crashes of the simulated machine. No other thread runs while it is locked.
 #[derive(Clone)]
 pub struct Model(Arc<Mutex<Known>>);
 
@@ -148,11 +148,11 @@ pub struct Known {
     pub rows: Vec<States<Arc<Rows>>>,
     /// By table; `None`: there is no table yet.
     pub definitions: Vec<States<Option<Definition>>>,
-    /// Connections that are open, for those who end them.
+    /// The open connections, for the client that kills some.
     pub connections: BTreeMap<usize, u32>,
-    /// What the account that is no administrator may do, by table.
+    /// The privileges of the ordinary account, by table.
     pub grants: BTreeMap<(usize, Privilege), States<bool>>,
-    /// When each connection was killed, or its statement: sent and answered.
+    /// For each KILL the times at which it was sent and answered.
     pub kills: Vec<(u32, Range<Time>)>,
     /// The number of the next column or index.
     pub next: u16,
@@ -196,29 +196,29 @@ impl Known {
         states.possible(span).filter_map(|place| states.get(place).and_then(Option::as_ref))
     }
 
-    /// May the account have had the privilege at some time of a span (`true`), or have lacked it (`false`)?
+    /// May the account have had the privilege (`true`), or have lacked it (`false`), at some time of a span?
     pub fn may_be_granted(&self, table: usize, privilege: Privilege, granted: bool, span: Range<Time>) -> bool {
         let states = &self.grants[&(table, privilege)];
         states.possible(span).any(|place| states.get(place) == Some(&granted))
     }
 
-    /// Somebody ends the connection, or what it does.
+    /// A KILL of the connection or of its statement is sent.
     pub fn begin_kill(&mut self, connection: u32, now: Time) {
         self.kills.push((connection, now..OPEN));
     }
 
-    /// The server has said that it is done.
+    /// The server has acknowledged the KILL.
     pub fn end_kill(&mut self, connection: u32, now: Time) {
         let open = self.kills.iter_mut().filter(|(of, span)| *of == connection && span.end == OPEN);
         open.for_each(|(_, span)| span.end = now);
     }
 
-    /// May a statement that began then have been ended? A KILL does not outlast the statement that it meets.
+    /// May a KILL have ended a statement that began at this time? A KILL does not affect the next statement.
     pub fn is_killed(&self, connection: u32, began: Time) -> bool {
         self.kills.iter().any(|(of, span)| *of == connection && span.end >= began)
     }
 
-    /// Did the table have the column all the time?
+    /// Did the table have the column during the whole span?
     pub fn has_column(&self, table: usize, column: Column, span: Range<Time>) -> bool {
         let states = &self.definitions[table];
         let mut possible = states.possible(span);

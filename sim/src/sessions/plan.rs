@@ -1,10 +1,10 @@
-//! What a seed makes of a run.
+//! The parameters of a run, drawn from its seed.
 
 use super::client::Pace;
 use os::sim::Rng;
 use os::sim::net::Behaviour;
 
-/// Makes a run smaller than its seed says, to find a short one that fails.
+/// Limits that make a run smaller than its seed draws it, to find a short run that fails.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
     pub lives: Option<usize>,
@@ -30,7 +30,7 @@ pub struct Plan {
     pub defines: bool,
     /// Between two definitions.
     pub definition_us_max: u64,
-    /// Half the sessions are of an account that is granted privileges, and loses them.
+    /// Half of the sessions use the ordinary account, whose privileges change.
     pub grants: bool,
     pub grant_us_max: u64,
     /// Triggers count the rows of each session.
@@ -39,7 +39,7 @@ pub struct Plan {
     pub kill_us_max: u64,
     /// In one life.
     pub kills_max: u64,
-    /// Clients go in the middle of a statement.
+    /// Clients disconnect in the middle of a statement.
     pub breaks: bool,
     pub prepares: bool,
     pub cursors: bool,

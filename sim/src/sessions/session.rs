@@ -1,5 +1,5 @@
-//! One session of the workload: transactions on its own rows, reads of everybody's, in text and prepared, with cursors and savepoints, on a
-//! connection that breaks now and then.
+//! One session of the workload. Its transactions change its own rows and read the rows of all sessions, as text and prepared, with cursors
+//! and savepoints. Its connection breaks now and then.
 
 use super::Plan;
 use super::checks::{self, Filter, Found};
@@ -16,10 +16,10 @@ use std::time::Duration;
 
 pub const PORT: u16 = 3306;
 pub const DATABASE: &str = "d";
-/// The account that has only what it is granted.
+/// The ordinary account. It has only the privileges that it is granted.
 pub const ACCOUNT: &str = "w";
 
-/// Errors that say that others were in the way, or that somebody was ended: nothing of the statement has happened.
+/// Errors caused by other sessions or by a KILL. The statement has had no effect.
 const LOCK_WAIT: u16 = 1205;
 const DEADLOCK: u16 = 1213;
 const INTERRUPTED: u16 = 1317;
@@ -55,15 +55,15 @@ impl Level {
 /// A transaction that is open.
 struct Open {
     level: Level,
-    /// What its session has, with what it did itself.
+    /// The rows of its session, with its own changes.
     working: Rows,
     /// With names.
     savepoints: Vec<(String, Rows)>,
-    /// When its snapshot was taken, for levels that keep one; and what agrees with it.
+    /// For levels that keep a snapshot: when it was taken, and the states that agree with it.
     snapshot: Option<(Range<Time>, Candidates)>,
-    /// A read that failed may have taken it then.
+    /// The time of a failed read, which may have taken the snapshot.
     may_have_snapshot: Option<Time>,
-    /// The columns of each table that it has used: a metadata lock keeps them.
+    /// The columns of each table that it has used. A metadata lock protects them.
     columns: BTreeMap<usize, Vec<Column>>,
 }
 
@@ -86,7 +86,7 @@ impl Session {
         Self { number, plan, rng, model, client: None, prepared: BTreeMap::new(), level, open: None, began: 0 }
     }
 
-    /// Transactions until there were enough of them.
+    /// Runs the planned number of transactions.
     pub fn run(mut self) {
         let mut left = self.plan.transactions;
         while left > 0 {
@@ -117,7 +117,7 @@ impl Session {
             Gone::Lost(error) => {
                 say(format_args!("session {}: the connection is gone: {error}", self.number));
                 count("connections lost", 1);
-                // Its number is wanted when the next one is there.
+                // The number of this connection is needed after the reconnection.
                 if let Some(client) = self.client.take() {
                     let connection = client.connection;
                     drop(client);
@@ -128,7 +128,7 @@ impl Session {
         }
     }
 
-    /// Goes for good, now and then without waiting for anything.
+    /// Disconnects, sometimes without waiting for the last answer.
     fn leave(&mut self) {
         self.model.lock().connections.remove(&self.number);
         if let Some(mut client) = self.client.take()
@@ -156,7 +156,7 @@ impl Session {
         Ok(())
     }
 
-    /// After a connection broke: waits until the server knows it, and looks whether the last commit happened.
+    /// After a broken connection: waits until the server has noticed it, and reads whether the last commit happened.
     fn settle(&mut self, connection: u32) {
         self.open = None;
         loop {
@@ -174,7 +174,7 @@ impl Session {
         }
     }
 
-    /// Which of the states that there may be is there? `false`: something came between.
+    /// Reads which of the possible states is in force. `false`: the connection broke again.
     fn look(&mut self, client: &mut Client) -> Result<bool, Gone> {
         let mut found = Vec::new();
         for table in 0..self.plan.tables {
@@ -221,7 +221,7 @@ impl Session {
         if self.is_limited() { ACCOUNT } else { "root" }
     }
 
-    /// A statement was answered: the account may have had what it needs for that.
+    /// A statement succeeded, so the account must have had its privileges at some time.
     fn judge_accepted(&self, statement: &Statement, span: Range<Time>) {
         if !self.is_limited() {
             return;
@@ -237,7 +237,7 @@ impl Session {
         }
     }
 
-    /// May the account have lacked something that the statement needs?
+    /// May the account have lacked a privilege that the statement needs?
     fn may_be_denied(&self, text: &str, span: Range<Time>) -> bool {
         let (table, needs, reads) = needs(text);
         let known = self.model.lock();
@@ -249,7 +249,7 @@ impl Session {
         self.client.as_mut().expect("connected before")
     }
 
-    /// A statement that must succeed unless somebody is in the way.
+    /// Runs a statement that must succeed unless another session is in the way.
     fn control(&mut self, statement: &str) -> Result<bool, Gone> {
         match self.send(statement)? {
             Answer::Done { .. } => Ok(true),
@@ -272,7 +272,7 @@ impl Session {
         answer
     }
 
-    /// A statement in one of the ways in which there are statements.
+    /// Runs a statement as text or prepared.
     fn run_statement(&mut self, statement: &Statement) -> Result<Answer, Gone> {
         count("statements", 1);
         if self.rng.chance(1, 60) && self.plan.breaks {
@@ -317,7 +317,7 @@ impl Session {
         Ok(answer)
     }
 
-    /// Sends a statement, and goes before the answer.
+    /// Sends a statement and disconnects before the answer.
     fn break_off(&mut self, statement: &Statement) -> Result<(), Gone> {
         say(format_args!("session {}: {} -- and goes", self.number, brief(&statement.plain())));
         let text = [b"\x03", statement.plain().as_bytes()].concat();
@@ -334,7 +334,7 @@ impl Session {
         Err(Gone::Lost(std::io::ErrorKind::ConnectionAborted.into()))
     }
 
-    /// The error is one that may be.
+    /// Checks that the error is allowed.
     fn allow(&self, number: u16, message: &str, statement: &str) {
         match number {
             LOCK_WAIT => count("lock waits ended", 1),
@@ -385,7 +385,7 @@ impl Session {
             self.operation()?;
             match self.rng.below(120) {
                 0..30 => self.pause(),
-                // Longer than others wait for its locks.
+                // The pause is longer than other sessions wait for its locks.
                 30 if self.plan.idles => os::thread::sleep(Duration::from_millis(self.rng.within(500..=6_000))),
                 _ => {}
             }
@@ -426,7 +426,7 @@ impl Session {
             self.model.lock().rows[self.number].acknowledge(now);
             return Ok(());
         }
-        // It said that it has not happened.
+        // The server answered that the commit has not happened.
         self.model.lock().rows[self.number].refuse();
         self.roll_back()
     }
@@ -437,7 +437,7 @@ impl Session {
         Ok(())
     }
 
-    /// After a refusal: of a deadlock nothing is left, and otherwise the transaction goes on, or not.
+    /// After a refused statement: a deadlock has ended the transaction; after other errors it goes on, or is rolled back.
     fn refused(&mut self, number: u16) -> Result<(), Gone> {
         if self.open.is_none() {
             return Ok(());
@@ -547,7 +547,7 @@ impl Session {
                 Filter::Between(one.min(two), one.max(two))
             }
             _ => {
-                // A value that is, or was, in one of its rows.
+                // A value that one of its rows has or had.
                 let rows = self.working();
                 let there: Vec<_> = rows.range((table, 0)..=(table, i64::MAX)).filter(|(_, row)| !row.is_empty()).collect();
                 if there.is_empty() {
@@ -582,7 +582,7 @@ impl Session {
             }
         };
         let order = *self.rng.pick(&["", "", " ORDER BY id DESC", " ORDER BY owner"]);
-        // These need more than SELECT.
+        // Locking reads need more than SELECT.
         let locks = match self.open.is_some() && !self.is_limited() && self.rng.chance(1, 6) {
             true => *self.rng.pick(&[" FOR UPDATE", " FOR SHARE"]),
             false => "",
@@ -598,7 +598,7 @@ impl Session {
         (statement, named)
     }
 
-    /// A read of the open transaction failed, or its rows are read later.
+    /// Notes a read of the open transaction that failed, or whose rows are read later.
     fn may_have_snapshot(&mut self, from: Time) {
         if let Some(open) = &mut self.open {
             open.may_have_snapshot.get_or_insert(from);
@@ -627,7 +627,7 @@ impl Session {
         }
     }
 
-    /// What the triggers have counted of a session's rows.
+    /// Checks the number of rows that the triggers have counted for a session.
     fn read_count(&mut self) -> Result<(), Gone> {
         let table = self.rng.below(self.plan.tables as u64) as usize;
         let owner = self.rng.below(self.plan.sessions as u64) as usize;
@@ -662,7 +662,7 @@ impl Session {
             }
             _ if owner == self.number => checks::count_of(table, sessions, owner, &own) == number,
             _ if self.level == Level::Uncommitted => true,
-            // Serializable reads lock: they meet the row at a moment of the statement, as a snapshot does.
+            // A SERIALIZABLE read locks. It sees the row at one moment of the statement, as a snapshot does.
             _ => Candidates::default().narrow(owner, states, span, fits),
         };
         drop(known);
@@ -677,7 +677,7 @@ impl Session {
         checks::sort(table, self.plan.sessions, names, rows).unwrap_or_else(|what| self.fail(&what))
     }
 
-    /// Judges what a statement has read. `own`: its rows when the statement began.
+    /// Checks the rows that a statement has read. `own`: the session's rows when the statement began.
     #[expect(clippy::too_many_arguments, reason = "one place says all that a read is judged by")]
     fn judge(
         &mut self,
@@ -698,7 +698,7 @@ impl Session {
         }
         let locks = statement.text.contains(" FOR ");
         let judged = match &mut self.open {
-            // Levels that keep a snapshot: all reads of the transaction are of it.
+            // At levels that keep a snapshot all reads of the transaction use it.
             Some(open) if open.level == Level::Repeatable && !locks => {
                 let from = open.may_have_snapshot.unwrap_or(span.start);
                 let (taken, candidates) = open.snapshot.get_or_insert_with(|| (from..span.end, Candidates::default()));
@@ -711,7 +711,7 @@ impl Session {
                 checks::judge(&known, None, Some((self.number, own)), table, filter, span, &found)
             }
             _ => {
-                // Locking reads meet each row at its own moment.
+                // A locking read sees each row at another moment.
                 let is_snapshot = !locks && (self.open.is_none() || self.level == Level::Committed);
                 let mut candidates = Candidates::default();
                 checks::judge(
@@ -747,7 +747,7 @@ impl Session {
         }
     }
 
-    /// Reads in pieces, and changes something between.
+    /// Reads through a cursor in pieces, and changes rows in between.
     fn cursor(&mut self) -> Result<(), Gone> {
         let table = self.rng.below(self.plan.tables as u64) as usize;
         let filter = self.filter(table);
@@ -789,7 +789,7 @@ impl Session {
                 Ok(more) => rows.extend(more),
                 Err(Answer::Refused { number, message }) => {
                     say(format_args!("session {}: -- FETCH: error {number}: {message}", self.number));
-                    // Its statement is closed once many others have been prepared.
+                    // The client closes statements when it has prepared many.
                     if number != UNKNOWN_STATEMENT {
                         let now = now_ns();
                         self.allow_changed(number, &message, "FETCH", table, &named, span.start..now);
@@ -801,7 +801,7 @@ impl Session {
         }
         say(format_args!("session {}: -- {} rows fetched", self.number, rows.len()));
         if was_open != self.open.is_some() {
-            // Its transaction is over: the others' rows are of a snapshot that is forgotten.
+            // The transaction has ended. The snapshot of the cursor's rows is not known any more.
             let found = self.sort(table, &cursor.names(), &rows).1;
             let sessions = self.plan.sessions;
             if !checks::is_state(table, sessions, self.number, &filter, &own, &found) {
@@ -858,9 +858,9 @@ fn connect_as(user: &str, pace: super::client::Pace, model: &Model, number: usiz
     }
 }
 
-/// A server notices within this time that a client is gone; it may be in the middle of a statement.
+/// The time within which the server must notice a disconnected client, even in the middle of a statement.
 pub const GONE_MS_MAX: u64 = 40_000;
-/// An answer that takes longer does not come.
+/// The time within which every statement must be answered.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
 pub fn expect_done(client: &mut Client, statement: &str) -> Result<(), Gone> {

@@ -1,4 +1,4 @@
-//! Runs a seed.
+//! Runs a seed: the lives of the server, and the checks at their beginnings and ends.
 
 use super::checks::{self, Filter};
 use super::client::{Answer, Client, Pace};
@@ -23,7 +23,7 @@ struct Run {
     model: Model,
 }
 
-/// Runs a seed to its end. Whatever is wrong ends the process.
+/// Runs a seed to its end. Any fault ends the process.
 pub fn run(seed: u64, limits: Limits) {
     let mut rng = Rng::new(seed ^ 0x5e55_u64.rotate_left(40));
     let plan = Plan::draw(&mut rng, limits);
@@ -46,7 +46,7 @@ pub fn run(seed: u64, limits: Limits) {
     }
 }
 
-/// A server makes many more choices than the engine alone.
+/// The whole server makes many more scheduling choices than the engine alone.
 fn crash(rng: &mut Rng) -> Option<(u64, os::sim::disk::CrashKind)> {
     let (choices, kind) = crate::plan::Plan::crash(rng)?;
     Some((choices.saturating_mul(*rng.pick(&[1, 1, 4])), kind))
@@ -100,7 +100,7 @@ impl Run {
         }
     }
 
-    /// Makes the tables where they are missing.
+    /// Creates the missing tables.
     fn found(&self) {
         let mut client = self.client("");
         self.query(&mut client, &format!("CREATE DATABASE IF NOT EXISTS {DATABASE}"));
@@ -108,7 +108,7 @@ impl Run {
             if self.model.lock().definitions[table].certain().is_some() {
                 continue;
             }
-            // A crash may have come between: then it is there, or is made now.
+            // After a crash the table may exist or not; it is created if it is missing.
             let definition = self.model.lock().definitions[table].open().cloned().flatten();
             let definition = definition.unwrap_or_else(|| self.first_definition(table));
             self.query(&mut client, &create(table, &definition));
@@ -123,7 +123,7 @@ impl Run {
         }
     }
 
-    /// Makes the triggers that count, and what they count in.
+    /// Creates the triggers that count rows, and their table.
     fn found_triggers(&self, client: &mut Client) {
         self.query(client, &format!("CREATE TABLE IF NOT EXISTS {DATABASE}.counts (id INT PRIMARY KEY, n BIGINT NOT NULL)"));
         for table in 0..self.plan.tables {
@@ -143,7 +143,7 @@ impl Run {
         }
     }
 
-    /// Compares what the triggers have counted with the rows that there are.
+    /// Compares the counts of the triggers with the numbers of rows.
     fn look_at_counts(&self, client: &mut Client, found: &[checks::Found]) {
         let Answer::Rows { rows, .. } = self.query(client, "SELECT id, n FROM counts ORDER BY id") else {
             fail("a SELECT has no rows")
@@ -163,10 +163,10 @@ impl Run {
         }
     }
 
-    /// Makes the account that is no administrator, and repeats what it was granted when an answer was lost.
+    /// Creates the ordinary account, and repeats the GRANTs whose answers were lost.
     fn found_account(&self, client: &mut Client) {
         self.query(client, &format!("CREATE USER IF NOT EXISTS {ACCOUNT}"));
-        // So that it may always use the database.
+        // This privilege lets the account use the database at all times.
         self.query(client, &format!("CREATE TABLE IF NOT EXISTS {DATABASE}.side (id INT PRIMARY KEY)"));
         self.query(client, &format!("GRANT SELECT ON {DATABASE}.side TO {ACCOUNT}"));
         if self.plan.triggers {
@@ -203,7 +203,7 @@ impl Run {
         answer
     }
 
-    /// Compares what is there with what must be; where an answer was lost, it says what happened.
+    /// Compares the database with the model. Where an answer was lost, the database decides what happened.
     fn look(&self) {
         let mut client = self.client(DATABASE);
         if !must(definer::settle(&mut client, &self.model, self.plan.tables), "the definitions") {

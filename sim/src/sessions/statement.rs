@@ -1,4 +1,4 @@
-//! Statements with their values, and what is said of them.
+//! Statements with their values, and their short forms for messages.
 
 use super::client::{Answer, Parameter};
 use super::model::{Column, Privilege};
@@ -11,7 +11,7 @@ pub struct Statement {
     values: Vec<(Column, Option<Vec<u8>>)>,
 }
 
-/// Stands for "a number" where a value belongs to no column.
+/// The column of a plain number, which belongs to no column.
 const PLAIN: Column = 0;
 
 impl Statement {
@@ -56,7 +56,7 @@ pub fn table_name(table: usize) -> String {
     format!("t{table}")
 }
 
-/// Shortens a statement for people.
+/// Shortens a statement for messages.
 pub fn brief(text: &str) -> String {
     let mut out = text.replace("........", "");
     if out.len() > 300 {
@@ -74,7 +74,7 @@ pub fn brief_answer(answer: &Answer) -> String {
     }
 }
 
-/// The table of a statement, what it needs of it, and what it may need besides.
+/// The table of a statement, the privileges that it needs there, and further privileges that it may need.
 pub fn needs(text: &str) -> (usize, &'static [Privilege], &'static [Privilege]) {
     use Privilege::{Delete, Insert, Select, Update};
     let word = |word: &str| word.strip_prefix('t').and_then(|number| number.parse().ok());
@@ -90,7 +90,7 @@ pub fn needs(text: &str) -> (usize, &'static [Privilege], &'static [Privilege]) 
     (table, needs, may)
 }
 
-/// Of the row in which triggers count a session's rows.
+/// The key of the row in which triggers count a session's rows.
 pub fn count_key(table: usize, owner: usize) -> i64 {
     (table * 100 + owner) as i64
 }

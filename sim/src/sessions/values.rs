@@ -1,20 +1,20 @@
-//! Columns and values. A column's name has its number, and its kind follows from that; a value tells where it belongs.
+//! Columns and values. A column's name contains its number, which determines its kind. A value contains the place where it belongs.
 
 use super::model::Column;
 
-/// Room for what a number says: table, column, row, version.
+/// The digits of the table, column, row and version within a number.
 const VERSIONS: i64 = 1_000_000;
 const ROWS: i64 = 10_000;
 const COLUMNS: i64 = 10_000;
-/// The row that a default names.
+/// The row number within a default value.
 const NO_ROW: i64 = ROWS - 1;
 
-/// What a column holds.
+/// The kind of values in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Number,
     Text,
-    /// Too long for a page now and then, and not indexed.
+    /// Texts that are sometimes too long for a page; never indexed.
     Long,
 }
 
@@ -35,7 +35,7 @@ pub fn number(name: &str) -> Option<Column> {
     name.strip_prefix('c')?.parse().ok()
 }
 
-/// A column's type; each has several that hold its values.
+/// A type for the column. Several types can hold its values.
 pub fn definition(table: usize, column: Column, variant: u64) -> String {
     let types: &[&str] = match kind(column) {
         Kind::Number => &["BIGINT", "DECIMAL(30,0)", "BIGINT"],
@@ -49,7 +49,7 @@ pub fn definition(table: usize, column: Column, variant: u64) -> String {
     }
 }
 
-/// The value of rows that were there before the column, or were inserted without it.
+/// The value in rows that are older than the column, or were inserted without it.
 pub fn default(table: usize, column: Column) -> Option<Vec<u8>> {
     let has_one = column.is_multiple_of(2) && kind(column) != Kind::Long;
     has_one.then(|| value(table, column, NO_ROW, 0))

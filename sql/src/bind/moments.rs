@@ -168,7 +168,8 @@ pub(super) fn compares_times(arg: &Expr, members: &[Expr]) -> bool {
         && members.iter().any(|m| is(m, &[Class::Time]))
 }
 
-/// In a list of several constants, a number becomes the date and time that it is. One that is no date becomes the zero date, as a string does.
+/// In a list of several constants a number becomes the date and time that it stands for, or the zero date if it stands for none. Strings
+/// do the same.
 pub(super) fn number_as_moment(member: &mut Expr) {
     let is_number = matches!(class(&member.ty), Class::Integer | Class::Decimal | Class::Double);
     let ExprKind::Literal(number) = &member.kind else { return };
