@@ -42,7 +42,7 @@ pub use check::CheckReport;
 pub use cursor::RowCursor;
 pub use database::Database;
 pub use error::{Error, NameOf, Result};
-pub use mdl::{MdlWait, MetadataLock, TableUse};
+pub use mdl::{MdlWait, MetadataLock, ShareGuard, TableUse};
 pub use reference::{Lookup, Reference, is_representable};
 pub use row_buf::{EncodedRange, RowBuf};
 pub use statistics::{TableSize, statistics_key};

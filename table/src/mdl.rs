@@ -183,7 +183,7 @@ impl MetadataLock {
 
     /// A share that was taken on `worker`, given back when the guard is dropped there.
     pub fn guard_shared(self: &Arc<Self>, worker: usize, used: TableUse) -> ShareGuard {
-        ShareGuard { lock: self.clone(), worker, used }
+        ShareGuard { lock: Some(self.clone()), worker, used }
     }
 
     /// Gives a share back, on the worker that took it.
@@ -374,14 +374,29 @@ impl Drop for ExclusiveWait {
 /// A share, until dropped on the worker that it was taken on.
 #[must_use]
 pub struct ShareGuard {
-    lock: Arc<MetadataLock>,
+    /// `None`: the share was left to the caller.
+    lock: Option<Arc<MetadataLock>>,
     worker: usize,
     used: TableUse,
 }
 
+impl ShareGuard {
+    /// Is it a share of this lock for this use?
+    pub fn is_of(&self, lock: &Arc<MetadataLock>, used: TableUse) -> bool {
+        self.used == used && self.lock.as_ref().is_some_and(|own| Arc::ptr_eq(own, lock))
+    }
+
+    /// Leaves the share to the caller, who gives it back with [`MetadataLock::release_shared`].
+    pub fn leave(mut self) {
+        self.lock = None;
+    }
+}
+
 impl Drop for ShareGuard {
     fn drop(&mut self) {
-        self.lock.release_shared(self.worker, self.used);
+        if let Some(lock) = &self.lock {
+            lock.release_shared(self.worker, self.used);
+        }
     }
 }
 

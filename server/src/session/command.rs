@@ -95,6 +95,7 @@ impl Service<'_> {
             // The loop handles these two itself.
             Command::Quit | Command::ChangeUser(_) => return Ok(Next::Close),
         };
+        self.state.execution.transaction.unpin();
         self.conclude(client, outcome)
     }
 

@@ -10,13 +10,15 @@ use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
-use table::{Table, TableUse};
+use table::{ShareGuard, Table, TableUse};
 use types::schema::TableDef;
 
 /// The plans whose tables the transaction uses (T1 in `transaction`).
 #[derive(Default)]
 pub struct HeldTables {
     held: RefCell<Vec<Held>>,
+    /// The shares of a plan that was out of date, until the statement is planned again (T4 in `transaction`).
+    pinned: RefCell<Vec<ShareGuard>>,
     /// The plan and the table whose metadata lock is being waited for.
     waits: RefCell<Option<(Held, Arc<TableDef>)>>,
 }
@@ -81,6 +83,19 @@ impl HeldTables {
 
     pub fn push(&self, held: Held) {
         self.held.borrow_mut().push(held);
+    }
+
+    /// Keeps the shares that were taken for a plan which is out of date.
+    pub fn pin(&self, held: &Held, worker: &Worker) {
+        let prepared = &held.plan.prepared;
+        let uses = prepared.tables().iter().zip(prepared.table_uses()).enumerate();
+        let taken = uses.filter(|(position, _)| held.has_taken(*position));
+        self.pinned.borrow_mut().extend(taken.map(|(_, (table, used))| table.mdl().guard_shared(worker.index, *used)));
+    }
+
+    /// The shares of an earlier plan of the statement; they are given back when dropped.
+    pub fn unpin(&self) -> Vec<ShareGuard> {
+        self.pinned.take()
     }
 
     pub fn take(&self) -> Vec<Held> {

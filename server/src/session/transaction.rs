@@ -8,6 +8,10 @@
 //! T2: outside of a transaction (autocommit, no BEGIN) no lock is held between statements.
 //! T3: a program inside a statement uses the transaction of the statement, with savepoints of its own. It cannot end the
 //!     transaction, except when undoing a part of it fails.
+//! T4: a plan that turns out to be out of date leaves its shares to the next plan of the statement. While they are held,
+//!     no definition of these tables is published, so a statement is not overtaken again and again. They are given back
+//!     before the session waits for a lock, because locks are waited for in the order of their tables; and at the end
+//!     of the statement.
 
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
@@ -124,7 +128,7 @@ impl Handle<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold {
     Held,
-    /// The schema changed since the plan was made: no lock is held, plan again.
+    /// The schema changed since the plan was made: plan again. T4
     Stale,
 }
 
@@ -234,6 +238,7 @@ impl<'s> Transaction<'s> {
         }
         let tables = plan.prepared.tables();
         let mut held = Held::new(plan);
+        let mut pinned = self.terms.held.unpin();
         for (position, (table, &used)) in tables.iter().zip(plan.prepared.table_uses()).enumerate() {
             if !self.terms.locks.is_empty() {
                 match self.terms.locks.cover(table, used) {
@@ -245,12 +250,21 @@ impl<'s> Transaction<'s> {
                     }
                 }
             }
-            let acquired = match self.terms.held.use_of(table) {
+            let before = self.terms.held.use_of(table);
+            if before.is_none()
+                && let Some(at) = pinned.iter().position(|share| share.is_of(table.mdl(), used))
+            {
+                pinned.swap_remove(at).leave();
+                held.take(position);
+                continue;
+            }
+            let acquired = match before {
                 Some(before) if before >= used => continue,
                 Some(_) => table.mdl().acquire_writing(worker.index),
                 None => table.mdl().acquire_shared(worker.index, used),
             };
             if let Err(wait) = acquired {
+                pinned.clear();
                 // A holder of locks that waits for more may be part of a deadlock, so this wait is short.
                 let longest = match self.terms.held.is_empty() && self.terms.locks.backup.is_none() {
                     true => settings.metadata_lock_wait,
@@ -275,7 +289,7 @@ impl<'s> Transaction<'s> {
         let database = &worker.shared.database;
         // Changes of other tables do not affect the plan: while the shares are held, its own tables do not change.
         if !plan.has_current_tables(database) && !os::mutated("unchecked-plan") && !os::mutated("stale-plan") {
-            held.give_back(worker);
+            self.terms.held.pin(&held, worker);
             return Ok(Hold::Stale);
         }
         let is_readable = |txn: &Txn| tables.iter().try_for_each(|table| table.check_age(txn));
@@ -287,6 +301,12 @@ impl<'s> Transaction<'s> {
             self.terms.held.push(held);
         }
         Ok(Hold::Held)
+    }
+
+    /// The statement has ended: gives back the shares of a plan that was out of date. T4
+    #[inline]
+    pub fn unpin(&self) {
+        drop(self.terms.held.unpin());
     }
 
     /// Makes the mistake `early-metadata-release`, which the simulator must find.
