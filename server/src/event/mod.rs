@@ -18,7 +18,7 @@ mod show;
 
 pub use define::{alter, create, drop};
 pub use scheduler::{Events, start};
-pub use show::{rows, show_create, show_events};
+pub use show::{rows, show_create};
 
 use types::event::EventDef;
 use types::temporal::TimeZone;

@@ -6,12 +6,10 @@ use crate::routine::{Charsets, charset_values, quoted, quoted_definer};
 use crate::session::{ResultSet, State};
 use crate::show::{Columns, Source, datetime, number, optional, result, text};
 use crate::variables;
-use accounts::Access;
 use accounts::privilege::Privileges;
 use sql::ast::ObjectName;
 use std::sync::Arc;
 use types::event::{EventDef, Schedule};
-use types::schema::Schema;
 use types::show_create::quoted_text;
 use types::temporal::MICROS_PER_SECOND;
 use types::{ColumnType, DateTime, TypeKind, Value};
@@ -20,9 +18,10 @@ use types::{ColumnType, DateTime, TypeKind, Value};
 const ORIGINATOR: u32 = 1;
 
 /// The events that the account may know of.
-fn all<'s>(schema: &'s Schema, access: Option<&'s Access>) -> impl Iterator<Item = &'s Arc<EventDef>> {
+fn all<'s>(source: &Source<'s>) -> impl Iterator<Item = &'s Arc<EventDef>> + use<'s> {
+    let access = source.access;
     let may = move |name: &str| access.is_none_or(|access| access.database(name).has(Privileges::EVENT));
-    let databases = schema.databases.values().filter(move |database| !database.events.is_empty() && may(&database.name));
+    let databases = source.databases().filter(move |database| !database.events.is_empty() && may(&database.name));
     databases.flat_map(|database| database.events.values())
 }
 
@@ -108,39 +107,6 @@ impl Parts {
     }
 }
 
-/// SHOW EVENTS
-pub fn show_events(state: &State<'_>, database: Option<&str>) -> Result<ResultSet> {
-    let database = database.or(state.execution.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
-    let columns = Columns::default()
-        .text("Db", 64)
-        .text("Name", 64)
-        .text("Definer", 288)
-        .text("Time zone", 64)
-        .text("Type", 9)
-        .datetime("Execute at")
-        .nullable_text("Interval value", 256)
-        .nullable_text("Interval field", 18)
-        .datetime("Starts")
-        .datetime("Ends")
-        .text("Status", 21)
-        .add("Originator", ColumnType::unsigned(TypeKind::Int), false)
-        .charsets();
-    let mut made = result(columns);
-    let schema = state.schema();
-    for event in all(&schema, Some(&state.session.access)).filter(|event| event.program.database == database) {
-        let program = &event.program;
-        let Parts { kind, at, interval, bounds } = Parts::of(event);
-        let mut row = vec![text(&program.database), text(&program.name), text(&program.definer), text(&event.time_zone)];
-        row.extend([text(kind), at]);
-        row.extend(interval);
-        row.extend(bounds);
-        row.extend([text(event.status.name()), number(ORIGINATOR)]);
-        row.extend(charset_values(program));
-        made.rows.push(row);
-    }
-    Ok(made)
-}
-
 /// The rows of information_schema.EVENTS.
 pub fn rows(source: &Source<'_>) -> Vec<Vec<Value<'static>>> {
     let row = |event: &Arc<EventDef>| {
@@ -159,5 +125,5 @@ pub fn rows(source: &Source<'_>) -> Vec<Vec<Value<'static>>> {
         row.extend(charset_values(program));
         row
     };
-    all(source.schema, source.access).map(row).collect()
+    all(source).map(row).collect()
 }

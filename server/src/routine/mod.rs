@@ -31,8 +31,8 @@ pub use compile::check_event;
 pub use define::{alter, create, drop, program};
 pub use error::message;
 pub use handler::raised;
-pub use show::{Charsets, charset_values, parameters, quoted, quoted_definer, routines, show_create, status};
-pub use trigger::{Fired, create_trigger, drop_trigger, fire, show_create_trigger, trigger_rows, triggers_status};
+pub use show::{Charsets, charset_values, parameters, quoted, quoted_definer, rows, show_create};
+pub use trigger::{Fired, create_trigger, drop_trigger, fire, show_create_trigger, trigger_rows};
 
 use crate::error::Result;
 use crate::session::{ProgramSettings, State};

@@ -3,13 +3,12 @@
 use super::Routine;
 use crate::error::{Error, Result};
 use crate::session::{ResultSet, State};
-use crate::show::{Columns, datetime, local, optional, result, text};
+use crate::show::{Columns, Row, Source, datetime, optional, result, text};
 use crate::variables;
-use accounts::Access;
 use sql::ast::ObjectName;
 use sql::charsets;
 use std::sync::Arc;
-use types::schema::{RoutineDef, Schema, routine_kind};
+use types::schema::{RoutineDef, routine_kind};
 use types::{ColumnType, TypeKind, Value, show_create};
 
 /// `root@%` as it is written.
@@ -99,37 +98,16 @@ pub fn show_create(state: &State<'_>, function: bool, name: &ObjectName<'_>) -> 
     Ok(made)
 }
 
-fn all(schema: &Schema) -> impl Iterator<Item = &Arc<RoutineDef>> {
-    schema.databases.values().flat_map(|database| database.routines.values())
+fn all<'a>(source: &Source<'a>) -> impl Iterator<Item = &'a Arc<RoutineDef>> + use<'a> {
+    source.databases().flat_map(|database| database.routines.values())
 }
 
 fn security(def: &RoutineDef) -> Value<'static> {
     text(if def.invoker { "INVOKER" } else { "DEFINER" })
 }
 
-/// The rows of SHOW PROCEDURE STATUS, SHOW FUNCTION STATUS.
-pub fn status(state: &State<'_>, functions: bool) -> Vec<Vec<Value<'static>>> {
-    let schema = state.visible_schema();
-    let row = |def: &Arc<RoutineDef>| {
-        let mut row = vec![
-            text(&def.database),
-            text(&def.name),
-            text(def.kind()),
-            text("SQL"),
-            text(&def.definer),
-            local(state, def.altered_us),
-            local(state, def.created_us),
-            security(def),
-            text(&def.comment),
-        ];
-        row.extend(charset_values(def));
-        row
-    };
-    all(&schema).filter(|def| def.is_function() == functions).map(row).collect()
-}
-
-/// The rows of information_schema.ROUTINES. `access`: `None` for a reader that sees everything.
-pub fn routines(schema: &Schema, access: Option<&Access>) -> Vec<Vec<Value<'static>>> {
+/// The rows of information_schema.ROUTINES; those of functions or of procedures only, if `functions` says so.
+pub fn rows(source: &Source<'_>, functions: Option<bool>) -> Vec<Row> {
     let row = |def: &Arc<RoutineDef>| {
         let mut row = vec![text(&def.name), text("def"), text(&def.database), text(&def.name), text(def.kind())];
         match returned(def) {
@@ -139,7 +117,8 @@ pub fn routines(schema: &Schema, access: Option<&Access>) -> Vec<Vec<Value<'stat
             }
             Some(ty) => row.extend(crate::show::type_columns(&ty)),
         }
-        let body = optional(access.is_none_or(|access| access.shows_routine(def)).then(|| def.body.clone()));
+        let is_shown = source.access.is_none_or(|access| access.shows_routine(def));
+        let body = optional(is_shown.then(|| def.body.clone()));
         row.extend([text("SQL"), body, Value::Null, text("SQL"), text("SQL")]);
         row.extend([text(if def.deterministic { "YES" } else { "NO" }), text(&def.data_access), Value::Null, security(def)]);
         row.extend([datetime(def.created_us), datetime(def.altered_us)]);
@@ -147,7 +126,7 @@ pub fn routines(schema: &Schema, access: Option<&Access>) -> Vec<Vec<Value<'stat
         row.extend(charset_values(def));
         row
     };
-    all(schema).map(row).collect()
+    all(source).filter(|def| functions.is_none_or(|functions| functions == def.is_function())).map(row).collect()
 }
 
 /// The type of a function's value. One that cannot be read any more has none.
@@ -159,9 +138,9 @@ fn returned(def: &Arc<RoutineDef>) -> Option<ColumnType> {
 }
 
 /// The rows of information_schema.PARAMETERS. A routine that cannot be read any more has none.
-pub fn parameters(schema: &Schema) -> Vec<Vec<Value<'static>>> {
+pub fn parameters(source: &Source<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
-    for def in all(schema) {
+    for def in all(source) {
         let Ok(routine) = Routine::compile(def) else { continue };
         if let Some(returns) = &routine.returns {
             rows.push(parameter(def, 0, None, returns));

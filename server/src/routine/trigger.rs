@@ -9,7 +9,7 @@ use super::{Routine, define};
 use crate::ddl::{self, Done};
 use crate::error::{Error, Result};
 use crate::session::{Recipient, ResultSet, State};
-use crate::show::{Columns, number, optional, result, text};
+use crate::show::{Columns, Row, Source, number, optional, result, text};
 use crate::variables;
 use accounts::privilege::Privileges;
 use accounts::{Access, Name};
@@ -20,7 +20,7 @@ use protocol::RowFormat;
 use sql::ast::{CreateTrigger, ObjectName};
 use std::sync::Arc;
 use table::ddl::TriggerPlace;
-use types::schema::{RoutineDef, Schema, TableDef, TriggerDef, TriggerEvent};
+use types::schema::{RoutineDef, TableDef, TriggerDef, TriggerEvent};
 use types::{ColumnType, DateTime, TypeKind, Value};
 
 /// CREATE TRIGGER
@@ -120,9 +120,10 @@ fn may_see(access: &Access, table: &TableDef) -> bool {
 }
 
 /// The triggers that the account may see, each with its table and its position among those of its event and time.
-fn all<'s>(schema: &'s Schema, access: Option<&'s Access>) -> impl Iterator<Item = (&'s TableDef, &'s TriggerDef, usize)> {
+fn all<'s>(source: &Source<'s>) -> impl Iterator<Item = (&'s TableDef, &'s TriggerDef, usize)> + use<'s> {
+    let access = source.access;
     let may = move |table: &TableDef| access.is_none_or(|access| may_see(access, table));
-    let tables = schema.databases.values().flat_map(|database| database.tables.values());
+    let tables = source.databases().flat_map(|database| database.tables.values());
     tables.filter(move |table| !table.triggers.is_empty() && may(table)).flat_map(|table| {
         table.triggers.iter().enumerate().map(|(n, trigger)| {
             let is_alike = |other: &&TriggerDef| (other.event, other.before) == (trigger.event, trigger.before);
@@ -151,14 +152,6 @@ fn created(def: &RoutineDef) -> Value<'static> {
     match types::temporal::TimeZone::Utc.to_civil(def.created_us) {
         Some(civil) => Value::DateTime(DateTime { micros: civil.micros / 10_000 * 10_000, ..civil }),
         None => Value::Null,
-    }
-}
-
-/// In the time zone of the session.
-fn local(stored: Value<'static>, state: &State<'_>) -> Value<'static> {
-    match stored {
-        Value::DateTime(utc) => Value::DateTime(state.execution.vars.time_zone.from_stored(utc)),
-        other => other,
     }
 }
 
@@ -191,55 +184,10 @@ pub fn show_create_trigger(state: &State<'_>, name: &ObjectName<'_>) -> Result<R
     Ok(made)
 }
 
-/// SHOW TRIGGERS
-pub fn triggers_status(state: &State<'_>, database: Option<&str>) -> Result<ResultSet> {
-    let database = database.or(state.execution.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
-    let columns = Columns::default()
-        .text("Trigger", 64)
-        .text("Event", 6)
-        .text("Table", 64)
-        .long_text("Statement")
-        .text("Timing", 6)
-        .add("Created", created_type(), true)
-        .text("sql_mode", 520)
-        .text("Definer", 288)
-        .charsets();
-    let mut made = result(columns);
-    let schema = state.schema();
-    for (table, trigger, _) in all(&schema, Some(&state.session.access)).filter(|(table, ..)| table.database == database) {
-        let program = &trigger.program;
-        let mut row = vec![
-            text(&program.name),
-            text(trigger.event.name()),
-            text(&table.name),
-            text(&program.body),
-            text(trigger.timing()),
-            local(created(program), state),
-            text(variables::bits_to_text(program.sql_mode)),
-            text(&program.definer),
-        ];
-        row.extend(super::show::charset_values(program));
-        made.rows.push(row);
-    }
-    // As MySQL orders them: by table, event, time.
-    made.rows.sort_by_cached_key(|row| (sort_text(&row[2]), event_order(&row[1]), sort_text(&row[4]) == b"AFTER"));
-    Ok(made)
-}
-
-fn sort_text(value: &Value<'_>) -> Vec<u8> {
-    match value {
-        Value::Bytes(bytes) => bytes.to_vec(),
-        _ => Vec::new(),
-    }
-}
-
-fn event_order(value: &Value<'_>) -> usize {
-    let name = sort_text(value);
-    [&b"INSERT"[..], b"UPDATE", b"DELETE"].iter().position(|event| *event == name).unwrap_or(3)
-}
-
-/// The rows of information_schema.TRIGGERS. `access`: `None` for a reader that sees everything.
-pub fn trigger_rows(schema: &Schema, access: Option<&Access>) -> Vec<Vec<Value<'static>>> {
+/// The rows of information_schema.TRIGGERS, in the order of SHOW TRIGGERS: by table, event and time.
+pub fn trigger_rows(source: &Source<'_>) -> Vec<Row> {
+    let mut triggers: Vec<_> = all(source).collect();
+    triggers.sort_by_key(|(table, trigger, _)| (&table.database, &table.name, trigger.event as u8, !trigger.before));
     let row = |(table, trigger, order): (&TableDef, &TriggerDef, usize)| {
         let program = &trigger.program;
         let mut row = vec![text("def"), text(&program.database), text(&program.name), text(trigger.event.name())];
@@ -249,5 +197,5 @@ pub fn trigger_rows(schema: &Schema, access: Option<&Access>) -> Vec<Vec<Value<'
         row.extend(super::show::charset_values(program));
         row
     };
-    all(schema, access).map(row).collect()
+    triggers.into_iter().map(row).collect()
 }

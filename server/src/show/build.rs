@@ -36,10 +36,6 @@ impl Columns {
         self.add(name, ColumnType::unsigned(TypeKind::BigInt), true)
     }
 
-    pub fn datetime(self, name: &str) -> Self {
-        self.add(name, ColumnType::new(TypeKind::DateTime { fsp: 0 }), true)
-    }
-
     pub fn add(mut self, name: &str, ty: ColumnType, nullable: bool) -> Self {
         self.0.push(OutputColumn {
             name: name.to_owned(),

@@ -7,14 +7,6 @@ use sql::ast::{Expr, ShowFilter};
 use sql::plan::{LockWait, Locking, Node, Parts, Plan, QueryPlan};
 use types::{CollationId, Value};
 
-/// Names of databases and tables are case-sensitive, also in SHOW.
-const EXACT: CollationId = CollationId::UTF8MB4_BIN;
-
-/// Marks a column of case-sensitive names.
-pub fn tell_names_exactly(result: &mut ResultSet, column: usize) {
-    result.columns[column].ty.collation = EXACT;
-}
-
 /// Keeps the rows that satisfy the filter; LIKE applies to column `like_column`.
 pub async fn apply(
     state: &mut State<'_>,
@@ -25,11 +17,7 @@ pub async fn apply(
     match filter {
         ShowFilter::None => {}
         ShowFilter::Like(pattern) => result.rows.retain(|row| match &row[like_column] {
-            Value::Bytes(text) => {
-                let collation = result.columns[like_column].ty.collation;
-                let collation = if collation == EXACT { EXACT } else { CollationId::UTF8MB4_GENERAL_CI };
-                types::collation::like(text, pattern, Some(b'\\'), collation)
-            }
+            Value::Bytes(text) => types::collation::like(text, pattern, Some(b'\\'), result.columns[like_column].ty.collation),
             _ => false,
         }),
         ShowFilter::Where(expr) => result.rows = filter_where(state, &mut result, expr).await?,

@@ -1,8 +1,8 @@
 //! SHOW, DESCRIBE, EXPLAIN, and the tables of information_schema.
 //!
-//! SHOW makes its rows itself, with MySQL 8.4's column names, and filters them: LIKE here, WHERE by planning a query over the rows as a
-//! virtual table. information_schema is a database of virtual tables in every schema snapshot; their rows are made when a plan reads
-//! them.
+//! information_schema is a database of virtual tables in every schema snapshot; their rows are made when a plan reads them. A SHOW that
+//! lists rows of such a table selects columns of the same rows (`projection`); the others make their own. LIKE filters them here, WHERE
+//! by a plan over the rows.
 
 mod build;
 mod definitions;
@@ -15,6 +15,7 @@ mod locks;
 mod metadata_locks;
 mod performance_schema;
 mod privileges;
+mod projection;
 mod quotes;
 mod schema;
 mod server;
@@ -37,7 +38,7 @@ pub use filter::like;
 pub use quotes::Quotes;
 pub use schema::{VirtualReads, is_virtual_database, virtual_reads, virtual_rows, with_virtual_databases};
 pub use server::{Gathered, process_list};
-pub use tables::{datetime, describe, local};
+pub use tables::{datetime, describe};
 pub use views::problem as view_problem;
 pub use virtual_tables::{Row, Source, Wanted, type_columns};
 
@@ -45,32 +46,21 @@ use crate::error::{Error, Result};
 use crate::session::{ResultSet, State};
 use conditions::Condition;
 use sql::ast::{Show, ShowFilter};
-
-/// Is it information_schema, whose table names are not case-sensitive?
-fn of_information_schema(state: &State<'_>, database: Option<&str>) -> bool {
-    database.or(state.execution.vars.database.as_deref()).is_some_and(|name| name.eq_ignore_ascii_case("information_schema"))
-}
+use types::CollationId;
 
 /// Runs one SHOW.
 pub async fn show(state: &mut State<'_>, what: &Show<'_>) -> Result<ResultSet> {
     match *what {
         Show::Databases(filter) => {
-            let mut made = tables::databases(state, like_text(&filter).as_deref());
-            filter::tell_names_exactly(&mut made, 0);
+            let made = tables::databases(state, like_text(&filter).as_deref());
             filter::apply(state, made, filter, 0).await
         }
         Show::Tables { full, database, filter, .. } => {
-            let mut made = tables::tables(state, full, database, like_text(&filter).as_deref())?;
-            if !of_information_schema(state, database) {
-                filter::tell_names_exactly(&mut made, 0);
-            }
+            let made = tables::tables(state, full, database, like_text(&filter).as_deref())?;
             filter::apply(state, made, filter, 0).await
         }
         Show::TableStatus { database, filter } => {
-            let mut made = tables::status(state, database)?;
-            if !of_information_schema(state, database) {
-                filter::tell_names_exactly(&mut made, 0);
-            }
+            let made = tables::status(state, database)?;
             filter::apply(state, made, filter, 0).await
         }
         Show::Columns { full, table, filter, .. } => {
@@ -103,34 +93,41 @@ pub async fn show(state: &mut State<'_>, what: &Show<'_>) -> Result<ResultSet> {
         Show::ProcessList { full } => Ok(process_list(state, full).await),
         Show::Warnings { errors_only, offset, count } => Ok(server::warnings(state, errors_only, offset, count)),
         Show::CountWarnings { errors_only } => Ok(server::count_warnings(state, errors_only)),
-        Show::Engines => Ok(server::engines()),
+        Show::Engines => Ok(projection::ENGINES.all(state, Wanted::default(), &Gathered::default())),
         Show::EngineStatus { engine, what } => server::engine_status(state, engine, what).await,
-        Show::Charsets(filter) => filter::apply(state, server::charsets(), filter, 0).await,
-        Show::Collations(filter) => filter::apply(state, server::collations(), filter, 0).await,
+        Show::Charsets(filter) => {
+            let made = projection::CHARACTER_SETS.all(state, Wanted::default(), &Gathered::default());
+            filter::apply(state, made, filter, 0).await
+        }
+        Show::Collations(filter) => {
+            let made = projection::COLLATIONS.all(state, Wanted::default(), &Gathered::default());
+            filter::apply(state, made, filter, 0).await
+        }
         Show::Grants { user, roles } => crate::account::grants(state, user.as_ref(), roles),
         Show::Privileges => Ok(server::privileges()),
-        Show::Plugins => Ok(server::plugins()),
+        Show::Plugins => Ok(projection::PLUGINS.all(state, Wanted::default(), &Gathered::default())),
         Show::Triggers { database, filter, .. } => {
-            let mut made = crate::routine::triggers_status(state, database)?;
-            filter::tell_names_exactly(&mut made, 2);
+            let database = tables::database(state, &state.visible_schema(), database)?;
+            let made = projection::TRIGGERS.all(state, Wanted::in_schema(&database.name), &Gathered::default());
             filter::apply(state, made, filter, 2).await
         }
         Show::Events { database, filter } => {
-            let made = crate::event::show_events(state, database)?;
+            let database = database.or(state.execution.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
+            let made = projection::EVENTS.all(state, Wanted::in_schema(database), &Gathered::default());
             filter::apply(state, made, filter, 1).await
         }
         Show::Routines { functions, filter } => {
-            let mut made = empty(ROUTINES);
-            made.rows = crate::routine::status(state, functions);
+            let rows = |source: &Source<'_>| crate::routine::rows(source, Some(functions));
+            let made = projection::ROUTINES.of(state, Wanted::default(), &Gathered::default(), rows);
             filter::apply(state, made, filter, 1).await
         }
         Show::OpenTables { database, filter } => {
             let mut made = tables::open_tables(state, database);
-            filter::tell_names_exactly(&mut made, 1);
+            made.columns[1].ty.collation = CollationId::UTF8MB4_BIN;
             filter::apply(state, made, filter, 1).await
         }
         Show::Profiles => Ok(empty(&["Query_ID", "Duration", "Query"])),
-        Show::Profile => Ok(empty(&["Status", "Duration"])),
+        Show::Profile => Ok(projection::PROFILE.all(state, Wanted::default(), &Gathered::default())),
         Show::BinaryLogStatus => Ok(empty(BINARY_LOG_STATUS)),
         Show::LogEvents => Ok(empty(&["Log_name", "Pos", "Event_type", "Server_id", "End_log_pos", "Info"])),
         Show::BinaryLogs => Err(Condition::NoBinaryLogging.into()),
@@ -158,21 +155,6 @@ const REPLICA_STATUS: &[&str] = &[
     "Last_SQL_Error_Timestamp", "Source_SSL_Crl", "Source_SSL_Crlpath", "Retrieved_Gtid_Set", "Executed_Gtid_Set", "Auto_Position",
     "Replicate_Rewrite_DB", "Channel_Name", "Source_TLS_Version", "Source_public_key_path", "Get_Source_public_key",
     "Network_Namespace",
-];
-
-const ROUTINES: &[&str] = &[
-    "Db",
-    "Name",
-    "Type",
-    "Language",
-    "Definer",
-    "Modified",
-    "Created",
-    "Security_type",
-    "Comment",
-    "character_set_client",
-    "collation_connection",
-    "Database Collation",
 ];
 
 /// A result of text columns without rows.

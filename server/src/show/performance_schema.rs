@@ -99,7 +99,7 @@ fn lines<'a>(source: &Source<'a>) -> &'a [ProcessLine] {
 
 fn processes(source: &Source<'_>) -> Vec<Row> {
     let row = |line: &ProcessLine| {
-        let mut row = super::server::process_row(line.clone(), usize::MAX);
+        let mut row = super::server::process_row(line);
         row.push(text("PRIMARY"));
         row
     };

@@ -73,7 +73,7 @@ fn is_of_metadata(table: &TableDef) -> bool {
 }
 
 /// The function that makes the rows of a table; a table without one is empty.
-fn maker(table: &TableDef) -> Option<Maker> {
+pub fn maker(table: &TableDef) -> Option<Maker> {
     makers(&table.database).find(|(name, _)| *name == table.name).map(|(_, maker)| *maker)
 }
 
@@ -101,7 +101,7 @@ pub fn virtual_rows(source: &Source<'_>, table: &TableDef) -> Option<Vec<Row>> {
 }
 
 /// Converts a value that a maker returned (string, number or date) to the column's type.
-fn fit(value: &mut Value<'static>, ty: &ColumnType) {
+pub fn fit(value: &mut Value<'static>, ty: &ColumnType) {
     let from = match value {
         Value::Null => return,
         Value::Bytes(_) if matches!(ty.kind, TypeKind::VarChar { .. } | TypeKind::Text(_)) => return,

@@ -1,8 +1,10 @@
 //! SHOW of the server: variables, counters, sessions, diagnostics, fixed lists.
 
 use super::build::{Columns, number, optional, result, text, texts};
+use super::projection;
 use super::schema::VirtualReads;
 use super::status;
+use super::virtual_tables::Wanted;
 use crate::digests::{self, Summary};
 use crate::error::{Error, Result};
 use crate::session::{IDS, ProcessLine, ResultSet, State, UseLine};
@@ -12,7 +14,6 @@ use crate::worker::{Worker, gather, gather_for};
 use accounts::Access;
 use accounts::privilege::{self, Privileges};
 use expr::Level;
-use sql::charsets;
 use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -57,7 +58,7 @@ impl Gathered {
         };
         let uses = if reads.metadata { use_lines(shared).await } else { Vec::new() };
         let (global_status, session_status) = (status::values(state, true).await, status::values(state, false).await);
-        let variables = variable_values(state, false);
+        let variables = variable_values(state);
         Self { processes, global_status, session_status, variables, digests, uses, session: state.info.id }
     }
 }
@@ -103,68 +104,56 @@ async fn use_lines(shared: &Arc<Shared>) -> Vec<UseLine> {
     lines.await.into_iter().flatten().collect()
 }
 
+/// SHOW PROCESSLIST
 pub async fn process_list(state: &State<'_>, full: bool) -> ResultSet {
     const SHORT: usize = 100;
-    let columns = Columns::default()
-        .number("Id")
-        .text("User", 32)
-        .text("Host", 261)
-        .nullable_text("db", 64)
-        .text("Command", 16)
-        .number("Time")
-        .nullable_text("State", 64)
-        .long_text("Info");
-    let mut made = result(columns);
     let mut processes = process_lines(&state.worker).await;
     retain_seen(&mut processes, &state.session.access);
-    made.rows = processes.into_iter().map(|line| process_row(line, if full { usize::MAX } else { SHORT })).collect();
-    made
+    if !full {
+        for info in processes.iter_mut().filter_map(|line| line.info.as_mut()) {
+            *info = info.chars().take(SHORT).collect();
+        }
+    }
+    projection::PROCESSES.all(state, Wanted::default(), &Gathered { processes, ..Gathered::default() })
 }
 
 /// One line of the process list.
-pub fn process_row(line: ProcessLine, info_chars_max: usize) -> Vec<Value<'static>> {
-    let info = line.info.map(|info| info.chars().take(info_chars_max).collect::<String>());
+pub fn process_row(line: &ProcessLine) -> Vec<Value<'static>> {
     vec![
         number(line.id),
-        text(line.user),
-        text(line.host),
-        optional(line.database),
+        text(&line.user),
+        text(&line.host),
+        optional(line.database.clone()),
         text(line.command),
         number(line.seconds),
-        text(line.state),
-        optional(info),
+        text(&*line.state),
+        optional(line.info.clone()),
     ]
 }
 
 /// SHOW VARIABLES
 pub fn variables(state: &State<'_>, global: bool) -> ResultSet {
-    pairs(variable_values(state, global))
+    let projection = if global { projection::GLOBAL_VARIABLES } else { projection::SESSION_VARIABLES };
+    let variables = if global { Vec::new() } else { variable_values(state) };
+    projection.all(state, Wanted::default(), &Gathered { variables, ..Gathered::default() })
 }
 
-fn pairs(values: Vec<(&'static str, String)>) -> ResultSet {
-    let mut made = result(Columns::default().text("Variable_name", 64).nullable_text("Value", 1024));
-    made.rows = values.into_iter().map(|(name, value)| vec![text(name), text(value)]).collect();
-    made
-}
-
-/// The variables that a session sees, or the global ones, by name.
-fn variable_values(state: &State<'_>, global: bool) -> Vec<(&'static str, String)> {
+/// The variables that a session sees, by name.
+fn variable_values(state: &State<'_>) -> Vec<(&'static str, String)> {
     let globals = state.worker.shared.globals();
     let value = |id: VariableId| {
         let definition = id.definition();
-        Some(match definition.scope {
-            Scope::Session if global => return None,
-            Scope::Global => id.show(globals.get(id)),
-            _ if global => id.show(globals.get(id)),
-            _ => match state.session_value(id) {
-                // Computed values are numbers; others are printed as stored.
-                Value::UInt(value) if definition.scope == Scope::Session => value.to_string(),
-                Value::Double(value) if definition.scope == Scope::Session => format!("{value:.6}"),
-                _ => id.show(state.session.variables.get(id)),
-            },
-        })
+        if definition.scope == Scope::Global {
+            return id.show(globals.get(id));
+        }
+        match state.session_value(id) {
+            // Computed values are numbers; others are printed as stored.
+            Value::UInt(value) if definition.scope == Scope::Session => value.to_string(),
+            Value::Double(value) if definition.scope == Scope::Session => format!("{value:.6}"),
+            _ => id.show(state.session.variables.get(id)),
+        }
     };
-    variables::all().filter_map(|id| Some((id.name(), value(id)?))).collect()
+    variables::all().map(|id| (id.name(), value(id))).collect()
 }
 
 pub fn warnings(state: &State<'_>, errors_only: bool, offset: u64, count: Option<u64>) -> ResultSet {
@@ -197,19 +186,6 @@ pub fn count_warnings(state: &State<'_>, errors_only: bool) -> ResultSet {
     };
     let mut made = result(Columns::default().number(name));
     made.rows.push(vec![number(count)]);
-    made
-}
-
-pub fn engines() -> ResultSet {
-    let columns = Columns::default()
-        .text("Engine", 64)
-        .text("Support", 8)
-        .text("Comment", 80)
-        .nullable_text("Transactions", 3)
-        .nullable_text("XA", 3)
-        .nullable_text("Savepoints", 3);
-    let mut made = result(columns);
-    made.rows.push(texts(&["InnoDB", "DEFAULT", ENGINE_COMMENT, "YES", "NO", "YES"]));
     made
 }
 
@@ -319,57 +295,10 @@ fn engine_report(sessions: &[ProcessLine], engine: &txn::EngineStatus, title: St
     report + "\n"
 }
 
-pub fn charsets() -> ResultSet {
-    let columns = Columns::default().text("Charset", 64).text("Description", 2048).text("Default collation", 64).number("Maxlen");
-    let mut made = result(columns);
-    made.rows = charsets::CHARSETS
-        .iter()
-        .map(|set| vec![text(set.name), text(set.description), text(set.collation), number(set.max_bytes)])
-        .collect();
-    made
-}
-
-pub fn collations() -> ResultSet {
-    let columns = Columns::default()
-        .text("Collation", 64)
-        .text("Charset", 64)
-        .number("Id")
-        .text("Default", 3)
-        .text("Compiled", 3)
-        .number("Sortlen")
-        .text("Pad_attribute", 9);
-    let mut made = result(columns);
-    made.rows = charsets::COLLATIONS
-        .iter()
-        .map(|collation| {
-            vec![
-                text(collation.name),
-                text(collation.charset),
-                number(collation.id),
-                text(if collation.is_default { "Yes" } else { "" }),
-                text("Yes"),
-                number(collation.sort_length),
-                text(if collation.no_pad { "NO PAD" } else { "PAD SPACE" }),
-            ]
-        })
-        .collect();
-    made
-}
-
 pub fn privileges() -> ResultSet {
     let mut made = result(Columns::default().text("Privilege", 128).text("Context", 128).text("Comment", 128));
     made.rows = privilege::DESCRIBED.iter().map(|(name, context, comment)| texts(&[name, context, comment])).collect();
     made.rows.extend(privilege::DYNAMIC.iter().map(|name| texts(&[name, "Server Admin", ""])));
-    made
-}
-
-pub fn plugins() -> ResultSet {
-    let columns =
-        Columns::default().text("Name", 64).text("Status", 10).text("Type", 80).nullable_text("Library", 64).text("License", 80);
-    let mut made = result(columns);
-    for (name, kind, _) in PLUGINS {
-        made.rows.push(vec![text(*name), text("ACTIVE"), text(*kind), Value::Null, text("Apache-2.0")]);
-    }
     made
 }
 

@@ -3,7 +3,9 @@
 //! A variable of MySQL is shown if Heddle counts the same thing. It is also shown, as zero, if it counts something that
 //! Heddle does not have: zero is correct, and monitors that ask for it find it.
 
-use super::build::{Columns, result, text};
+use super::projection;
+use super::server::Gathered;
+use super::virtual_tables::Wanted;
 use crate::counters;
 use crate::session::{ResultSet, State};
 use crate::worker::{Worker, gather};
@@ -51,9 +53,12 @@ const ABSENT: &[&str] = &[
 
 /// SHOW STATUS: `global`, or the session's value of variables that are counted by session.
 pub async fn status(state: &State<'_>, global: bool) -> ResultSet {
-    let mut made = result(Columns::default().text("Variable_name", 64).nullable_text("Value", 1024));
-    made.rows = values(state, global).await.into_iter().map(|(name, value)| vec![text(name), text(value)]).collect();
-    made
+    let values = values(state, global).await;
+    let (projection, gathered) = match global {
+        true => (projection::GLOBAL_STATUS, Gathered { global_status: values, ..Gathered::default() }),
+        false => (projection::SESSION_STATUS, Gathered { session_status: values, ..Gathered::default() }),
+    };
+    projection.all(state, Wanted::default(), &gathered)
 }
 
 /// The values by name, in order.

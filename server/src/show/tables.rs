@@ -1,8 +1,10 @@
 //! SHOW of databases, tables, columns, indexes, and their definitions.
 
-use super::build::{Columns, is_text, number, optional, result, text, texts};
+use super::build::{Columns, number, result, text};
 use super::schema::is_virtual_database;
-use super::views;
+use super::server::Gathered;
+use super::virtual_tables::{self, Source, Wanted};
+use super::{projection, views};
 use crate::error::{Error, Result};
 use crate::session::{ResultSet, State};
 use accounts::Access;
@@ -10,22 +12,19 @@ use accounts::privilege::Privileges;
 use sql::ast::ObjectName;
 use std::sync::Arc;
 use table::offline::PAGE_BYTES;
-use types::schema::{DatabaseDef, IndexKind, Schema, TableDef};
-use types::{DateTime, Value, show_create};
+use types::schema::{DatabaseDef, Schema, TableDef};
+use types::{CollationId, DateTime, Value, show_create};
 
 pub fn databases(state: &State<'_>, pattern: Option<&str>) -> ResultSet {
-    let header = match pattern {
-        Some(pattern) => format!("Database ({pattern})"),
-        None => "Database".to_owned(),
-    };
-    let mut made = result(Columns::default().text(&header, 64));
-    let schema = state.visible_schema();
-    made.rows = schema.databases.values().map(|database| vec![text(&database.name)]).collect();
+    let mut made = projection::DATABASES.all(state, Wanted::default(), &Gathered::default());
+    if let Some(pattern) = pattern {
+        made.columns[0].name = format!("Database ({pattern})");
+    }
     made
 }
 
 /// A database by name, or the current one.
-fn database(state: &State<'_>, schema: &Schema, name: Option<&str>) -> Result<Arc<DatabaseDef>> {
+pub fn database(state: &State<'_>, schema: &Schema, name: Option<&str>) -> Result<Arc<DatabaseDef>> {
     let name = match name {
         Some(name) => name,
         None => state.execution.vars.database.as_deref().ok_or(Error::NoDatabase)?,
@@ -38,23 +37,22 @@ fn database(state: &State<'_>, schema: &Schema, name: Option<&str>) -> Result<Ar
 }
 
 pub fn tables(state: &State<'_>, full: bool, name: Option<&str>, pattern: Option<&str>) -> Result<ResultSet> {
-    let schema = state.visible_schema();
-    let database = database(state, &schema, name)?;
-    let header = match pattern {
+    let database = database(state, &state.visible_schema(), name)?;
+    let projection = if full { projection::FULL_TABLES } else { projection::TABLES };
+    let mut made = projection.all(state, Wanted::in_schema(&database.name), &Gathered::default());
+    made.columns[0].name = match pattern {
         Some(pattern) => format!("Tables_in_{} ({pattern})", database.name),
         None => format!("Tables_in_{}", database.name),
     };
-    let columns = Columns::default().text(&header, 64);
-    let mut made = result(if full { columns.text("Table_type", 11) } else { columns });
-    made.rows = database
-        .tables
-        .values()
-        .map(|table| match full {
-            true => texts(&[&table.name, table_type(table)]),
-            false => texts(&[&table.name]),
-        })
-        .collect();
+    name_collation(&mut made, &database);
     Ok(made)
+}
+
+/// Names of tables are case-sensitive, except those of information_schema. The first column has them.
+fn name_collation(made: &mut ResultSet, database: &DatabaseDef) {
+    if database.name == "information_schema" {
+        made.columns[0].ty.collation = CollationId::UTF8MB4_GENERAL_CI;
+    }
 }
 
 pub fn table_type(table: &TableDef) -> &'static str {
@@ -81,28 +79,9 @@ pub fn open_tables(state: &State<'_>, name: Option<&str>) -> ResultSet {
 pub fn columns(state: &State<'_>, table: &ObjectName<'_>, full: bool) -> Result<ResultSet> {
     let def = state.find_table(table)?;
     let def = views::present(&def, &state.schema())?;
-    let columns = Columns::default().text("Field", 64).long_text("Type");
-    let columns = if full { columns.nullable_text("Collation", 64) } else { columns };
-    let columns = columns.text("Null", 3).text("Key", 3).long_text("Default").nullable_text("Extra", 256);
-    let columns = if full { columns.text("Privileges", 154).long_text("Comment") } else { columns };
-    let mut made = result(columns);
-    for (position, column) in def.named_columns() {
-        let Some(privileges) = column_privileges(&state.session.access, &def, &column.name) else { continue };
-        let mut row = vec![text(&column.name), text(show_create::type_text(&column.ty))];
-        if full {
-            row.push(optional(is_text(&column.ty).then(|| column.ty.collation.name())));
-        }
-        row.push(text(if column.nullable { "YES" } else { "NO" }));
-        row.push(text(show_create::column_key(&def, position)));
-        row.push(optional(show_create::column_default_text(column)));
-        row.push(text(show_create::column_extra(column)));
-        if full {
-            row.push(text(privileges));
-            row.push(text(&column.comment));
-        }
-        made.rows.push(row);
-    }
-    Ok(made)
+    let projection = if full { projection::FULL_COLUMNS } else { projection::COLUMNS };
+    let rows = |source: &Source<'_>| virtual_tables::columns_of(source, &def);
+    Ok(projection.of(state, Wanted::default(), &Gathered::default(), rows))
 }
 
 /// The account's privileges on a column, as in SHOW FULL COLUMNS; `None`: it may not see the column.
@@ -130,49 +109,8 @@ pub fn describe(state: &State<'_>, table: &ObjectName<'_>, column: Option<&str>)
 
 pub fn indexes(state: &State<'_>, table: &ObjectName<'_>) -> Result<ResultSet> {
     let def = state.find_table(table)?;
-    let open = state.worker.shared.database.table(def.id);
-    let columns = Columns::default()
-        .text("Table", 64)
-        .number("Non_unique")
-        .text("Key_name", 64)
-        .number("Seq_in_index")
-        .nullable_text("Column_name", 64)
-        .nullable_text("Collation", 1)
-        .number("Cardinality")
-        .number("Sub_part")
-        .nullable_text("Packed", 10)
-        .text("Null", 3)
-        .text("Index_type", 11)
-        .text("Comment", 8)
-        .text("Index_comment", 2048)
-        .text("Visible", 3)
-        .long_text("Expression");
-    let mut made = result(columns);
-    for (number_of, index) in def.indexes.iter().enumerate().filter(|(_, index)| index.kind != IndexKind::HiddenRowId) {
-        let unique = index.kind != IndexKind::Secondary;
-        for (position, part) in index.columns.iter().enumerate() {
-            let column = &def.columns[part.column];
-            let cardinality = open.as_ref().map_or(0, |table| table.cardinality(number_of, position + 1));
-            made.rows.push(vec![
-                text(&def.name),
-                number(u64::from(!unique)),
-                text(&index.name),
-                number(position + 1),
-                super::key_part_name(column),
-                text(if part.descending { "D" } else { "A" }),
-                number(cardinality),
-                part.prefix.map_or(Value::Null, number),
-                Value::Null,
-                text(if column.nullable { "YES" } else { "" }),
-                text("BTREE"),
-                text(""),
-                text(&index.comment),
-                text(if index.invisible { "NO" } else { "YES" }),
-                super::key_part_expression(column),
-            ]);
-        }
-    }
-    Ok(made)
+    let rows = |source: &Source<'_>| virtual_tables::statistics_of(source, &def);
+    Ok(projection::INDEXES.of(state, Wanted::default(), &Gathered::default(), rows))
 }
 
 pub fn create_table(state: &State<'_>, table: &ObjectName<'_>) -> Result<ResultSet> {
@@ -197,61 +135,12 @@ pub fn create_database(state: &State<'_>, name: &str, if_not_exists: bool) -> Re
 pub fn status(state: &mut State<'_>, name: Option<&str>) -> Result<ResultSet> {
     let schema = state.visible_schema();
     let database = database(state, &schema, name)?;
-    let columns = Columns::default()
-        .text("Name", 64)
-        .nullable_text("Engine", 64)
-        .number("Version")
-        .nullable_text("Row_format", 10)
-        .number("Rows")
-        .number("Avg_row_length")
-        .number("Data_length")
-        .number("Max_data_length")
-        .number("Index_length")
-        .number("Data_free")
-        .number("Auto_increment")
-        .datetime("Create_time")
-        .datetime("Update_time")
-        .datetime("Check_time")
-        .nullable_text("Collation", 64)
-        .number("Checksum")
-        .nullable_text("Create_options", 256)
-        .long_text("Comment");
-    let mut made = result(columns);
-    for def in database.tables.values() {
-        if def.view.is_some() {
-            let mut row = vec![Value::Null; 18];
-            row[0] = text(&def.name);
-            row[11] = local(state, def.created_us);
-            row[17] = text(views::comment(def, &schema));
-            if let Err(error) = views::present(def, &schema) {
-                state.note(expr::Level::Warning, error.to_warning());
-            }
-            made.rows.push(row);
-            continue;
+    let mut made = projection::TABLE_STATUS.all(state, Wanted::in_schema(&database.name), &Gathered::default());
+    name_collation(&mut made, &database);
+    for view in database.tables.values().filter(|def| def.view.is_some()) {
+        if let Err(error) = views::present(view, &schema) {
+            state.note(expr::Level::Warning, error.to_warning());
         }
-        let open = state.worker.shared.database.table(def.id);
-        let [rows, row_length, data_length, max_data_length, index_length, data_free] = sizes(open.as_deref(), 1);
-        let next = next_number(open.as_deref());
-        made.rows.push(vec![
-            text(&def.name),
-            text("InnoDB"),
-            number(10u64),
-            text("Dynamic"),
-            rows,
-            row_length,
-            data_length,
-            max_data_length,
-            index_length,
-            data_free,
-            next.map_or(Value::Null, number),
-            local(state, def.created_us),
-            Value::Null,
-            Value::Null,
-            text(def.collation.name()),
-            Value::Null,
-            text(create_options(def)),
-            text(&def.comment),
-        ]);
     }
     Ok(made)
 }
@@ -281,14 +170,6 @@ pub fn next_number(open: Option<&table::Table>) -> Option<u64> {
 /// When a table was created, in the server's time zone.
 pub fn created(def: &TableDef) -> Value<'static> {
     datetime(def.created_us)
-}
-
-/// A time in the session's time zone, without fraction, as SHOW prints it.
-pub fn local(state: &State<'_>, utc_us: i64) -> Value<'static> {
-    match state.execution.vars.time_zone.to_civil(utc_us) {
-        Some(civil) => Value::DateTime(DateTime { micros: 0, ..civil }),
-        None => Value::Null,
-    }
 }
 
 /// A time as a civil time in UTC, without fraction, as a TIMESTAMP stores it.

@@ -38,6 +38,10 @@ pub struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
+    pub fn in_schema(name: &'a str) -> Self {
+        Self { schema: Some(name), table: None }
+    }
+
     /// From predicates that compare columns of a table with strings for equality.
     pub fn new(table: &TableDef, equal: &'a [(usize, Vec<u8>)]) -> Self {
         let mut wanted = Self::default();
@@ -45,7 +49,8 @@ impl<'a> Wanted<'a> {
             // Names do not end with spaces, and a collation with padding ignores them in the string.
             let Ok(text) = std::str::from_utf8(text).map(|text| text.trim_end_matches(' ')) else { continue };
             match &*table.columns[*column].name {
-                "TABLE_SCHEMA" | "CONSTRAINT_SCHEMA" | "SCHEMA_NAME" | "database_name" => wanted.schema = Some(text),
+                "TABLE_SCHEMA" | "CONSTRAINT_SCHEMA" | "SCHEMA_NAME" | "database_name" | "EVENT_SCHEMA" | "ROUTINE_SCHEMA"
+                | "TRIGGER_SCHEMA" => wanted.schema = Some(text),
                 "TABLE_NAME" | "table_name" => wanted.table = Some(text),
                 _ => {}
             }
@@ -56,7 +61,7 @@ impl<'a> Wanted<'a> {
 
 impl<'a> Source<'a> {
     /// The databases that the statement selects.
-    fn databases(&self) -> impl Iterator<Item = &'a Arc<DatabaseDef>> + use<'a> {
+    pub fn databases(&self) -> impl Iterator<Item = &'a Arc<DatabaseDef>> + use<'a> {
         let wanted = self.wanted.schema;
         self.schema.databases.values().filter(move |database| wanted.is_none_or(|wanted| wanted == database.name))
     }
@@ -96,10 +101,10 @@ pub const MAKERS: &[(&str, Maker)] = &[
     ("INNODB_FIELDS", innodb::fields), ("INNODB_FOREIGN", innodb::foreign_keys),
     ("INNODB_FOREIGN_COLS", innodb::foreign_columns), ("INNODB_INDEXES", innodb::indexes), ("INNODB_TABLES", innodb::tables),
     ("INNODB_TABLESTATS", innodb::table_statistics), ("INNODB_TRX", innodb::transactions), ("KEYWORDS", keywords),
-    ("KEY_COLUMN_USAGE", key_column_usage), ("PARAMETERS", parameters), ("PARTITIONS", partitions), ("PLUGINS", plugins), ("PROCESSLIST", processes),
+    ("KEY_COLUMN_USAGE", key_column_usage), ("PARAMETERS", crate::routine::parameters), ("PARTITIONS", partitions), ("PLUGINS", plugins), ("PROCESSLIST", processes),
     ("REFERENTIAL_CONSTRAINTS", referential_constraints), ("ROUTINES", routines), ("SCHEMATA", schemata), ("SCHEMATA_EXTENSIONS", schemata_extensions),
     ("STATISTICS", statistics), ("TABLES", tables), ("TABLES_EXTENSIONS", table_extensions), ("TABLE_CONSTRAINTS", table_constraints),
-    ("TABLE_CONSTRAINTS_EXTENSIONS", constraint_extensions), ("TRIGGERS", triggers),
+    ("TABLE_CONSTRAINTS_EXTENSIONS", constraint_extensions), ("TRIGGERS", crate::routine::trigger_rows),
     ("VIEWS", views), ("VIEW_TABLE_USAGE", view_table_usage),
 ];
 
@@ -152,27 +157,11 @@ fn engines(_: &Source<'_>) -> Vec<Row> {
 
 fn processes(source: &Source<'_>) -> Vec<Row> {
     let Some(gathered) = source.gathered else { return Vec::new() };
-    gathered
-        .processes
-        .iter()
-        .map(|line| {
-            let mut row = super::server::process_row(line.clone(), usize::MAX);
-            row[5] = Value::Int(line.seconds as i64);
-            row
-        })
-        .collect()
+    gathered.processes.iter().map(super::server::process_row).collect()
 }
 
 fn routines(source: &Source<'_>) -> Vec<Row> {
-    crate::routine::routines(source.schema, source.access)
-}
-
-fn triggers(source: &Source<'_>) -> Vec<Row> {
-    crate::routine::trigger_rows(source.schema, source.access)
-}
-
-fn parameters(source: &Source<'_>) -> Vec<Row> {
-    crate::routine::parameters(source.schema)
+    crate::routine::rows(source, None)
 }
 
 fn schemata(source: &Source<'_>) -> Vec<Row> {
@@ -237,10 +226,15 @@ fn columns(source: &Source<'_>) -> Vec<Row> {
     let rows = |def: &Arc<TableDef>| {
         // A view whose tables are gone has no rows here.
         let Ok(def) = super::views::present(def, source.schema) else { return Vec::new() };
-        let row = |(ordinal, (position, column))| column_row(source, &def, (ordinal + 1, position), column);
-        def.named_columns().enumerate().filter_map(row).collect()
+        columns_of(source, &def)
     };
     source.definitions().flat_map(rows).collect()
+}
+
+/// The rows of COLUMNS for one table.
+pub fn columns_of(source: &Source<'_>, def: &TableDef) -> Vec<Row> {
+    let row = |(ordinal, (position, column))| column_row(source, def, (ordinal + 1, position), column);
+    def.named_columns().enumerate().filter_map(row).collect()
 }
 
 /// Every view with its definition.
@@ -375,33 +369,36 @@ fn lengths(ty: &ColumnType) -> (Option<u64>, Option<u64>) {
 }
 
 fn statistics(source: &Source<'_>) -> Vec<Row> {
+    source.tables().flat_map(|def| statistics_of(source, def)).collect()
+}
+
+/// The rows of STATISTICS for one table.
+pub fn statistics_of(source: &Source<'_>, def: &TableDef) -> Vec<Row> {
     let mut rows = Vec::new();
-    for def in source.tables() {
-        let open = source.worker.shared.database.table(def.id);
-        for (number_of, index) in def.indexes.iter().enumerate().filter(|(_, index)| index.kind != IndexKind::HiddenRowId) {
-            for (position, part) in index.columns.iter().enumerate() {
-                let column = &def.columns[part.column];
-                rows.push(vec![
-                    text(CATALOG),
-                    text(&def.database),
-                    text(&def.name),
-                    Value::Int(i64::from(index.kind == IndexKind::Secondary)),
-                    text(&def.database),
-                    text(&index.name),
-                    number(position + 1),
-                    super::key_part_name(column),
-                    text(if part.descending { "D" } else { "A" }),
-                    Value::Int(open.as_ref().map_or(0, |table| table.cardinality(number_of, position + 1)) as i64),
-                    part.prefix.map_or(Value::Null, |prefix| Value::Int(prefix.into())),
-                    Value::Null,
-                    text(if column.nullable { "YES" } else { "" }),
-                    text("BTREE"),
-                    text(""),
-                    text(&index.comment),
-                    text(if index.invisible { "NO" } else { "YES" }),
-                    super::key_part_expression(column),
-                ]);
-            }
+    let open = source.worker.shared.database.table(def.id);
+    for (number_of, index) in def.indexes.iter().enumerate().filter(|(_, index)| index.kind != IndexKind::HiddenRowId) {
+        for (position, part) in index.columns.iter().enumerate() {
+            let column = &def.columns[part.column];
+            rows.push(vec![
+                text(CATALOG),
+                text(&def.database),
+                text(&def.name),
+                Value::Int(i64::from(index.kind == IndexKind::Secondary)),
+                text(&def.database),
+                text(&index.name),
+                number(position + 1),
+                super::key_part_name(column),
+                text(if part.descending { "D" } else { "A" }),
+                Value::Int(open.as_ref().map_or(0, |table| table.cardinality(number_of, position + 1)) as i64),
+                part.prefix.map_or(Value::Null, |prefix| Value::Int(prefix.into())),
+                Value::Null,
+                text(if column.nullable { "YES" } else { "" }),
+                text("BTREE"),
+                text(""),
+                text(&index.comment),
+                text(if index.invisible { "NO" } else { "YES" }),
+                super::key_part_expression(column),
+            ]);
         }
     }
     rows
