@@ -9,8 +9,9 @@
 use super::assign::{Assigner, ColumnChanges};
 use super::common::{changed_number, duplicate, new_row, reread_source, start_run, subquery_lock, update_info};
 use super::done::DmlDone;
-use super::foreign::{Checker, Writer};
+use super::foreign::Checker;
 use super::triggers::{ChangedRow, Triggers};
+use super::writer::Writer;
 use super::{Changes, RowRules, ViewJudge};
 use crate::context::ExecContext;
 use crate::hash::ByteMap;
@@ -276,10 +277,11 @@ impl<'p> Rows<'p> {
                 if !reread_source(run, self.target.source, self.table, key, &wanted).await? {
                     break;
                 }
-                let Run { worker, txn, sources, shared, .. } = run;
+                let (mut writer, sources, _) = Writer::of(run);
+                let shared = writer.shared;
                 if let Some(triggers) = &triggers {
                     let row = &mut sources[self.target.source].row;
-                    if !Box::pin(triggers.lock(&mut Writer { worker, txn, shared }, row)).await? {
+                    if !Box::pin(triggers.lock(&mut writer, row)).await? {
                         continue;
                     }
                 }
@@ -289,24 +291,26 @@ impl<'p> Rows<'p> {
                 assigner.changes(shared, source, &raw, number, &mut changes)?;
                 let row = ChangedRow { rules, source, number };
                 if let Some(triggers) = &triggers {
-                    Box::pin(triggers.before_update(&mut Writer { worker, txn, shared }, &row, &mut changes)).await?;
+                    Box::pin(triggers.before_update(&mut writer, &row, &mut changes)).await?;
                 }
                 assigner.settle(shared, &row, &mut changes, ignore)?;
                 if let Some(judge) = self.judge {
-                    let writer = Writer { worker, txn, shared };
-                    Box::pin(judge.judge_changed(writer, self.table, &source.row, &mut changes, &joined, ignore)).await?;
+                    Box::pin(judge.judge_changed(&mut writer, self.table, &source.row, &mut changes, &joined, ignore)).await?;
                 }
                 if changes.is_empty() {
                     if let Some(triggers) = &triggers {
-                        Box::pin(triggers.after_update(&mut Writer { worker, txn, shared }, &source.row, &changes)).await?;
+                        Box::pin(triggers.after_update(&mut writer, &source.row, &changes)).await?;
                     }
                     done.matched += 1;
                     break;
                 }
                 let row = &source.row;
                 let outcome = match &mut checker {
-                    None => Some(engine!(shared.session, self.table.update_row(worker, txn, row, &changes, &mut progress))?),
-                    Some(checker) => checker.update(Writer { worker, txn, shared }, row, &changes, &mut progress, counts).await?,
+                    None => Some(engine!(
+                        shared.session,
+                        self.table.update_row(writer.worker, writer.txn, row, &changes, &mut progress)
+                    )?),
+                    Some(checker) => checker.update(&mut writer, row, &changes, &mut progress, counts).await?,
                 };
                 match outcome {
                     None => {}
@@ -315,16 +319,19 @@ impl<'p> Rows<'p> {
                         changed += 1;
                         count(&shared.session.work.update);
                         if let Some(number) = changed_number(self.table, &changes) {
-                            engine!(shared.session, self.table.note_auto_increment(worker, number))?;
+                            engine!(shared.session, self.table.note_auto_increment(writer.worker, number))?;
                         }
                         if let Some(triggers) = &triggers {
-                            Box::pin(triggers.after_update(&mut Writer { worker, txn, shared }, row, &changes)).await?;
+                            Box::pin(triggers.after_update(&mut writer, row, &changes)).await?;
                         }
                     }
                     Some(WriteRow::Duplicate { index }) => {
                         let new = new_row(self.table, &source.row, &changes)?;
                         let mut existing = table::RowBuf::default();
-                        if !engine!(shared.session, self.table.lock_duplicate(worker, txn, index, &new, &mut existing))? {
+                        if !engine!(
+                            shared.session,
+                            self.table.lock_duplicate(writer.worker, writer.txn, index, &new, &mut existing)
+                        )? {
                             continue;
                         }
                         let error = duplicate(self.table, index, &new);
@@ -351,9 +358,10 @@ impl<'p> Rows<'p> {
         while self.next(run).await? {
             let (key, _) = self.current();
             while reread_source(run, self.target.source, self.table, key, &wanted).await? {
-                let Run { worker, txn, sources, shared, .. } = run;
+                let (mut writer, sources, _) = Writer::of(run);
+                let session = writer.shared.session;
                 if let Some(triggers) = &triggers {
-                    let (mut writer, row) = (Writer { worker, txn, shared }, &mut sources[self.target.source].row);
+                    let row = &mut sources[self.target.source].row;
                     if !Box::pin(triggers.lock(&mut writer, row)).await? {
                         continue;
                     }
@@ -361,17 +369,17 @@ impl<'p> Rows<'p> {
                 }
                 let row = &sources[self.target.source].row;
                 let outcome = match &mut checker {
-                    None => Some(engine!(shared.session, self.table.delete_row(worker, txn, row, &mut progress))?),
-                    Some(checker) => checker.delete(Writer { worker, txn, shared }, row, &mut progress, changes).await?,
+                    None => Some(engine!(session, self.table.delete_row(writer.worker, writer.txn, row, &mut progress))?),
+                    Some(checker) => checker.delete(&mut writer, row, &mut progress, changes).await?,
                 };
                 match outcome {
                     None => break,
                     Some(WriteRow::Done) => {
                         deleted += 1;
-                        count(&shared.session.work.delete);
+                        count(&session.work.delete);
                         changes.add_to(self.target.source, -1);
                         if let Some(triggers) = &triggers {
-                            Box::pin(triggers.around_delete(&mut Writer { worker, txn, shared }, false, row)).await?;
+                            Box::pin(triggers.around_delete(&mut writer, false, row)).await?;
                         }
                         break;
                     }

@@ -4,8 +4,9 @@ use super::Changes;
 use super::collect::RowKeys;
 use super::common::{limit_of, reread, start_run, target};
 use super::done::{ChangeInfo, DmlDone};
-use super::foreign::{Checker, Writer};
+use super::foreign::Checker;
 use super::triggers::Triggers;
+use super::writer::Writer;
 use crate::context::ExecContext;
 use crate::operator::{ScanOperator, SourceLock};
 use crate::prepared::Prepared;
@@ -88,9 +89,10 @@ async fn delete_row(
     progress: &mut Progress,
     changes: &mut Changes,
 ) -> Result<Deleted> {
-    let Run { worker, txn, sources, shared, .. } = run;
+    let (mut writer, sources, _) = Writer::of(run);
+    let session = writer.shared.session;
     if let Some(triggers) = triggers {
-        let (mut writer, row) = (Writer { worker, txn, shared }, &mut sources[0].row);
+        let row = &mut sources[0].row;
         if !Box::pin(triggers.lock(&mut writer, row)).await? {
             return Ok(Deleted::Changed);
         }
@@ -98,16 +100,16 @@ async fn delete_row(
     }
     let row = &sources[0].row;
     let outcome = match checker {
-        None => Some(engine!(shared.session, table.delete_row(worker, txn, row, progress))?),
-        Some(checker) => checker.delete(Writer { worker, txn, shared }, row, progress, changes).await?,
+        None => Some(engine!(session, table.delete_row(writer.worker, writer.txn, row, progress))?),
+        Some(checker) => checker.delete(&mut writer, row, progress, changes).await?,
     };
     Ok(match outcome {
         None => Deleted::Kept,
         Some(WriteRow::Done) => {
             changes.add(-1);
-            count(&shared.session.work.delete);
+            count(&session.work.delete);
             if let Some(triggers) = triggers {
-                Box::pin(triggers.around_delete(&mut Writer { worker, txn, shared }, false, row)).await?;
+                Box::pin(triggers.around_delete(&mut writer, false, row)).await?;
             }
             Deleted::Yes
         }

@@ -7,9 +7,10 @@ use super::assign::{Assigner, ColumnChanges, is_stored_alike};
 use super::common::{changed_number, duplicate, is_strict, new_row, subquery_lock};
 use super::defaults::{self, Default};
 use super::done::{ChangeInfo, DmlDone};
-use super::foreign::{Checker, Writer};
+use super::foreign::Checker;
 use super::given::{self, GivenRow};
 use super::triggers::{ChangedRow, InsertTriggers, NewRow};
+use super::writer::Writer;
 use super::{Changes, ViewJudge, rules, store};
 use crate::boxed::boxed;
 use crate::clock::Slice;
@@ -28,7 +29,7 @@ use expr::{Class, Env, Error, Expr, Result, SessionVars, class, coerce, count, p
 use sql::plan::{InsertPlan, InsertSource, Node, OutputColumn, QueryPlan};
 use std::sync::Arc;
 use table::{InsertRow, Progress, RowBuf, RowRead, Table, WriteRow};
-use txn::{LockMode, Txn, WaitPolicy, Worker};
+use txn::{LockMode, WaitPolicy, Worker};
 use types::schema::IndexKind;
 use types::{Value, recycle};
 
@@ -46,9 +47,10 @@ pub(crate) async fn insert(
     let mut insert = Inserting::new(plan, prepared, scratch, changes)?;
     insert.checker = Checker::new(prepared.foreign_keys.as_deref(), table, &shared, plan.ignore);
     let mut found = None;
+    let mut writer = Writer::new(cx.worker, cx.txn, &shared);
     match &plan.source {
         InsertSource::Values(rows) if !plan.parts.subqueries.is_empty() => {
-            insert.rows_with_subqueries(cx.worker, cx.txn, prepared, &shared, rows).await?;
+            insert.rows_with_subqueries(&mut writer, prepared, rows).await?;
         }
         InsertSource::Values(rows) => {
             let mut clock = Slice::until(None);
@@ -62,18 +64,18 @@ pub(crate) async fn insert(
                     wait::resolve(pause, &shared, &mut clock).await?;
                 }
                 if plan.reads_row {
-                    insert.row_that_reads(cx.worker, cx.txn, &shared, row, &mut clock).await?;
+                    insert.row_that_reads(&mut writer, row, &mut clock).await?;
                     continue;
                 }
                 while let Err(pause) = evaluate_row(&env, row, &mut raw) {
                     wait::resolve(pause, &shared, &mut clock).await?;
                 }
                 shared.row_done();
-                insert.row(cx.worker, cx.txn, &shared, &raw, Given::Exprs(row)).await?;
+                insert.row(&mut writer, &raw, Given::Exprs(row)).await?;
             }
             scratch.values = recycle(raw);
         }
-        InsertSource::Query(query) => found = Some(insert.query(cx.worker, cx.txn, &shared, prepared, query).await?),
+        InsertSource::Query(query) => found = Some(insert.query(&mut writer, prepared, query).await?),
         InsertSource::File(_) => panic!("LOAD DATA has a way of its own"),
     }
     let done = insert.finish(&shared);
@@ -214,15 +216,14 @@ impl<'p> Inserting<'p> {
     /// Inserts rows of VALUES whose expressions hold subqueries. The rows are computed as if none had been inserted.
     async fn rows_with_subqueries(
         &mut self,
-        worker: &Worker,
-        txn: &mut Txn,
+        writer: &mut Writer<'_, '_>,
         prepared: &Prepared,
-        shared: &Shared<'_>,
         rows: &'p [Vec<Option<Expr>>],
     ) -> Result<()> {
         self.single_row = rows.len() == 1;
         self.rows_known = Some(rows.len() as u64);
         let sources = sources_of(&prepared.sources);
+        let Writer { worker, txn, shared } = writer;
         let own = shared.alike();
         let lock = subquery_lock(txn);
         let mut run = Run::new(worker, txn, own, sources, Slice::until(None));
@@ -230,7 +231,7 @@ impl<'p> Inserting<'p> {
         for row in rows {
             if self.plan.reads_row {
                 let raw = self.given_row(&mut run, row).await?;
-                self.row(worker, run.txn, shared, &raw, Given::Converted(row)).await?;
+                self.row(&mut Writer::new(worker, run.txn, shared), &raw, Given::Converted(row)).await?;
                 run.row_done();
                 continue;
             }
@@ -246,7 +247,7 @@ impl<'p> Inserting<'p> {
                 }
             };
             run.row_done();
-            self.row(worker, run.txn, shared, &raw, Given::Exprs(row)).await?;
+            self.row(&mut Writer::new(worker, run.txn, shared), &raw, Given::Exprs(row)).await?;
             run.row_done();
         }
         Ok(())
@@ -265,19 +266,13 @@ impl<'p> Inserting<'p> {
     }
 
     /// Inserts the rows of a query; what FOUND_ROWS() says of it.
-    async fn query(
-        &mut self,
-        worker: &Worker,
-        txn: &mut Txn,
-        shared: &Shared<'_>,
-        prepared: &Prepared,
-        query: &QueryPlan,
-    ) -> Result<u64> {
+    async fn query(&mut self, writer: &mut Writer<'_, '_>, prepared: &Prepared, query: &QueryPlan) -> Result<u64> {
         let mut reads_target = false;
         for root in prepared.plan.roots() {
             root.walk_scans(&mut |scan| reads_target |= !scan.table.is_virtual && scan.table.id == self.table.id());
         }
         let sources = sources_of(&prepared.sources);
+        let Writer { worker, txn, shared } = writer;
         let own = shared.alike();
         // What the new rows are made of stays so until they are committed, where the isolation level promises that.
         let lock = subquery_lock(txn);
@@ -301,7 +296,7 @@ impl<'p> Inserting<'p> {
                 run.advance(|_| rows.copy(&mut reader, number, &mut row)).await?;
                 let raw: Vec<Value<'_>> = (0..query.columns.len()).map(|n| packed::get(&row, n)).collect();
                 self.note_beside(&raw);
-                self.row(worker, run.txn, shared, &raw, Given::Columns(&query.columns)).await?;
+                self.row(&mut Writer::new(worker, run.txn, shared), &raw, Given::Columns(&query.columns)).await?;
             }
             return Ok(run.found_rows.unwrap_or(rows.len() as u64));
         }
@@ -311,7 +306,7 @@ impl<'p> Inserting<'p> {
             let slots = operator.slots();
             let raw: Vec<Value<'_>> = (0..query.columns.len()).map(|n| packed::get(slots, n)).collect();
             self.note_beside(&raw);
-            self.row(worker, run.txn, shared, &raw, Given::Columns(&query.columns)).await?;
+            self.row(&mut Writer::new(worker, run.txn, shared), &raw, Given::Columns(&query.columns)).await?;
         }
         Ok(run.found_rows.unwrap_or(found))
     }
@@ -323,14 +318,8 @@ impl<'p> Inserting<'p> {
     }
 
     /// Inserts one row of VALUES whose expressions read columns of the row.
-    async fn row_that_reads(
-        &mut self,
-        worker: &Worker,
-        txn: &mut Txn,
-        shared: &Shared<'_>,
-        exprs: &[Option<Expr>],
-        clock: &mut Slice,
-    ) -> Result<()> {
+    async fn row_that_reads(&mut self, writer: &mut Writer<'_, '_>, exprs: &[Option<Expr>], clock: &mut Slice) -> Result<()> {
+        let shared = writer.shared;
         let evaluate =
             || given::evaluate(shared, self.table, &self.shape.defaults, &self.plan.columns, exprs, self.row_number + 1);
         let raw = loop {
@@ -340,31 +329,24 @@ impl<'p> Inserting<'p> {
             }
         };
         shared.row_done();
-        self.row(worker, txn, shared, &raw, Given::Converted(exprs)).await
+        self.row(writer, &raw, Given::Converted(exprs)).await
     }
 
     /// Inserts one row of given values.
-    async fn row(
-        &mut self,
-        worker: &Worker,
-        txn: &mut Txn,
-        shared: &Shared<'_>,
-        raw: &[Value<'_>],
-        given: Given<'_>,
-    ) -> Result<()> {
+    async fn row(&mut self, writer: &mut Writer<'_, '_>, raw: &[Value<'_>], given: Given<'_>) -> Result<()> {
         self.row_number += 1;
         let def = self.table.def();
         let mut values: Vec<Value<'_>> = Vec::with_capacity(def.columns.len());
         let mut generated = None;
-        let mut generate = self.fill(shared, raw, given, &mut values)?;
+        let mut generate = self.fill(writer.shared, raw, given, &mut values)?;
         if let Some(triggers) = &self.triggers {
             let row = self.new_row(generate);
-            generate = boxed(|| triggers.before_insert(Writer { worker, txn, shared }, row, &mut values)).await?;
+            generate = boxed(|| triggers.before_insert(writer, row, &mut values)).await?;
         }
         if generate {
-            generated = Some(self.number_row(worker, shared, &mut values).await?);
+            generated = Some(self.number_row(writer.worker, writer.shared, &mut values).await?);
         }
-        self.finish_row(worker, txn, shared, &mut values, generated).await
+        self.finish_row(writer, &mut values, generated).await
     }
 
     /// Gives a row its generated number.
@@ -404,41 +386,29 @@ impl<'p> Inserting<'p> {
     }
 
     /// Inserts a row that has all its values, as they are stored; a number is generated where the column asks for one.
-    pub async fn complete(
-        &mut self,
-        worker: &Worker,
-        txn: &mut Txn,
-        shared: &Shared<'_>,
-        values: &mut [Value<'_>],
-    ) -> Result<()> {
-        let mut generate = self.auto.as_ref().is_some_and(|auto| asks_for_number(&values[auto.column], shared.session));
+    pub async fn complete(&mut self, writer: &mut Writer<'_, '_>, values: &mut [Value<'_>]) -> Result<()> {
+        let mut generate = self.auto.as_ref().is_some_and(|auto| asks_for_number(&values[auto.column], writer.shared.session));
         if let Some(triggers) = &self.triggers {
             let row = self.new_row(generate);
-            generate = boxed(|| triggers.before_insert(Writer { worker, txn, shared }, row, values)).await?;
+            generate = boxed(|| triggers.before_insert(writer, row, values)).await?;
         }
         let mut generated = None;
         if generate {
-            generated = Some(self.number_row(worker, shared, values).await?);
+            generated = Some(self.number_row(writer.worker, writer.shared, values).await?);
         }
-        self.finish_row(worker, txn, shared, values, generated).await
+        self.finish_row(writer, values, generated).await
     }
 
     /// Computes what a definition computes of the row, judges it, and inserts it.
-    async fn finish_row(
-        &mut self,
-        worker: &Worker,
-        txn: &mut Txn,
-        shared: &Shared<'_>,
-        values: &mut [Value<'_>],
-        generated: Option<u64>,
-    ) -> Result<()> {
+    async fn finish_row(&mut self, writer: &mut Writer<'_, '_>, values: &mut [Value<'_>], generated: Option<u64>) -> Result<()> {
+        let shared = writer.shared;
         let mut held = match &self.shape.rules {
             Some(rules) => rules.complete(shared, self.table, values, self.row_number),
             None => Ok(()),
         };
         if let (Ok(()), Some(judge)) = (&held, self.judge) {
             // Boxed: rare, and it would make every statement larger.
-            held = Box::pin(judge.judge(Writer { worker, txn: &mut *txn, shared }, values, &[])).await;
+            held = Box::pin(judge.judge(writer, values, &[])).await;
         }
         if let Err(error) = held {
             // IGNORE leaves out what a CHECK forbids.
@@ -449,7 +419,7 @@ impl<'p> Inserting<'p> {
             self.give_back(shared.session, generated);
             return Ok(());
         }
-        self.put(worker, txn, shared, values, generated).await
+        self.put(writer, values, generated).await
     }
 
     /// BEFORE triggers may still give the row what it must have.
@@ -544,19 +514,12 @@ impl<'p> Inserting<'p> {
     }
 
     /// Inserts a complete row, and deals with the one in its way.
-    async fn put(
-        &mut self,
-        worker: &Worker,
-        txn: &mut Txn,
-        shared: &Shared<'_>,
-        values: &[Value<'_>],
-        generated: Option<u64>,
-    ) -> Result<()> {
-        let session = shared.session;
+    async fn put(&mut self, writer: &mut Writer<'_, '_>, values: &[Value<'_>], generated: Option<u64>) -> Result<()> {
+        let session = writer.shared.session;
         loop {
             let outcome = match &mut self.checker {
-                None => Some(engine!(session, self.table.insert_row(worker, txn, values, &mut self.progress))?),
-                Some(checker) => checker.insert(Writer { worker, txn, shared }, values, &mut self.progress).await?,
+                None => Some(engine!(session, self.table.insert_row(writer.worker, writer.txn, values, &mut self.progress))?),
+                Some(checker) => checker.insert(writer, values, &mut self.progress).await?,
             };
             let index = match outcome {
                 Some(InsertRow::Inserted) => {
@@ -576,7 +539,7 @@ impl<'p> Inserting<'p> {
             let plain = self.assigner.is_none() && !self.plan.replace;
             let existing = &mut self.existing;
             if plain || is_used_up {
-                if !engine!(session, self.table.lock_duplicate(worker, txn, index, values, existing))? {
+                if !engine!(session, self.table.lock_duplicate(writer.worker, writer.txn, index, values, existing))? {
                     continue;
                 }
                 let error = duplicate(self.table, index, values);
@@ -588,7 +551,7 @@ impl<'p> Inserting<'p> {
                 return Ok(());
             }
             let how = RowRead::Lock(LockMode::Exclusive, WaitPolicy::Wait);
-            if !engine!(session, self.table.conflicting_row(worker, txn, index, values, how, existing))? {
+            if !engine!(session, self.table.conflicting_row(writer.worker, writer.txn, index, values, how, existing))? {
                 continue;
             }
             if self.plan.replace {
@@ -598,36 +561,36 @@ impl<'p> Inserting<'p> {
                     break;
                 }
                 if let Some(triggers) = delete {
-                    let (mut writer, old) = (Writer { worker, txn: &mut *txn, shared }, &mut self.existing);
-                    if !Box::pin(triggers.lock(&mut writer, old)).await? {
+                    let old = &mut self.existing;
+                    if !Box::pin(triggers.lock(writer, old)).await? {
                         continue;
                     }
-                    Box::pin(triggers.around_delete(&mut writer, true, old)).await?;
+                    Box::pin(triggers.around_delete(writer, true, old)).await?;
                 }
                 let (old, progress) = (&self.existing, &mut self.progress);
                 let outcome = match &mut self.checker {
-                    None => Some(engine!(session, self.table.delete_row(worker, txn, old, progress))?),
-                    Some(checker) => checker.delete(Writer { worker, txn, shared }, old, progress, self.changes).await?,
+                    None => Some(engine!(session, self.table.delete_row(writer.worker, writer.txn, old, progress))?),
+                    Some(checker) => checker.delete(writer, old, progress, self.changes).await?,
                 };
                 if outcome == Some(WriteRow::Done) {
                     self.replaced += 1;
                     count(&session.work.delete);
                     self.changes.add(-1);
                     if let Some(triggers) = delete {
-                        Box::pin(triggers.around_delete(&mut Writer { worker, txn, shared }, false, old)).await?;
+                        Box::pin(triggers.around_delete(writer, false, old)).await?;
                     }
                 }
                 continue;
             }
-            if self.update_existing(worker, txn, shared, values).await? {
+            if self.update_existing(writer, values).await? {
                 self.give_back(session, generated);
                 return Ok(());
             }
         }
         self.inserted += 1;
-        self.note_number(worker, session, values, generated).await?;
+        self.note_number(writer.worker, session, values, generated).await?;
         if let Some(triggers) = self.triggers.as_ref().and_then(|triggers| triggers.insert.as_ref()) {
-            Box::pin(triggers.after_insert(&mut Writer { worker, txn, shared }, values)).await?;
+            Box::pin(triggers.after_insert(writer, values)).await?;
         }
         Ok(())
     }
@@ -674,18 +637,13 @@ impl<'p> Inserting<'p> {
     }
 
     /// ON DUPLICATE KEY UPDATE of the row in `existing`; `false`: it changed, try the insert again.
-    async fn update_existing(
-        &mut self,
-        worker: &Worker,
-        txn: &mut Txn,
-        shared: &Shared<'_>,
-        values: &[Value<'_>],
-    ) -> Result<bool> {
+    async fn update_existing(&mut self, writer: &mut Writer<'_, '_>, values: &[Value<'_>]) -> Result<bool> {
+        let shared = writer.shared;
         let session = shared.session;
         let assigner = self.assigner.as_ref().expect("called for ON DUPLICATE KEY UPDATE");
         let wanted = vec![true; self.table.def().columns.len()];
         let how = RowRead::Latest;
-        if !engine!(session, self.table.load_externals(worker, txn, how, &wanted, &mut self.existing))? {
+        if !engine!(session, self.table.load_externals(writer.worker, writer.txn, how, &wanted, &mut self.existing))? {
             return Ok(false);
         }
         let row = std::mem::take(&mut self.existing);
@@ -710,7 +668,7 @@ impl<'p> Inserting<'p> {
         } else {
             // Boxed: rare, and it would make every statement larger.
             let row = std::mem::take(&mut source[0].row);
-            let evaluated = Box::pin(self.assigned_with_subqueries(worker, txn, shared, row, &shown)).await?;
+            let evaluated = Box::pin(self.assigned_with_subqueries(writer, row, &shown)).await?;
             (raw, source[0].row) = evaluated;
         }
         shared.row_done();
@@ -719,12 +677,11 @@ impl<'p> Inserting<'p> {
         let triggers = self.triggers.as_ref().and_then(|triggers| triggers.update.as_ref());
         let row = ChangedRow { rules: self.shape.rules.as_ref(), source: &source[0], number: self.row_number };
         if let Some(triggers) = triggers {
-            Box::pin(triggers.before_update(&mut Writer { worker, txn, shared }, &row, &mut changes)).await?;
+            Box::pin(triggers.before_update(writer, &row, &mut changes)).await?;
         }
         let (mut done, mut refused) = (true, false);
         assigner.settle(shared, &row, &mut changes, self.plan.ignore)?;
         if let Some(judge) = self.judge {
-            let writer = Writer { worker, txn: &mut *txn, shared };
             Box::pin(judge.judge_changed(writer, self.table, &source[0].row, &mut changes, &[], self.plan.ignore)).await?;
         }
         if changes.is_empty() {
@@ -733,8 +690,8 @@ impl<'p> Inserting<'p> {
             let old = &source[0].row;
             let progress = &mut self.progress;
             let outcome = match &mut self.checker {
-                None => Some(engine!(session, self.table.update_row(worker, txn, old, &changes, progress))?),
-                Some(checker) => checker.update(Writer { worker, txn, shared }, old, &changes, progress, self.changes).await?,
+                None => Some(engine!(session, self.table.update_row(writer.worker, writer.txn, old, &changes, progress))?),
+                Some(checker) => checker.update(writer, old, &changes, progress, self.changes).await?,
             };
             match outcome {
                 // A foreign key forbids it: left as it is, by IGNORE.
@@ -748,7 +705,7 @@ impl<'p> Inserting<'p> {
                     count(&session.work.update);
                     let changed = changed_number(self.table, &changes);
                     if let Some(number) = changed {
-                        engine!(session, self.table.note_auto_increment(worker, number))?;
+                        engine!(session, self.table.note_auto_increment(writer.worker, number))?;
                     }
                     if let Some(auto) = &self.auto {
                         let kept = || old.row(self.table).get(auto.column).ok().and_then(|value| coerce::plain_integer(&value));
@@ -771,7 +728,7 @@ impl<'p> Inserting<'p> {
             && done
             && !refused
         {
-            Box::pin(triggers.after_update(&mut Writer { worker, txn, shared }, &source[0].row, &changes)).await?;
+            Box::pin(triggers.after_update(writer, &source[0].row, &changes)).await?;
         }
         drop(changes);
         drop(raw);
@@ -783,13 +740,12 @@ impl<'p> Inserting<'p> {
     /// The values of ON DUPLICATE KEY UPDATE with subqueries, for the row that is in the way.
     async fn assigned_with_subqueries(
         &self,
-        worker: &Worker,
-        txn: &mut Txn,
-        shared: &Shared<'_>,
+        writer: &mut Writer<'_, '_>,
         row: RowBuf,
         shown: &[Value<'_>],
     ) -> Result<(Vec<Value<'static>>, RowBuf)> {
         let assigner = self.assigner.as_ref().expect("called for ON DUPLICATE KEY UPDATE");
+        let Writer { worker, txn, shared } = writer;
         // What the row has told so far stays told, though it is evaluated again.
         shared.row_done();
         let mut sources = sources_of(self.duplicate_sources);

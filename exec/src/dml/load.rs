@@ -10,6 +10,7 @@ use super::defaults::{self, Default};
 use super::done::DmlDone;
 use super::foreign::Checker;
 use super::insert::Inserting;
+use super::writer::Writer;
 use super::{Changes, rules, store};
 use crate::clock::Slice;
 use crate::context::ExecContext;
@@ -99,7 +100,7 @@ pub(crate) async fn load(
         if shape.has_expressions {
             rules::fill_defaults(&shared, table, &shape.defaults, |column| !file.gives(column), &mut values, number)?;
         }
-        insert.complete(cx.worker, run.txn, &shared, &mut values).await?;
+        insert.complete(&mut Writer::new(cx.worker, run.txn, &shared), &mut values).await?;
     }
     drop(run);
     let done = insert.finish_load(&shared);

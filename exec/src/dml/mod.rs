@@ -27,6 +27,7 @@ mod store;
 mod triggers;
 mod update;
 mod view_check;
+mod writer;
 
 pub(crate) use change::change;
 pub(crate) use common::subquery_lock;

@@ -6,7 +6,7 @@
 
 use super::assign::ColumnChanges;
 use super::defaults::{self, Default};
-use super::foreign::Writer;
+use super::writer::Writer;
 use super::{RowRules, store};
 use crate::context::Fire;
 use crate::prepared::InsertShape;
@@ -65,7 +65,7 @@ impl<'p> InsertTriggers<'p> {
     }
 
     /// Lets the triggers change a new row, before it has its number; does it get a generated one then?
-    pub async fn before_insert(&self, mut writer: Writer<'_, '_>, row: NewRow<'_>, values: &mut [Value<'_>]) -> Result<bool> {
+    pub async fn before_insert(&self, writer: &mut Writer<'_, '_>, row: NewRow<'_>, values: &mut [Value<'_>]) -> Result<bool> {
         let Some(triggers) = self.insert.as_ref().filter(|triggers| triggers.before) else { return Ok(row.generate) };
         let (table, shared) = (triggers.table, writer.shared);
         let columns = &table.def().columns;
@@ -78,7 +78,7 @@ impl<'p> InsertTriggers<'p> {
         }
         let set = {
             let new = |column: usize| Ok(shown(shared, &columns[column], &values[column]));
-            triggers.fire(&mut writer, true, None, Some(&new)).await?
+            triggers.fire(writer, true, None, Some(&new)).await?
         };
         for (column, value) in set {
             values[column] = to_column(shared, &columns[column], value, row.number)?;

@@ -7,8 +7,9 @@ use super::assign::{Assigner, ColumnChanges};
 use super::collect::RowKeys;
 use super::common::{changed_number, duplicate, limit_of, new_row, reread, start_run, target, updated};
 use super::done::DmlDone;
-use super::foreign::{Checker, Writer};
+use super::foreign::Checker;
 use super::triggers::{ChangedRow, Triggers};
+use super::writer::Writer;
 use super::{Changes, RowRules, ViewJudge};
 use crate::context::ExecContext;
 use crate::operator::{ScanOperator, SourceLock};
@@ -131,15 +132,16 @@ impl Updating<'_> {
     ) -> Result<(bool, Vec<Value<'static>>)> {
         let number = self.matched + 1;
         if let Some(triggers) = &self.triggers {
-            let Run { worker, txn, sources, shared, .. } = run;
-            if !Box::pin(triggers.lock(&mut Writer { worker, txn, shared }, &mut sources[0].row)).await? {
+            let (mut writer, sources, _) = Writer::of(run);
+            if !Box::pin(triggers.lock(&mut writer, &mut sources[0].row)).await? {
                 return Ok((false, values));
             }
         }
         if run.has_subqueries() {
             self.run_subqueries(run, number).await?;
         }
-        let Run { worker, txn, sources, shared, clock, .. } = run;
+        let (mut writer, sources, clock) = Writer::of(run);
+        let shared = writer.shared;
         let env = Env { rows: &*sources, slots: &[], insert: &[], overlay: &[], shared };
         let mut raw = recycle(values);
         while let Err(pause) = self.assigner.evaluate(&env, number, &mut raw) {
@@ -150,13 +152,12 @@ impl Updating<'_> {
         self.assigner.changes(shared, &sources[0], &raw, number, &mut changes)?;
         let row = ChangedRow { rules: self.rules, source: &sources[0], number };
         if let Some(triggers) = &self.triggers {
-            Box::pin(triggers.before_update(&mut Writer { worker, txn, shared }, &row, &mut changes)).await?;
+            Box::pin(triggers.before_update(&mut writer, &row, &mut changes)).await?;
         }
         self.assigner.settle(shared, &row, &mut changes, self.ignore)?;
         if let Some(judge) = self.judge {
-            let writer = Writer { worker, txn, shared };
             // Boxed: rare, and it would make every statement larger.
-            Box::pin(judge.judge_changed(writer, self.table, &sources[0].row, &mut changes, &[], self.ignore)).await?;
+            Box::pin(judge.judge_changed(&mut writer, self.table, &sources[0].row, &mut changes, &[], self.ignore)).await?;
         }
         let mut done = true;
         let mut refused = false;
@@ -164,8 +165,8 @@ impl Updating<'_> {
         if !unchanged {
             let old = &sources[0].row;
             let outcome = match &mut self.checker {
-                None => Some(engine!(shared.session, self.table.update_row(worker, txn, old, &changes, progress))?),
-                Some(checker) => checker.update(Writer { worker, txn, shared }, old, &changes, progress, counts).await?,
+                None => Some(engine!(shared.session, self.table.update_row(writer.worker, writer.txn, old, &changes, progress))?),
+                Some(checker) => checker.update(&mut writer, old, &changes, progress, counts).await?,
             };
             match outcome {
                 // A foreign key forbids it: left as it is, by IGNORE.
@@ -178,14 +179,17 @@ impl Updating<'_> {
                     self.changed += 1;
                     count(&shared.session.work.update);
                     if let Some(number) = changed_number(self.table, &changes) {
-                        engine!(shared.session, self.table.note_auto_increment(worker, number))?;
+                        engine!(shared.session, self.table.note_auto_increment(writer.worker, number))?;
                     }
                 }
                 Some(WriteRow::Changed | WriteRow::Paused { .. }) => done = false,
                 Some(WriteRow::Duplicate { index }) => {
                     let new = new_row(self.table, old, &changes)?;
                     let mut existing = table::RowBuf::default();
-                    done = engine!(shared.session, self.table.lock_duplicate(worker, txn, index, &new, &mut existing))?;
+                    done = engine!(
+                        shared.session,
+                        self.table.lock_duplicate(writer.worker, writer.txn, index, &new, &mut existing)
+                    )?;
                     if done {
                         self.matched += 1;
                         let error = duplicate(self.table, index, &new);
@@ -202,7 +206,7 @@ impl Updating<'_> {
             && done
             && !refused
         {
-            Box::pin(triggers.after_update(&mut Writer { worker, txn, shared }, &sources[0].row, &changes)).await?;
+            Box::pin(triggers.after_update(&mut writer, &sources[0].row, &changes)).await?;
         }
         drop(changes);
         let values = recycle(raw);
@@ -210,7 +214,7 @@ impl Updating<'_> {
             // It matches, so it is locked like one that is changed.
             let row = &mut sources[0].row;
             let (seen, mode) = (row.seen(), LockMode::Exclusive);
-            let there = engine!(shared.session, self.table.lock_current(worker, txn, mode, WaitPolicy::Wait, row))?;
+            let there = engine!(shared.session, self.table.lock_current(writer.worker, writer.txn, mode, WaitPolicy::Wait, row))?;
             done = there && row.seen() == seen;
             self.matched += u64::from(done);
         }

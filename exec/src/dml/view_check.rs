@@ -5,8 +5,8 @@
 
 use super::assign::ColumnChanges;
 use super::common::{new_row, subquery_lock};
-use super::foreign::Writer;
 use super::rules::whole;
+use super::writer::Writer;
 use crate::clock::Slice;
 use crate::run::Run;
 use crate::source::sources_of;
@@ -30,7 +30,7 @@ impl ViewJudge {
     ///
     /// # Errors
     /// 1369, also where the condition is NULL.
-    pub async fn judge(&self, writer: Writer<'_, '_>, row: &[Value<'_>], joined: &[Value<'_>]) -> Result<()> {
+    pub async fn judge(&self, writer: &mut Writer<'_, '_>, row: &[Value<'_>], joined: &[Value<'_>]) -> Result<()> {
         let Writer { worker, txn, shared } = writer;
         // What the row has told so far stays told, though the condition is evaluated again.
         shared.row_done();
@@ -57,7 +57,7 @@ impl ViewJudge {
     /// As [`Self::judge`], of what changes make of a row. `ignore`: where that is not right, nothing is changed, with a warning.
     pub async fn judge_changed(
         &self,
-        writer: Writer<'_, '_>,
+        writer: &mut Writer<'_, '_>,
         table: &Table,
         old: &RowBuf,
         changes: &mut ColumnChanges<'_>,

@@ -7,7 +7,8 @@
 //! S2: a row that was changed, not deleted, by a frame's key makes changes of further rows of the same table impossible below: InnoDB
 //!     takes such a circle for RESTRICT, since it cannot know that it ends.
 
-use super::{Changes, Checker, Writer};
+use super::super::writer::Writer;
+use super::{Changes, Checker};
 use crate::dml::common::duplicate_key;
 use crate::dml::foreign::plan::ChildKey;
 use crate::source::{Source, SourceState};

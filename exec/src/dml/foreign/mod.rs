@@ -20,6 +20,7 @@ mod plan;
 pub(crate) use plan::{ForeignKeys, for_plan};
 
 use super::Changes;
+use super::writer::Writer;
 use crate::clock::Slice;
 use crate::shared::Shared;
 use crate::wait::{self, engine};
@@ -28,15 +29,8 @@ use expr::{Error, Result};
 use plan::{Node, ParentKey};
 use smallvec::SmallVec;
 use table::{InsertRow, Lookup, Progress, RowBuf, RowRead, Table, WriteRow};
-use txn::{LockMode, Txn, Worker};
+use txn::LockMode;
 use types::Value;
-
-/// Who writes, for whom.
-pub(crate) struct Writer<'w, 's> {
-    pub worker: &'w Worker,
-    pub txn: &'w mut Txn,
-    pub shared: &'w Shared<'s>,
-}
 
 /// The foreign keys of one table that a statement writes.
 pub(crate) struct Checker<'p> {
@@ -73,12 +67,12 @@ impl<'p> Checker<'p> {
     /// Inserts a row. `None`: it has no parent and is left out.
     pub async fn insert(
         &mut self,
-        mut writer: Writer<'_, '_>,
+        writer: &mut Writer<'_, '_>,
         values: &[Value<'_>],
         progress: &mut Progress,
     ) -> Result<Option<InsertRow>> {
         let savepoint = writer.txn.savepoint();
-        let outcome = self.insert_checked(&mut writer, values, progress).await;
+        let outcome = self.insert_checked(writer, values, progress).await;
         match outcome {
             Ok(outcome) => Ok(Some(outcome)),
             Err(error) => self.leave_out(writer, savepoint, error, progress).await.map(|()| None),
@@ -109,7 +103,7 @@ impl<'p> Checker<'p> {
     /// Changes a row that was read current. `None`: a key forbids it and it is left as it was.
     pub async fn update(
         &mut self,
-        mut writer: Writer<'_, '_>,
+        writer: &mut Writer<'_, '_>,
         old: &RowBuf,
         changes: &[(usize, Value<'_>)],
         progress: &mut Progress,
@@ -117,7 +111,7 @@ impl<'p> Checker<'p> {
     ) -> Result<Option<WriteRow>> {
         let savepoint = writer.txn.savepoint();
         let before = if self.ignore { counts.cascaded.clone() } else { Vec::new() };
-        let outcome = self.update_checked(&mut writer, old, changes, progress, counts).await;
+        let outcome = self.update_checked(writer, old, changes, progress, counts).await;
         match outcome {
             Ok(outcome) => Ok(Some(outcome)),
             Err(error) => self.leave_cascade_out(writer, savepoint, error, progress, counts, before).await.map(|()| None),
@@ -176,14 +170,14 @@ impl<'p> Checker<'p> {
     /// Deletes a row that was read current. `None`: a key forbids it and it stays.
     pub async fn delete(
         &mut self,
-        mut writer: Writer<'_, '_>,
+        writer: &mut Writer<'_, '_>,
         old: &RowBuf,
         progress: &mut Progress,
         counts: &mut Changes,
     ) -> Result<Option<WriteRow>> {
         let savepoint = writer.txn.savepoint();
         let before = if self.ignore { counts.cascaded.clone() } else { Vec::new() };
-        let outcome = self.delete_checked(&mut writer, old, progress, counts).await;
+        let outcome = self.delete_checked(writer, old, progress, counts).await;
         match outcome {
             Ok(outcome) => Ok(Some(outcome)),
             Err(error) => {
@@ -258,7 +252,7 @@ impl<'p> Checker<'p> {
     /// As [`Self::leave_out`], for a row whose children may have been changed; `before`: the counts to go back to.
     async fn leave_cascade_out(
         &mut self,
-        writer: Writer<'_, '_>,
+        writer: &mut Writer<'_, '_>,
         savepoint: txn::Savepoint,
         error: Error,
         progress: &mut Progress,
@@ -274,7 +268,7 @@ impl<'p> Checker<'p> {
     /// With IGNORE, takes back what was written since the savepoint and warns (K3); else the error is the statement's.
     async fn leave_out(
         &mut self,
-        writer: Writer<'_, '_>,
+        writer: &mut Writer<'_, '_>,
         savepoint: txn::Savepoint,
         error: Error,
         progress: &mut Progress,
