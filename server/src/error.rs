@@ -24,10 +24,6 @@ pub enum Error {
     Variable(variables::Error),
     Protocol(protocol::Error),
 
-    /// 1040
-    TooManyConnections,
-    /// 1043
-    BadHandshake,
     /// 1045
     AccessDenied {
         user: String,
@@ -42,25 +38,12 @@ pub enum Error {
     },
     /// 1046
     NoDatabase,
-    /// 1047
-    UnknownCommand,
     /// 1049
     UnknownDatabase(String),
     /// 1053
     ShuttingDown,
-    /// 1065
-    EmptyQuery,
-    /// 1091, 1305 and the like for objects of kinds that do not exist here: `SAVEPOINT x does not exist`
-    DoesNotExist {
-        kind: &'static str,
-        name: String,
-    },
-    /// 1094
-    UnknownThread(u64),
     /// 1099
     LockedForReading(String),
-    /// 1100
-    TableNotLocked(String),
     /// 1105
     Internal(String),
     /// 1146
@@ -70,33 +53,6 @@ pub enum Error {
     },
     /// 1235
     NotSupported(String),
-    /// 1243
-    UnknownStatement {
-        handler: String,
-        given_to: &'static str,
-    },
-    /// 1295
-    NotPreparable,
-    /// 1192
-    TablesAreLocked,
-    /// 1223
-    GloballyLocked,
-    /// 1210
-    WrongArguments(&'static str),
-    /// 1251
-    AuthenticationPlugin,
-    /// 1461
-    TooManyStatements {
-        limit: u64,
-    },
-    /// 1568
-    TransactionOpen,
-    /// 1792
-    ReadOnlyTransaction,
-    /// 1421
-    NoCursor {
-        statement_id: u32,
-    },
     /// A condition that nothing needs to tell from others.
     Condition(Box<Condition>),
 }
@@ -192,8 +148,6 @@ fn own_error(error: &Error) -> Condition {
         Error::Sql(_) | Error::Exec(_) | Error::Table(_) | Error::Variable(_) | Error::Protocol(_) => {
             unreachable!("described by their own functions")
         }
-        Error::TooManyConnections => Condition::ConCountError,
-        Error::BadHandshake => Condition::HandshakeError,
         Error::AccessDenied { user, host, using_password } => Condition::AccessDeniedError {
             user: user.into(),
             host: host.into(),
@@ -203,29 +157,12 @@ fn own_error(error: &Error) -> Condition {
             Condition::DbAccessDeniedError { user: user.into(), host: host.into(), database: database.into() }
         }
         Error::NoDatabase => Condition::NoDbError,
-        Error::UnknownCommand => Condition::UnknownComError,
         Error::UnknownDatabase(name) => Condition::BadDbError { name: name.into() },
         Error::ShuttingDown => Condition::ServerShutdown,
-        Error::EmptyQuery => Condition::EmptyQuery,
-        Error::DoesNotExist { kind, name } => Condition::SpDoesNotExist { kind: kind.into(), name: name.into() },
-        Error::UnknownThread(id) => Condition::NoSuchThread { id: id.into() },
         Error::Internal(message) => Condition::UnknownError { message: message.into() },
         Error::TableMissing { database, table } => Condition::NoSuchTable { database: database.into(), table: table.into() },
         Error::NotSupported(what) => not_supported(what),
-        Error::UnknownStatement { handler, given_to } => {
-            Condition::UnknownStmtHandler { handler: handler.into(), given_to: given_to.into() }
-        }
         Error::LockedForReading(table) => locked_for_reading(table),
-        Error::TableNotLocked(table) => Condition::TableNotLocked { table: table.into() },
-        Error::TablesAreLocked => Condition::LockOrActiveTransaction,
-        Error::GloballyLocked => Condition::CantUpdateWithReadLock,
-        Error::NotPreparable => Condition::UnsupportedPs,
-        Error::WrongArguments(what) => Condition::WrongArguments { what: what.into() },
-        Error::AuthenticationPlugin => Condition::NotSupportedAuthMode,
-        Error::TooManyStatements { limit } => Condition::MaxPreparedStmtCountReached { limit: limit.into() },
-        Error::TransactionOpen => Condition::CantChangeTxCharacteristics,
-        Error::ReadOnlyTransaction => Condition::CantExecuteInReadOnlyTransaction,
-        Error::NoCursor { statement_id } => Condition::StmtHasNoOpenCursor { statement_id: statement_id.into() },
         Error::Condition(condition) => Condition::clone(condition),
     }
 }
@@ -792,7 +729,7 @@ fn protocol_error(error: &protocol::Error) -> Condition {
         P::TooLarge { .. } => Condition::NetPacketTooLarge,
         P::OutOfOrder { .. } => Condition::NetPacketsOutOfOrder,
         P::Uncompress { .. } => Condition::NetUncompressError,
-        P::OldProtocol => own_error(&Error::AuthenticationPlugin),
+        P::OldProtocol => Condition::NotSupportedAuthMode,
         P::UnknownCommand { .. } => Condition::UnknownComError,
         P::ParameterRange { what, parameter } => {
             Condition::WrongParameterValue { kind: what.into(), parameter: (parameter + 1).into() }
@@ -833,6 +770,11 @@ mod tests {
             "Access denied for user 'eve'@'10.0.0.1' (using password: YES)",
         );
         check(Sql::UnknownTable { database: "d".into(), table: "t".into() }, 1146, b"42S02", "Table 'd.t' doesn't exist");
-        check(Error::ReadOnlyTransaction, 1792, b"25006", "Cannot execute statement in a READ ONLY transaction.");
+        check(
+            Condition::CantExecuteInReadOnlyTransaction,
+            1792,
+            b"25006",
+            "Cannot execute statement in a READ ONLY transaction.",
+        );
     }
 }

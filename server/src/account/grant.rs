@@ -453,7 +453,7 @@ fn complete(state: &State<'_>, level: &Level, set: &mut Set, granting: bool) -> 
         Level::Routine { database, name, function } if state.schema().routine(*function, database, name).is_some() => {}
         Level::Routine { name, function, .. } if granting => {
             let kind = if *function { "FUNCTION" } else { "PROCEDURE" };
-            return Err(Error::DoesNotExist { kind, name: name.clone() });
+            return Err(Condition::SpDoesNotExist { kind: kind.into(), name: name.clone().into() }.into());
         }
         Level::Global | Level::Database(_) | Level::Routine { .. } => {}
     }

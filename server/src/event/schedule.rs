@@ -30,8 +30,7 @@ pub fn evaluate(state: &mut State<'_>, written: &EventSchedule<'_>) -> Result<Sc
             None => Err(wrong_value(state, "AT", at)),
         },
         EventSchedule::Every { amount, unit, starts, ends } => {
-            let unit = IntervalUnit::parse(unit.name());
-            let every = interval(state, amount, unit.ok_or_else(|| Error::Internal("a unit without a name".to_owned()))?)?;
+            let every = interval(state, amount, *unit)?;
             let starts = match starts {
                 None => now(state),
                 Some(starts) => moment(state, starts)?.ok_or_else(|| wrong_value(state, "STARTS", starts))?,

@@ -150,7 +150,7 @@ fn find(state: &State<'_>, procedure: &ObjectName<'_>, got: usize) -> Result<Rc<
     let schema = state.schema();
     let name = || format!("{database}.{}", procedure.name);
     let Some(def) = schema.procedure(&database, procedure.name) else {
-        return Err(Error::DoesNotExist { kind: "PROCEDURE", name: name() });
+        return Err(Condition::SpDoesNotExist { kind: "PROCEDURE".into(), name: name().into() }.into());
     };
     let routine = Routine::of(state, def)?;
     let expected = routine.program().params.len();

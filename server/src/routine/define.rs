@@ -114,7 +114,9 @@ pub async fn alter(
     let (database, name) = ddl::qualify(state, name)?;
     let schema = state.schema();
     let Some(def) = schema.routine(function, &database, &name) else {
-        return Err(Error::DoesNotExist { kind: routine_kind(function), name: format!("{database}.{name}") });
+        return Err(
+            Condition::SpDoesNotExist { kind: routine_kind(function).into(), name: format!("{database}.{name}").into() }.into()
+        );
     };
     let mut changed = RoutineDef::clone(def);
     apply(&mut changed, characteristics);

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::session::{ResultSet, State};
 use crate::show::{Columns, Row, Source, datetime, optional, result, text};
 use crate::variables;
+use conditions::Condition;
 use sql::ast::ObjectName;
 use sql::charsets;
 use std::sync::Arc;
@@ -80,7 +81,7 @@ pub fn show_create(state: &State<'_>, function: bool, name: &ObjectName<'_>) -> 
     let schema = state.schema();
     let kind = routine_kind(function);
     let Some(def) = schema.routine(function, database, name.name).filter(|def| state.session.access.sees_routine(def)) else {
-        return Err(Error::DoesNotExist { kind, name: name.name.to_owned() });
+        return Err(Condition::SpDoesNotExist { kind: kind.into(), name: name.name.into() }.into());
     };
     let (first, third) = match function {
         true => ("Function", "Create Function"),

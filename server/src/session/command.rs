@@ -256,7 +256,7 @@ impl State<'_> {
 
     /// KILL of a session on any worker.
     pub fn kill(&mut self, id: u64, how: u8) -> Result<()> {
-        let Ok(short) = u32::try_from(id) else { return Err(Error::UnknownThread(id)) };
+        let Ok(short) = u32::try_from(id) else { return Err(Condition::NoSuchThread { id: id.into() }.into()) };
         if short == self.info.id {
             self.info.kill(how);
             return Err(Error::Exec(expr::Error::Interrupted));
@@ -267,7 +267,7 @@ impl State<'_> {
         match self.worker.shared.kills.kill(short, how, &killer) {
             Some(true) => Ok(()),
             Some(false) => Err(Error::from(Condition::KillDeniedError { id: id.into() })),
-            None => Err(Error::UnknownThread(id)),
+            None => Err(Condition::NoSuchThread { id: id.into() }.into()),
         }
     }
 
@@ -282,7 +282,7 @@ impl State<'_> {
         self.connection.multi_statements = match option {
             0 => true,
             1 => false,
-            _ => return Err(Error::UnknownCommand),
+            _ => return Err(Condition::UnknownComError.into()),
         };
         let status = self.status();
         match self.connection.capabilities.has(protocol::Capabilities::DEPRECATE_EOF) {

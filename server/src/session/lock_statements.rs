@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
 use crate::shared::Shared;
 use crate::show;
+use conditions::Condition;
 use os::time::Instant;
 use sql::ast::{LockTable, ObjectName, Statement};
 use std::rc::Rc;
@@ -49,7 +50,7 @@ impl State<'_> {
     pub async fn lock_tables(&mut self, tables: &[LockTable<'_>]) -> Result<()> {
         self.execution.transaction.locks_mut().named = None;
         if self.execution.transaction.locks().global.is_some() && tables.iter().any(|lock| lock.write) {
-            return Err(Error::GloballyLocked);
+            return Err(Condition::CantUpdateWithReadLock.into());
         }
         let deadline = Instant::now() + self.session.settings.metadata_lock_wait;
         loop {
@@ -71,7 +72,7 @@ impl State<'_> {
     /// 1192, 1146, 1347, 1205, 1317
     pub async fn flush_with_read_lock(&mut self, names: &[ObjectName<'_>]) -> Result<()> {
         if self.execution.transaction.locks().named.is_some() {
-            return Err(Error::TablesAreLocked);
+            return Err(Condition::LockOrActiveTransaction.into());
         }
         if names.is_empty() {
             return self.lock_globally().await;
@@ -181,7 +182,7 @@ impl State<'_> {
     pub fn missing_as_locked(&self, error: sql::Error) -> Error {
         match error {
             sql::Error::UnknownTable { table, .. } if self.execution.transaction.locks().named.is_some() => {
-                Error::TableNotLocked(table)
+                Condition::TableNotLocked { table: table.into() }.into()
             }
             error => Error::Sql(error),
         }
@@ -195,7 +196,7 @@ impl State<'_> {
         use Statement as S;
         let locks = self.execution.transaction.locks();
         if locks.global.is_some() {
-            return Err(Error::GloballyLocked);
+            return Err(Condition::CantUpdateWithReadLock.into());
         }
         if locks.named.is_none() {
             return Ok(());
@@ -218,7 +219,7 @@ impl State<'_> {
             | S::DropRoutine { .. }
             | S::CreateEvent(_)
             | S::AlterEvent(_)
-            | S::DropEvent { .. } => Err(Error::TablesAreLocked),
+            | S::DropEvent { .. } => Err(Condition::LockOrActiveTransaction.into()),
             S::CreateTable(create) => match changes(&create.name) {
                 // The table exists and is locked; the statement itself reports that.
                 Err(Error::LockedForReading(_)) => Ok(()),

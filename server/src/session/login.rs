@@ -105,7 +105,7 @@ pub async fn login(
     let wants_tls = matches!(Login::parse(payload, capabilities).map_err(malformed)?, Login::TlsRequest { .. });
     let mut first = payload.to_vec();
     if wants_tls {
-        let Some(config) = worker.shared.tls.clone() else { return Err(Refused::Error(Error::BadHandshake)) };
+        let Some(config) = worker.shared.tls.clone() else { return Err(Refused::Error(Condition::HandshakeError.into())) };
         let early = input.take_unread();
         count(&worker.counters.events.tls_begun);
         client.socket.start_tls(config, &early, deadline, info).await?;
@@ -116,7 +116,7 @@ pub async fn login(
         first = input.next_payload(&client.socket, deadline, info).await?.to_vec();
     }
     let login = Login::parse(&first, capabilities).map_err(malformed)?;
-    let Login::Response(response) = login else { return Err(Refused::Error(Error::BadHandshake)) };
+    let Login::Response(response) = login else { return Err(Refused::Error(Condition::HandshakeError.into())) };
     if !client.socket.is_private() && worker.shared.globals().get(variables::known("require_secure_transport")).as_bool() {
         client.output.writer.set_sequence(input.reader.sequence());
         return Err(Refused::Error(Error::from(Condition::SecureTransportRequired)));
@@ -286,7 +286,7 @@ impl Exchange<'_> {
             {
                 (plugin, proof, nonce)
             }
-            _ if !can_switch => return Err(Refused::Error(Error::AuthenticationPlugin)),
+            _ if !can_switch => return Err(Refused::Error(Condition::NotSupportedAuthMode.into())),
             _ => {
                 let nonce = new_nonce();
                 protocol::put_auth_switch(&mut self.client.output.writer, wanted, &nonce);
@@ -346,7 +346,7 @@ impl Exchange<'_> {
     async fn slowly<T: Send + 'static>(&self, worker: &Worker, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Refused> {
         let wait = worker.shared.accounts.logins.jobs.run(self.host, work);
         let done = self.client.socket.while_there(wait, self.deadline, self.info).await?;
-        done.ok_or(Refused::Error(Error::TooManyConnections))
+        done.ok_or(Refused::Error(Condition::ConCountError.into()))
     }
 
     /// Sends the output and waits for the answer.

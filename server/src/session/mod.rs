@@ -141,7 +141,7 @@ pub async fn serve(worker: Rc<Worker>, stream: Stream, id: u32, admin: bool) {
     end_handshake(&worker, |all, now| all.shorten(&peer.host, connections_max, now));
     if !has_room {
         count(&worker.counters.events.refused_connections);
-        return turn_away(&mut client, &info, &Error::TooManyConnections).await;
+        return turn_away(&mut client, &info, &Condition::ConCountError.into()).await;
     }
     let errors_max = worker.shared.globals().get(crate::variables::known("max_connect_errors")).as_u64();
     if let Err(error) = worker.shared.accounts.logins.refuse_host(&peer.host, errors_max) {
@@ -172,7 +172,7 @@ pub async fn serve(worker: Rc<Worker>, stream: Stream, id: u32, admin: bool) {
         () if admin && !service.state.session.access.has_dynamic("SERVICE_CONNECTION_ADMIN") => {
             Err(Error::from(accounts::special("SERVICE_CONNECTION_ADMIN")))
         }
-        () if is_extra => Err(Error::TooManyConnections),
+        () if is_extra => Err(Condition::ConCountError.into()),
         () if service.state.is_kept_out() => Err(Error::from(Condition::ServerOfflineMode)),
         () => service.state.welcome(&logged_in),
     };

@@ -39,7 +39,7 @@ impl State<'_> {
         self.forget_named(&key)?;
         let limit = self.worker.shared.globals().get(IDS.max_prepared_stmt_count).as_u64();
         if self.session.named.len() as u64 >= limit {
-            return Err(Error::TooManyStatements { limit });
+            return Err(Condition::MaxPreparedStmtCountReached { limit: limit.into() }.into());
         }
         let text: Rc<[u8]> = match source {
             PrepareSource::Text(text) => (*text).into(),
@@ -63,7 +63,7 @@ impl State<'_> {
         }
         let mut plan = None;
         match &parsed.statement {
-            Statement::Empty => return Err(Error::EmptyQuery),
+            Statement::Empty => return Err(Condition::EmptyQuery.into()),
             statement if statement.info().plannable => {
                 plan = self.plan(&parsed)?.kept(self);
             }
@@ -91,7 +91,7 @@ impl State<'_> {
     ) -> Result<()> {
         let key = name.to_lowercase();
         let Some(statement) = self.session.named.get_mut(&key) else {
-            return Err(Error::UnknownStatement { handler: name.to_owned(), given_to: "EXECUTE" });
+            return Err(Condition::UnknownStmtHandler { handler: name.into(), given_to: "EXECUTE".into() }.into());
         };
         refuse_running(statement)?;
         statement.runs = true;
@@ -110,7 +110,7 @@ impl State<'_> {
     async fn execute_found(&mut self, client: &mut Recipient<'_>, key: &str, using: &[&str], format: RowFormat) -> Result<()> {
         let statement = &self.session.named[key];
         if statement.parameters != using.len() {
-            return Err(Error::WrongArguments("EXECUTE"));
+            return Err(Condition::WrongArguments { what: "EXECUTE".into() }.into());
         }
         let text = Rc::clone(&statement.text);
         // If this session lacks a privilege, the statement is bound again, so that the error names everything that is
@@ -176,7 +176,7 @@ impl State<'_> {
     /// DEALLOCATE PREPARE name
     pub fn deallocate_named(&mut self, client: &mut Recipient<'_>, name: &str) -> Result<()> {
         if !self.forget_named(&name.to_lowercase())? {
-            return Err(Error::UnknownStatement { handler: name.to_owned(), given_to: "DEALLOCATE PREPARE" });
+            return Err(Condition::UnknownStmtHandler { handler: name.into(), given_to: "DEALLOCATE PREPARE".into() }.into());
         }
         self.write_ok(client, &Answer::default());
         Ok(())

@@ -13,6 +13,7 @@ use crate::counters::Command;
 use crate::digests::Statistics;
 use crate::error::{Error, Result};
 use crate::plan_cache::{PlanEntry, definition_of};
+use conditions::Condition;
 use exec::{KeptRecords, boxed};
 use protocol::{OkPacket, Parameters, PrepareOk, RowFormat, Status, StmtExecute};
 use sql::Parsed;
@@ -75,7 +76,7 @@ impl Statements {
         state.clear_warnings();
         let limit = state.worker.shared.globals().get(IDS.max_prepared_stmt_count).as_u64();
         if self.by_id.len() as u64 >= limit {
-            return Err(Error::TooManyStatements { limit });
+            return Err(Condition::MaxPreparedStmtCountReached { limit: limit.into() }.into());
         }
         let decoded = match state.session.settings.client_narrow {
             Some(narrow) => narrow.decode(text),
@@ -124,7 +125,9 @@ impl Statements {
     }
 
     fn find(&mut self, id: u32, given_to: &'static str) -> Result<&mut PreparedStatement> {
-        self.by_id.get_mut(&id).ok_or_else(|| Error::UnknownStatement { handler: id.to_string(), given_to })
+        self.by_id.get_mut(&id).ok_or_else(|| {
+            Error::from(Condition::UnknownStmtHandler { handler: id.to_string().into(), given_to: given_to.into() })
+        })
     }
 
     /// COM_STMT_EXECUTE
@@ -197,7 +200,7 @@ impl Statements {
     pub async fn fetch(&mut self, state: &mut State<'_>, client: &mut Client, id: u32, count: u32) -> Result<()> {
         let statement = self.find(id, "mysqld_stmt_fetch")?;
         let Some(rows) = &mut statement.cursor else {
-            return Err(Error::NoCursor { statement_id: id });
+            return Err(Condition::StmtHasNoOpenCursor { statement_id: id.into() }.into());
         };
         let mut left = count;
         while left > 0 && rows.next().await? {
@@ -415,7 +418,7 @@ fn analyse(state: &State<'_>, text: &[u8], plan: impl FnOnce(&Parsed<'_>) -> Res
         Statement::Begin { consistent_snapshot: false, read_only: None } => Work::Begin,
         Statement::Commit(end) if *end == plain_end => Work::Commit,
         Statement::Rollback(end) if *end == plain_end => Work::Rollback,
-        Statement::Empty => return Err(Error::EmptyQuery),
+        Statement::Empty => return Err(Condition::EmptyQuery.into()),
         Statement::Unsupported { what } => return Err(Error::NotSupported((*what).to_owned())),
         _ => {
             check_other(state, &parsed)?;
@@ -428,7 +431,7 @@ fn analyse(state: &State<'_>, text: &[u8], plan: impl FnOnce(&Parsed<'_>) -> Res
 /// Checks a statement that is not about rows of tables when it is prepared: its kind, its parameters and, as far as MySQL does, its tables.
 pub fn check_other(state: &State, parsed: &Parsed<'_>) -> Result<()> {
     match &parsed.statement {
-        statement if !is_preparable(statement) => Err(Error::NotPreparable),
+        statement if !is_preparable(statement) => Err(Condition::UnsupportedPs.into()),
         Statement::Call(call) => crate::routine::check_call(state, call, parsed.params),
         Statement::CreateView(view) => Ok(sql::check_view(view)?),
         Statement::CreateTable(CreateTable { query: Some(query), .. }) => {

@@ -94,7 +94,7 @@ impl State<'_> {
         if plan.wants_write {
             self.refuse_protected()?;
             if self.execution.transaction.next_is_read_only(&self.session.settings) {
-                return Err(Error::ReadOnlyTransaction);
+                return Err(Condition::CantExecuteInReadOnlyTransaction.into());
             }
         }
         let inside = self.is_inside();

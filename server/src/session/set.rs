@@ -279,7 +279,7 @@ impl State<'_> {
         });
         if scope == VariableScope::Any {
             if self.execution.transaction.is_open() {
-                return Err(Error::TransactionOpen);
+                return Err(Condition::CantChangeTxCharacteristics.into());
             }
             let isolation = level.map(|level: u64| ISOLATION_LEVELS[level as usize]);
             assignments.push(Assignment::NextTransaction(Characteristics { isolation, read_only }));

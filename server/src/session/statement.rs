@@ -72,7 +72,7 @@ impl State<'_> {
             self.execution.transaction.forget_next();
         }
         if changes_something(statement, &info) && self.execution.transaction.next_is_read_only(&self.session.settings) {
-            return Err(Error::ReadOnlyTransaction);
+            return Err(Condition::CantExecuteInReadOnlyTransaction.into());
         }
         Ok(())
     }
@@ -98,7 +98,7 @@ impl State<'_> {
     ) -> Result<()> {
         let worker = Rc::clone(&self.worker);
         match statement {
-            Statement::Empty => return Err(Error::EmptyQuery),
+            Statement::Empty => return Err(Condition::EmptyQuery.into()),
             Statement::Unsupported { what } => return Err(Error::NotSupported((*what).to_owned())),
 
             Statement::Begin { consistent_snapshot, read_only } => {
@@ -302,8 +302,10 @@ impl State<'_> {
         let id = match value {
             Value::Int(id) if id >= 0 => id as u64,
             Value::UInt(id) => id,
-            Value::Decimal(_) | Value::Double(_) | Value::Int(_) => return Err(Error::UnknownThread(0)),
-            _ => return Err(Error::UnknownThread(0)),
+            Value::Decimal(_) | Value::Double(_) | Value::Int(_) => {
+                return Err(Condition::NoSuchThread { id: 0u64.into() }.into());
+            }
+            _ => return Err(Condition::NoSuchThread { id: 0u64.into() }.into()),
         };
         let how = if query { expr::kill::QUERY } else { expr::kill::CONNECTION };
         self.kill(id, how)?;

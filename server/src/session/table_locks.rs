@@ -12,6 +12,7 @@
 
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
+use conditions::Condition;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
@@ -98,7 +99,7 @@ impl SessionLocks {
             *used == TableUse::Writes && !table.id().is_temporary() //
         });
         match &self.global {
-            Some(_) if changes => Err(Error::GloballyLocked),
+            Some(_) if changes => Err(Condition::CantUpdateWithReadLock.into()),
             _ => Ok(()),
         }
     }
@@ -114,7 +115,7 @@ impl SessionLocks {
             self.global.as_ref().and_then(|all| locked(&all.tables)),
         ) {
             (None, None) => Ok(false),
-            (_, Some(_)) if used == TableUse::Writes => Err(Error::GloballyLocked),
+            (_, Some(_)) if used == TableUse::Writes => Err(Condition::CantUpdateWithReadLock.into()),
             (Some(TableUse::Reads), _) if used == TableUse::Writes => Err(Error::LockedForReading(table.def().name.clone())),
             _ => Ok(true),
         }
@@ -126,13 +127,13 @@ impl SessionLocks {
     /// 1100, 1099, 1223
     pub fn check_table(&self, table: Option<TableId>, name: &str, used: TableUse) -> Result<()> {
         if self.global.is_some() && used == TableUse::Writes {
-            return Err(Error::GloballyLocked);
+            return Err(Condition::CantUpdateWithReadLock.into());
         }
         let Some(named) = &self.named else { return Ok(()) };
         match table.and_then(|id| named.tables.of(id)) {
             Some(locked) if locked >= used => Ok(()),
             Some(_) => Err(Error::LockedForReading(name.to_owned())),
-            None => Err(Error::TableNotLocked(name.to_owned())),
+            None => Err(Condition::TableNotLocked { table: name.into() }.into()),
         }
     }
 }
@@ -154,7 +155,7 @@ impl NamedLocks {
         for named in prepared.plan().named().flatten().filter(|named| named.through.is_none() && !named.table.id.is_temporary()) {
             let is_free = |(at, lock): &(usize, &NamedLock)| !taken.contains(at) && lock.stands_for(&named.table, &named.alias);
             let Some((at, lock)) = self.names.iter().enumerate().find(is_free) else {
-                return Err(Error::TableNotLocked(named.alias.to_string()));
+                return Err(Condition::TableNotLocked { table: (&*named.alias).into() }.into());
             };
             if (named.changes || prepared.locks_for_change()) && lock.used == TableUse::Reads {
                 // The error for a view names the table.

@@ -209,7 +209,7 @@ impl<'s> Transaction<'s> {
     /// SET TRANSACTION for the next one.
     pub fn set_next(&mut self, characteristics: Characteristics) -> Result<()> {
         if self.is_open() {
-            return Err(Error::TransactionOpen);
+            return Err(Condition::CantChangeTxCharacteristics.into());
         }
         self.terms.next.isolation = characteristics.isolation.or(self.terms.next.isolation);
         self.terms.next.read_only = characteristics.read_only.or(self.terms.next.read_only);
@@ -452,7 +452,7 @@ impl<'s> Transaction<'s> {
 
     fn find_savepoint(&self, name: &str) -> Result<usize> {
         let position = self.savepoints.iter().position(|(existing, _)| existing.eq_ignore_ascii_case(name));
-        position.ok_or_else(|| Error::DoesNotExist { kind: "SAVEPOINT", name: name.to_owned() })
+        position.ok_or_else(|| Condition::SpDoesNotExist { kind: "SAVEPOINT".into(), name: name.into() }.into())
     }
 }
 

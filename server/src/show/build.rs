@@ -1,7 +1,7 @@
 //! Building blocks of result sets.
 
 use crate::session::ResultSet;
-use sql::plan::{Made, OutputColumn};
+use sql::plan::OutputColumn;
 use types::schema::{ColumnDef, TableDef};
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value, show_create};
 
@@ -37,27 +37,7 @@ impl Columns {
     }
 
     pub fn add(mut self, name: &str, ty: ColumnType, nullable: bool) -> Self {
-        self.0.push(OutputColumn {
-            name: name.to_owned(),
-            ty,
-            nullable,
-            made: Made::Column,
-            characters: None,
-            database: String::new(),
-            table: String::new(),
-            table_alias: String::new(),
-            original_name: String::new(),
-            view: String::new(),
-            through_name: String::new(),
-            primary_key: false,
-            unique_key: false,
-            multiple_key: false,
-            part_of_key: false,
-            auto_increment: false,
-            no_default: false,
-            sets_time: false,
-            sets_time_on_update: false,
-        });
+        self.0.push(OutputColumn::new(name.to_owned(), ty, nullable));
         self
     }
 }
@@ -112,17 +92,10 @@ pub fn output_column(def: &TableDef, column: &ColumnDef) -> OutputColumn {
     let position = def.columns.iter().position(|candidate| std::ptr::eq(candidate, column));
     let key = position.map_or("", |position| show_create::column_key(def, position));
     OutputColumn {
-        name: column.name.clone(),
-        ty: column.ty.clone(),
-        nullable: column.nullable,
-        made: Made::Column,
-        characters: None,
         database: def.database.clone(),
         table: def.name.clone(),
         table_alias: def.name.clone(),
         original_name: column.name.clone(),
-        view: String::new(),
-        through_name: String::new(),
         primary_key: key == "PRI",
         unique_key: key == "UNI",
         multiple_key: key == "MUL",
@@ -131,6 +104,7 @@ pub fn output_column(def: &TableDef, column: &ColumnDef) -> OutputColumn {
         no_default: !column.nullable && column.default == types::schema::ColumnDefault::None && !column.auto_increment,
         sets_time: column.on_update_now || column.default.is_now(),
         sets_time_on_update: column.on_update_now,
+        ..OutputColumn::new(column.name.clone(), column.ty.clone(), column.nullable)
     }
 }
 

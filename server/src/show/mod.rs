@@ -80,7 +80,7 @@ pub async fn show(state: &mut State<'_>, what: &Show<'_>) -> Result<ResultSet> {
         Show::CreateOther { kind: "TRIGGER", name } => crate::routine::show_create_trigger(state, &name),
         Show::CreateOther { kind: "EVENT", name } => crate::event::show_create(state, &name),
         Show::CreateOther { kind: "VIEW", name } => views::create_view(state, &name),
-        Show::CreateOther { kind, name } => Err(Error::DoesNotExist { kind, name: name.name.to_owned() }),
+        Show::CreateOther { kind, name } => Err(Condition::SpDoesNotExist { kind: kind.into(), name: name.name.into() }.into()),
         Show::CreateUser(user) => crate::account::create_user(state, &user),
         Show::Variables { global, filter } => {
             let made = server::variables(state, global);
