@@ -1,4 +1,4 @@
-//! The statement drivers: the only places of this crate that wait.
+//! The statement drivers: each runs one kind of plan, from the first row to the summary.
 
 use crate::clock::Slice;
 use crate::context::ExecContext;

@@ -38,7 +38,7 @@ pub enum Pause {
     Sleep(Duration),
     /// A subquery's value is not known for the arguments that it was given: run it, then call again.
     Subquery(usize),
-    /// GET_LOCK: the same.
+    /// GET_LOCK: wait for the lock, record the outcome in [`Waits`], call again.
     GetLock {
         name: String,
         timeout: Option<Duration>,

@@ -203,6 +203,33 @@ pub struct OutputColumn {
     pub sets_time_on_update: bool,
 }
 
+impl OutputColumn {
+    /// A column of no table.
+    pub fn new(name: String, ty: ColumnType, nullable: bool) -> Self {
+        Self {
+            name,
+            ty,
+            nullable,
+            made: Made::Column,
+            characters: None,
+            database: String::new(),
+            table: String::new(),
+            table_alias: String::new(),
+            original_name: String::new(),
+            view: String::new(),
+            through_name: String::new(),
+            primary_key: false,
+            unique_key: false,
+            multiple_key: false,
+            part_of_key: false,
+            auto_increment: false,
+            no_default: false,
+            sets_time: false,
+            sets_time_on_update: false,
+        }
+    }
+}
+
 /// How a result column is computed. MySQL derives the column's metadata, and its type in CREATE TABLE ... SELECT, from
 /// this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,6 +13,7 @@
 //! | `abuse`     | bad input over the wire                                                     |
 //! | `privileges`| who may run which administrative statement, beside MySQL's answers          |
 //! | `cross`     | builds for other processors and tests there, under emulation                |
+//! | `larger`    | a table several times as large as the buffer pool                           |
 //! | `sim`       | the engine on a simulated machine, seed after seed                          |
 //! | `fuzz`      | the fuzz targets, each for some seconds; random statements beside MySQL     |
 //! | `definitions` | values stay in their columns while definitions of their tables run       |

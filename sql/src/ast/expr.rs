@@ -2,6 +2,7 @@
 
 use super::{ObjectName, OrderItem, Query};
 use crate::error::Error;
+pub use types::temporal::IntervalUnit;
 
 /// `[[database.]table.]name`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -308,58 +309,6 @@ pub struct DateArithmetic<'a> {
     pub amount: Expr<'a>,
     pub unit: IntervalUnit,
     pub subtract: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum IntervalUnit {
-    Microsecond,
-    Second,
-    Minute,
-    Hour,
-    Day,
-    Week,
-    Month,
-    Quarter,
-    Year,
-    SecondMicrosecond,
-    MinuteMicrosecond,
-    MinuteSecond,
-    HourMicrosecond,
-    HourSecond,
-    HourMinute,
-    DayMicrosecond,
-    DaySecond,
-    DayMinute,
-    DayHour,
-    YearMonth,
-}
-
-impl IntervalUnit {
-    /// MySQL's spelling, in capitals.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Microsecond => "MICROSECOND",
-            Self::Second => "SECOND",
-            Self::Minute => "MINUTE",
-            Self::Hour => "HOUR",
-            Self::Day => "DAY",
-            Self::Week => "WEEK",
-            Self::Month => "MONTH",
-            Self::Quarter => "QUARTER",
-            Self::Year => "YEAR",
-            Self::SecondMicrosecond => "SECOND_MICROSECOND",
-            Self::MinuteMicrosecond => "MINUTE_MICROSECOND",
-            Self::MinuteSecond => "MINUTE_SECOND",
-            Self::HourMicrosecond => "HOUR_MICROSECOND",
-            Self::HourSecond => "HOUR_SECOND",
-            Self::HourMinute => "HOUR_MINUTE",
-            Self::DayMicrosecond => "DAY_MICROSECOND",
-            Self::DaySecond => "DAY_SECOND",
-            Self::DayMinute => "DAY_MINUTE",
-            Self::DayHour => "DAY_HOUR",
-            Self::YearMonth => "YEAR_MONTH",
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

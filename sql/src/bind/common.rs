@@ -8,11 +8,11 @@
 use super::compare::Derivation;
 use super::derived::{column_def, derived_def, derived_names, outside_reads, table_def};
 use super::from::{Source, SourceKind};
-use super::query::{Block, Bound, BoundSelect, converted, plain_column};
+use super::query::{Block, Bound, BoundSelect, converted};
 use super::{Binder, LevelKind};
 use crate::ast::{self, QueryBody, SetOp};
 use crate::error::{Error, RecursiveError, Result};
-use crate::plan::{Derived, Node};
+use crate::plan::{Derived, Node, OutputColumn};
 use crate::planner::{JoinTree, is_read_later, node_rows, tree_sources};
 use expr::{Expr, ExprKind};
 use std::sync::Arc;
@@ -255,7 +255,7 @@ impl Binder<'_> {
         let columns: Vec<(String, ColumnType)> = names.iter().cloned().zip(types.iter().cloned()).collect();
         let seed_node = converted(seed.node, &seed.columns, &types);
         seed.node = Node::Recursive { table: store, seed: Box::new(seed_node), steps: nodes, distinct, columns, limit };
-        seed.columns = names.iter().zip(types).map(|(name, ty)| plain_column(name.clone(), ty, true)).collect();
+        seed.columns = names.iter().zip(types).map(|(name, ty)| OutputColumn::new(name.clone(), ty, true)).collect();
         Ok(Some(self.shared(table.name, names, seed, None, Some(store))))
     }
 

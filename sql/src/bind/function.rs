@@ -340,7 +340,7 @@ impl Binder<'_> {
     pub(super) fn date_arithmetic(&mut self, date: &ast::DateArithmetic<'_>) -> Result<Expr> {
         let mut value = self.value(&date.date)?;
         let mut amount = self.value(&date.amount)?;
-        adopt_moment(self.context, &mut value, is_of_days(unit_of(date.unit)));
+        adopt_moment(self.context, &mut value, is_of_days(date.unit));
         if date.unit.name().contains('_') {
             adopt_for_now(self.context, &mut amount, &self.text());
         } else {
@@ -357,13 +357,13 @@ impl Binder<'_> {
         Ok(Expr { kind: ExprKind::Call { function, args }, ty, nullable: true })
     }
 
-    fn unit(&self, unit: ast::IntervalUnit) -> Expr {
+    fn unit(&self, unit: IntervalUnit) -> Expr {
         let name = unit.name();
         let value = Value::Bytes(std::borrow::Cow::Borrowed(name.as_bytes()));
         Expr::literal(value, typing::string(name.len() as u64, CollationId::UTF8MB4_BIN))
     }
 
-    pub(super) fn extract(&mut self, unit: ast::IntervalUnit, arg: &ast::Expr<'_>) -> Result<Expr> {
+    pub(super) fn extract(&mut self, unit: IntervalUnit, arg: &ast::Expr<'_>) -> Result<Expr> {
         let mut arg = self.value(arg)?;
         adopt_for_now(self.context, &mut arg, &ColumnType::new(TypeKind::DateTime { fsp: 6 }));
         self.derivation = Derivation::NUMERIC;
@@ -374,13 +374,13 @@ impl Binder<'_> {
     pub(super) fn unit_call(
         &mut self,
         function: ast::UnitFunction,
-        unit: ast::IntervalUnit,
+        unit: IntervalUnit,
         args: &[ast::Expr<'_>; 2],
     ) -> Result<Expr> {
         let mut first = self.value(&args[0])?;
         let mut second = self.value(&args[1])?;
         if function == ast::UnitFunction::TimestampAdd {
-            adopt_moment(self.context, &mut second, is_of_days(unit_of(unit)));
+            adopt_moment(self.context, &mut second, is_of_days(unit));
             adopt_number(self.context, &mut first, ParamKind::Int);
             first = interval_amount(first, unit);
         }
@@ -412,11 +412,6 @@ impl Binder<'_> {
         };
         self.finish_call(function, args, derivation, derivation)
     }
-}
-
-/// The unit as evaluation knows it.
-fn unit_of(unit: ast::IntervalUnit) -> IntervalUnit {
-    IntervalUnit::parse(unit.name()).expect("both enums have the same units")
 }
 
 /// NULLIF with a TIME or YEAR column converts a literal to the column's type, if it is a value of that type.
@@ -470,8 +465,8 @@ fn leading_number(bytes: &[u8]) -> Option<f64> {
 }
 
 /// The amount of an INTERVAL: hexadecimal literals and ENUM values are numbers for units of one number, else strings.
-fn interval_amount(amount: Expr, unit: ast::IntervalUnit) -> Expr {
-    if unit.name().contains('_') {
+fn interval_amount(amount: Expr, unit: IntervalUnit) -> Expr {
+    if unit.is_compound() {
         return amount;
     }
     let mut amount = bits_as_number(amount);

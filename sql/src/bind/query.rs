@@ -15,7 +15,7 @@ use super::window::WINDOW_SLOT;
 use super::{AliasRule, Binder, BoundWindow, LevelKind, Scope, SelectColumn};
 use crate::ast::{self, Expr as AstExpr, Literal, OrderItem, Query, QueryBody, Select, SelectItem};
 use crate::error::{Clause, Error, NameKind, Result};
-use crate::plan::{BindContext, LimitPlan, LockWait, Locking, Made, Node, OutputColumn, QueryPlan, SortKey};
+use crate::plan::{BindContext, LimitPlan, LockWait, Locking, Node, OutputColumn, QueryPlan, SortKey};
 use crate::planner::{FromBlock, JoinTree};
 use expr::{Aggregate, Class, Expr, ExprKind, class, typing};
 use types::{ColumnType, TypeKind, Value};
@@ -135,7 +135,7 @@ impl BoundSelect {
             }
         }
         for (n, (expr, derivation)) in more.into_iter().enumerate() {
-            self.columns.push(plain_column(String::new(), expr.ty.clone(), expr.nullable));
+            self.columns.push(OutputColumn::new(String::new(), expr.ty.clone(), expr.nullable));
             self.derivations.push(derivation);
             self.project.insert(self.visible + n, expr);
         }
@@ -310,7 +310,7 @@ impl Binder<'_> {
             for row in &mut bound {
                 convert_to(&mut row[n], &ty);
             }
-            columns.push(plain_column(format!("column_{n}"), ty, nullable));
+            columns.push(OutputColumn::new(format!("column_{n}"), ty, nullable));
         }
         Ok(Block { node: Node::Values { rows: bound }, columns, derivations })
     }
@@ -793,30 +793,6 @@ pub(crate) fn column_name(expr: &AstExpr<'_>, alias: Option<&str>, text: &str) -
         }
         (None, AstExpr::Literal(Literal::String(literal))) => String::from_utf8_lossy(literal.bytes).into_owned(),
         _ => text.to_owned(),
-    }
-}
-
-pub(super) fn plain_column(name: String, ty: ColumnType, nullable: bool) -> OutputColumn {
-    OutputColumn {
-        name,
-        ty,
-        nullable,
-        made: Made::Column,
-        characters: None,
-        database: String::new(),
-        table: String::new(),
-        table_alias: String::new(),
-        original_name: String::new(),
-        view: String::new(),
-        through_name: String::new(),
-        primary_key: false,
-        unique_key: false,
-        multiple_key: false,
-        part_of_key: false,
-        auto_increment: false,
-        no_default: false,
-        sets_time: false,
-        sets_time_on_update: false,
     }
 }
 

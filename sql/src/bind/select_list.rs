@@ -1,7 +1,7 @@
 //! The select list: expands `*`, binds expressions, and finds the metadata of each result column.
 
 use super::compare::Derivation;
-use super::query::{column_name, plain_column};
+use super::query::column_name;
 use super::{Binder, SelectColumn, SourceKind};
 use crate::ast::{self, Expr as AstExpr, SelectItem};
 use crate::error::{Error, Result};
@@ -70,7 +70,7 @@ impl Binder<'_> {
             // EXISTS does not read the select list.
             if self.levels.last().is_some_and(|level| level.exists) {
                 let expr = super::literal::integer(1);
-                columns.push(plain_column("1".to_owned(), expr.ty.clone(), expr.nullable));
+                columns.push(OutputColumn::new("1".to_owned(), expr.ty.clone(), expr.nullable));
                 select.push(SelectColumn { name: "1".to_owned(), expr, derivation: Derivation::NUMERIC });
                 return Ok(());
             }
@@ -121,7 +121,7 @@ impl Binder<'_> {
 
     /// The result column of an expression; `through` is the column of a source that was named.
     fn output_column_of(&self, name: String, expr: &Expr, through: Option<(usize, usize)>) -> OutputColumn {
-        let mut output = plain_column(name, expr.ty.clone(), expr.nullable);
+        let mut output = OutputColumn::new(name, expr.ty.clone(), expr.nullable);
         if let Some((named, column)) = through {
             let named = &self.sources[named];
             output.table_alias = named.alias.clone();

@@ -2,7 +2,7 @@
 
 use super::compare::{self, Derivation};
 use super::push::all_take;
-use super::query::{Block, converted, plain_column, slot};
+use super::query::{Block, converted, slot};
 use super::{Binder, LevelKind};
 use crate::ast::{QueryBody, SetOp, SetOperand};
 use crate::error::{Error, Result};
@@ -202,5 +202,5 @@ impl Binder<'_> {
 /// A column of materialized rows.
 fn kept_column(name: String, ty: ColumnType, nullable: bool) -> OutputColumn {
     let characters = super::result_column::kept_characters(&ty);
-    OutputColumn { made: Made::Kept, characters, ..plain_column(name, ty, nullable) }
+    OutputColumn { made: Made::Kept, characters, ..OutputColumn::new(name, ty, nullable) }
 }

@@ -368,7 +368,7 @@ impl Binder<'_> {
         let end = self.bound_over(window, frame.range, &frame.end)?;
         let offset = |bound: &BoundOffset| match bound {
             BoundOffset::Preceding(amount, unit) | BoundOffset::Following(amount, unit) if frame.range => {
-                Some((amount.clone(), unit.and_then(|unit| types::temporal::IntervalUnit::parse(unit.name()))))
+                Some((amount.clone(), *unit))
             }
             _ => None,
         };

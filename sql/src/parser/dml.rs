@@ -174,6 +174,7 @@ impl<'a> Parser<'a> {
     }
 
     /// WHERE, ORDER BY, LIMIT of UPDATE and DELETE.
+    // Three clauses, for two callers that store each in a field of their own.
     #[allow(clippy::type_complexity)]
     fn dml_tail(&mut self) -> Result<(Option<&'a Expr<'a>>, &'a [OrderItem<'a>], Option<Limit<'a>>)> {
         let filter = if self.accept_kw(K::Where) { Some(self.expr_ref()?) } else { None };

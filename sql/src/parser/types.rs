@@ -264,6 +264,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `(p)` as p, `(m,d)` as that.
+    // A width, or digits and decimals: only the callers below take them apart.
     #[allow(clippy::type_complexity)]
     fn float_size(&mut self, column: &str) -> Result<(Option<u64>, Option<(u8, u8)>)> {
         if !self.accept(Token::LeftParen) {
