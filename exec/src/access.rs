@@ -56,7 +56,7 @@ pub(crate) fn ranges<'a>(
     Ok(count)
 }
 
-/// Joins ranges that touch; they are sorted by their low ends. An empty high end is the end of the tree.
+/// Joins ranges that touch. The input is sorted by low ends; an empty high end is the end of the tree.
 fn merge(ranges: &mut [EncodedRange]) -> usize {
     let mut last = 0;
     for next in 1..ranges.len() {
@@ -85,7 +85,7 @@ pub(crate) fn encode_range<'a>(
     encode_range_behind(env, table, index, KeyValues::new(), plan, out)
 }
 
-/// A range of the columns behind the first ones, whose values are known.
+/// A range of the columns that follow the first ones; the values of the first ones are known.
 pub(crate) fn encode_range_behind<'a>(
     env: &Env<'a>,
     table: &Table,
@@ -132,8 +132,8 @@ pub(crate) fn encode_range_behind<'a>(
     Ok(table.encode_range(index, &prefix, low, high, out))
 }
 
-/// A key expression's value as a value of the column's type, and how that compares to the original. `None`: NULL, or nothing the
-/// column could be compared with.
+/// Converts a key expression's value to the column's type, and compares the result with the original. `None`: NULL, or a value the
+/// column cannot be compared with.
 pub(crate) fn key_value<'a>(env: &Env<'a>, expr: &'a Expr, column: &ColumnType) -> Step<Option<(Value<'a>, Ordering)>> {
     let value = env.eval(expr)?;
     if matches!(value, Value::Null) {
@@ -178,7 +178,7 @@ fn integer_key<'a>(env: &Env<'a>, value: &Value<'a>, column: &ColumnType) -> Ste
         _ => None,
     };
     if text.as_ref().is_some_and(|_| coerce::exact_number(value).is_none()) {
-        // What is wrong with it is told once.
+        // A warning about the value is raised once.
         env.as_double(value)?;
     }
     let exact = match value {
@@ -227,7 +227,7 @@ fn datetime_key<'a>(
 
 fn text_key<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, column: &ColumnType) -> Step<Option<(Value<'a>, Ordering)>> {
     if !matches!(value, Value::Bytes(_)) {
-        // Compared as a number: beyond the last member's is the last member.
+        // Compared as a number: a number above the last member's becomes the last member.
         let most = match &column.kind {
             TypeKind::Enum { members } => Some(members.len() as u64),
             TypeKind::Set { members } => Some(u64::MAX >> (64 - members.len().clamp(1, 64))),
@@ -256,7 +256,7 @@ fn text_key<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, column: &Col
     })
 }
 
-/// A number as one from 0 to `most`, and how that compares to it.
+/// Clamps a number to 0..=`most`, and compares the result with the number.
 fn number_key<'a>(env: &Env<'a>, value: &Value<'a>, most: u64) -> Step<Option<(Value<'a>, Ordering)>> {
     if let Some(n) = coerce::plain_integer(value) {
         let held = n.clamp(0, i128::from(most));

@@ -50,10 +50,10 @@ impl Slice {
         Ok(())
     }
 
-    /// Looks at the kill flag and the deadline at once, without a thought of others.
+    /// Checks the kill flag and the deadline now, without yielding to other sessions.
     pub fn check(&self, session: &SessionVars) -> Result<()> {
         session.check_killed()?;
-        // Without a deadline the clock need not be read. Who slept until then may have been woken a little earlier.
+        // Without a deadline the clock is not read. A session that slept until the deadline may wake a little earlier.
         if self.is_cut || self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             Err(Error::QueryTimeout)
         } else {

@@ -1,4 +1,4 @@
-//! What a statement runs with: the worker, the transaction, the session, and what `server` provides from above.
+//! The environment of a statement: the worker, the transaction, the session, and the services of `server`.
 
 use crate::temporary::Temporary;
 use expr::{Error, Result, SessionVars};
@@ -10,7 +10,7 @@ use std::time::Duration;
 use types::Value;
 use types::schema::{TableDef, TriggerEvent};
 
-/// A future that need not move between threads.
+/// A future that stays on its thread.
 pub type LocalFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
 /// Everything one execution of a plan needs. Made by `server` for each statement.
@@ -24,15 +24,15 @@ pub struct ExecContext<'a> {
     pub host: &'a dyn Host,
 }
 
-/// What execution needs of the server around it.
+/// The services that execution takes from the server.
 pub trait Host: expr::Host {
-    /// Completes after `duration`. It is dropped early when the statement is killed; whoever kills a session wakes its task.
+    /// Completes after `duration`. It is dropped early when the statement is killed; a KILL wakes the session's task.
     fn sleep(&self, duration: Duration) -> LocalFuture<'_, ()>;
 
     /// GET_LOCK: `Ok(true)` when taken, `Ok(false)` after the timeout; without a timeout it waits for ever.
     fn get_lock(&self, connection_id: u32, name: &str, timeout: Option<Duration>) -> LocalFuture<'_, Result<bool>>;
 
-    /// Where rows go that a statement's memory has no room for. `None`: such a statement fails.
+    /// Temporary space for rows that do not fit a statement's memory. `None`: a statement that needs it fails.
     fn temporary(&self) -> Option<&Temporary> {
         None
     }
@@ -42,16 +42,16 @@ pub trait Host: expr::Host {
         Box::pin(async { Err(Error::NotSupported("stored functions here".into())) })
     }
 
-    /// Runs the triggers of a table for one row, in the statement's transaction. The columns of the new row that they have changed.
+    /// Runs the triggers of a table for one row, in the statement's transaction. Returns the columns of the new row that they changed.
     fn fire<'c>(&'c self, _fire: Fire<'c>) -> LocalFuture<'c, Result<Vec<(usize, Value<'static>)>>> {
         Box::pin(async { Err(Error::NotSupported("triggers here".into())) })
     }
 
-    /// The rows of a table of the server, as of now; rows may be left out whose columns differ from the texts that `equal` has for
-    /// them. `None`: there is no such table any more.
+    /// The current rows of a table of the server. It may omit rows whose columns differ from the texts that `equal` has for
+    /// them. `None`: the table does not exist any more.
     fn virtual_rows(&self, table: &TableDef, equal: &[(usize, Vec<u8>)]) -> Option<Box<dyn VirtualRows + '_>>;
 
-    /// Changes columns of a row of such a table, where these are settings.
+    /// Changes columns of a row of a table of the server that are settings.
     fn change_settings(&self, table: &TableDef, _row: &[Value<'static>], _changes: &[(usize, Value<'_>)]) -> Result<()> {
         Err(Error::NotSupported(format!("changing settings of {}", table.name)))
     }
@@ -67,10 +67,10 @@ pub struct Call<'c> {
     pub strict: bool,
 }
 
-/// A row that triggers read: a column's value, as expressions see it.
+/// A row that triggers read: returns a column's value, as expressions see it.
 pub type TriggerRow<'c> = &'c dyn Fn(usize) -> Result<Value<'static>>;
 
-/// Triggers that are to be run.
+/// Triggers to run.
 pub struct Fire<'c> {
     pub txn: &'c mut txn::Txn,
     pub session: &'c SessionVars,

@@ -1,4 +1,4 @@
-//! What `table` asks of expressions when definitions change: whether they may stand there, and their values in rows that are written anew.
+//! Expressions in definitions, for `table`: whether they are allowed, and their values in rows that a definition rewrites.
 
 use crate::dml::{RowRules, bind_default, bind_partition};
 use crate::shared::Shared;
@@ -10,7 +10,7 @@ use types::schema::{ColumnDef, RowExpr, TableDef, TableId};
 use types::temporal::TimeZone;
 use types::{ColumnType, SqlMode, Value};
 
-/// Of the session whose statement the definition is.
+/// Of the session that runs the definition.
 #[derive(Clone, Debug)]
 pub struct DefinitionExpressions {
     pub sql_mode: SqlMode,
@@ -74,7 +74,7 @@ impl table::ddl::RowChoice for InPartitions<'_> {
     }
 }
 
-/// Rows of a table that are written anew.
+/// Rows of a table that is rewritten.
 struct Writing<'t> {
     table: &'t Table,
     rules: Option<RowRules>,

@@ -28,13 +28,13 @@ pub struct QueryDone {
     pub rows: u64,
     /// FOUND_ROWS()
     pub found: u64,
-    /// What LAST_INSERT_ID(n) set, for the status packet.
+    /// The value that LAST_INSERT_ID(n) set, for the status packet.
     pub last_insert_id: u64,
 }
 
 /// Runs a query plan and writes its rows to `sink`. Sets FOUND_ROWS() and ROW_COUNT().
 ///
-/// Panics when the plan is not a query. On an error rows may have been sent already.
+/// Panics if the plan is not a query. If it fails, rows may have been sent already.
 pub async fn run_query<S: RowSink>(cx: &mut ExecContext<'_>, prepared: &Prepared, sink: &mut S) -> Result<QueryDone> {
     let Plan::Query(plan) = &*prepared.plan else { panic!("run_query runs queries only") };
     cx.session.last_insert_id_set.set(None);
@@ -50,8 +50,8 @@ pub async fn run_query<S: RowSink>(cx: &mut ExecContext<'_>, prepared: &Prepared
     Ok(QueryDone { rows, found, last_insert_id: cx.session.last_insert_id_set.get().unwrap_or(0) })
 }
 
-/// EXPLAIN ANALYZE: runs what a plan reads, drops the rows, and tells what each operator did. A data change reads the rows of its query or
-/// its join, with their locks, and changes nothing; one of a single table reads nothing either, as in MySQL.
+/// EXPLAIN ANALYZE: runs the reading part of a plan, drops the rows, and reports the measures of each operator. A data change reads the
+/// rows of its query or join, with their locks, and changes nothing; one of a single table reads nothing either, as in MySQL.
 pub async fn measure(cx: &mut ExecContext<'_>, prepared: &Prepared) -> Result<Measures> {
     let registry = Registry::default();
     cx.session.settle_variables();
@@ -113,9 +113,9 @@ pub async fn run_dml(cx: &mut ExecContext<'_>, prepared: &Prepared) -> Result<Dm
     conclude(cx, prepared, result, changes, savepoint).await
 }
 
-/// Runs a LOAD DATA over the bytes of a file, whose text is in `charset`; else as [`run_dml`].
+/// Runs a LOAD DATA over the bytes of a file in `charset`; otherwise like [`run_dml`].
 ///
-/// Panics when the plan is no LOAD DATA.
+/// Panics if the plan is not a LOAD DATA.
 pub async fn run_load(
     cx: &mut ExecContext<'_>,
     prepared: &Prepared,
@@ -135,7 +135,7 @@ pub async fn run_load(
     conclude(cx, prepared, result, changes, savepoint).await
 }
 
-/// Settles what a data change leaves in the session; one that failed is undone.
+/// Stores the results of a data change in the session, or undoes a change that failed.
 async fn conclude(
     cx: &mut ExecContext<'_>,
     prepared: &Prepared,
@@ -146,7 +146,7 @@ async fn conclude(
     cx.session.settle_variables();
     cx.session.clear_kill_query();
     if matches!(*prepared.plan, Plan::Insert(_)) {
-        // SET INSERT_ID is for one statement.
+        // SET INSERT_ID applies to one statement.
         cx.session.insert_id = None;
     }
     match result {
@@ -164,7 +164,7 @@ async fn conclude(
             if let Error::Full { table } = &mut error {
                 *table = changed_table(&prepared.plan).to_owned();
             }
-            // A deadlock's victim is rolled back whole, by the caller.
+            // The caller rolls back the whole transaction of a deadlock's victim.
             if error != Error::Deadlock {
                 changes.forget(cx.worker, prepared);
                 wait::roll_back_statement(cx, savepoint).await?;
@@ -174,7 +174,7 @@ async fn conclude(
     }
 }
 
-/// The name of the table that a data change is for.
+/// The name of the table that a data change writes.
 fn changed_table(plan: &Plan) -> &str {
     match plan {
         Plan::Insert(plan) => &plan.table.name,
@@ -196,7 +196,7 @@ fn locks(plan: &QueryPlan, cx: &ExecContext<'_>) -> Option<SourceLock> {
     }
 }
 
-/// Where a query's rows come from: the usual shapes need no tree of operators.
+/// The source of a query's rows. The usual shapes need no tree of operators.
 #[allow(clippy::large_enum_variant, reason = "it lives on the stack, and a box would be an allocation for each statement")]
 enum Rows<'p> {
     /// One scan under the select list.
@@ -250,7 +250,7 @@ fn write_exprs<S: RowSink>(run: &Run<'_>, slots: &[u8], exprs: &[Expr], columns:
     Ok(())
 }
 
-/// The run of a query with these parts; `lock`: what it locks its rows with; `measures`: of EXPLAIN ANALYZE.
+/// The run of a query with these parts; `lock`: the lock of its rows; `measures`: for EXPLAIN ANALYZE.
 #[inline]
 fn start_run<'a>(
     cx: &'a mut ExecContext<'_>,
@@ -267,7 +267,7 @@ fn start_run<'a>(
     run
 }
 
-/// A plan's operators, and its select list where it has one.
+/// A plan's operators, and its select list if it has one.
 fn tree<'p>(builder: &Builder<'p>, root: &'p Node) -> Rows<'p> {
     match root {
         Node::Project { input, exprs } => Rows::Project(builder.build(input), exprs),
@@ -308,7 +308,7 @@ async fn query<S: RowSink>(
     if let Some(source) = run.sources.first_mut() {
         source.row = std::mem::take(&mut scratch.row);
     }
-    // A LIMIT in the statement counts more than sql_select_limit.
+    // A LIMIT in the statement overrides sql_select_limit.
     let limited = matches!(plan.root, Node::Limit { .. } | Node::Sort { limit: Some(_), .. } | Node::Trim { .. });
     let rows_max = if limited { u64::MAX } else { run.shared.session.select_limit }.min(sink.rows_max());
     let result = pump(&mut rows, &mut run, &plan.columns, sink, rows_max).await;
@@ -323,7 +323,7 @@ async fn query<S: RowSink>(
     let rows = result?;
     let found = match (run.found_rows, limit_of(&plan.root)) {
         (Some(found), _) => found,
-        // Rows that OFFSET passed over were found, too.
+        // Rows that OFFSET skipped also count as found.
         (None, Some(limit)) if limit.offset.is_some() => {
             let passed = match rows {
                 0 => run.passed_over,

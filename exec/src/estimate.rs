@@ -1,7 +1,7 @@
-//! Values that the planner asks for before a statement runs: constants as keys, for statistics and for looks into an index.
+//! Values of constants for the planner, before a statement runs: keys for statistics and for estimates from an index.
 //!
-//! The planner asks only for expressions that read no row and change nothing. What goes wrong with one is told when the statement runs,
-//! not here: then the planner does without.
+//! The planner asks only for expressions that read no row and change nothing. If one fails, the planner does without its value, and the
+//! error is raised when the statement runs.
 
 use crate::access;
 use crate::pause::Step;
@@ -15,12 +15,12 @@ use types::Value;
 /// A session's values for the planner.
 pub struct Constants<'a> {
     pub session: &'a SessionVars,
-    /// Those of the present execution, where they are known.
+    /// The parameters of the current execution, if they are known.
     pub params: &'a [Value<'a>],
 }
 
 impl Constants<'_> {
-    /// A value as the table's statistics have those of the column; `None`: NULL, or none of the column's.
+    /// A value in the form of the column's statistics; `None`: NULL, or not a value of the column.
     pub fn statistics_key(&self, table: &Table, column: usize, value: &Expr) -> Option<Vec<u8>> {
         let part = table::statistics_key(table.def(), column);
         self.with(value, |env, value| {
@@ -30,7 +30,7 @@ impl Constants<'_> {
         })?
     }
 
-    /// A range of an index; an empty one where nothing can lie in it.
+    /// A range of an index; empty if no entry can be in it.
     pub fn range(&self, table: &Table, index: usize, range: &KeyRange) -> Option<Option<EncodedRange>> {
         let exprs = range.prefix.iter().chain(range.low.iter().chain(&range.high).map(|(expr, _)| expr));
         if !exprs.clone().all(|expr| self.are_known(expr)) {
@@ -61,7 +61,7 @@ impl Constants<'_> {
         result
     }
 
-    /// Are the parameters in it there?
+    /// Are the values of its parameters known?
     fn are_known(&self, expr: &Expr) -> bool {
         let missing = |e: &Expr| matches!(e.kind, expr::ExprKind::Param(n) if n >= self.params.len());
         !expr.any(&missing)

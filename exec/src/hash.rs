@@ -7,7 +7,7 @@ use std::hash::BuildHasher;
 #[derive(Default)]
 pub(crate) struct ByteMap {
     table: HashTable<u32>,
-    /// Where each key lies in `arena`, by number.
+    /// The span of each key in `arena`, by number.
     spans: Vec<(u64, u32)>,
     arena: Vec<u8>,
     hasher: DefaultHashBuilder,

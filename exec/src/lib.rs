@@ -2,9 +2,9 @@
 //!
 //! 1. [`Prepared::new`] resolves a bound plan's tables once and picks the way to run it.
 //! 2. [`run_query`] pulls rows through the operators and writes them to a [`RowSink`]; [`run_dml`] changes rows.
-//! 3. Both are the only places that wait: operators and expressions are synchronous, say what to wait for, and are called again.
+//! 3. Operators and expressions are synchronous: to wait, they return what to wait for, and are called again. Drivers and changes of rows wait.
 //!
-//! This crate knows nothing of packets, sockets, accounts or syntax.
+//! This crate does not know packets, sockets, accounts or syntax.
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![forbid(unsafe_code)]
 

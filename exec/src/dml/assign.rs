@@ -1,7 +1,7 @@
-//! SET col = expr, ...: of UPDATE and of ON DUPLICATE KEY UPDATE.
+//! `SET col = expr, ...` of UPDATE and of ON DUPLICATE KEY UPDATE.
 //!
-//! Assignments are evaluated from left to right; a later one sees what an earlier one has set, as MySQL does in statements on one
-//! table. Where none reads a column assigned before it, all are evaluated over the old row, without copies.
+//! Assignments are evaluated from left to right; a later one sees the values of earlier ones, as in MySQL for statements on one
+//! table. If no assignment reads a column that was assigned before it, all are evaluated over the old row, without copies.
 
 use super::defaults::{self, Default};
 use super::triggers::{ChangedRow, Triggers};
@@ -16,21 +16,21 @@ use types::json::Json;
 use types::schema::TableDef;
 use types::{TypeKind, Value};
 
-/// The assignments of a statement, made ready.
+/// The prepared assignments of a statement.
 pub(super) struct Assigner<'p> {
     def: &'p Arc<TableDef>,
     assignments: &'p [Assignment],
     /// Some assignment reads a column that an earlier one sets.
     sequential: bool,
-    /// Of assignments of DEFAULT, by assignment.
+    /// The values of assignments of DEFAULT, by assignment.
     defaults: Vec<Option<Default>>,
     /// ON UPDATE CURRENT_TIMESTAMP columns that are not assigned.
     touched: Vec<usize>,
     /// Generated columns, which change with others.
     computed: Vec<usize>,
-    /// What is NOT NULL may be NULL until triggers have run.
+    /// A NOT NULL column may be NULL until triggers have run.
     defers_nulls: bool,
-    /// A row whose documents become equal ones, and nothing else, stays as it is.
+    /// A change of JSON documents to equal documents, and of nothing else, leaves the row unchanged.
     compares_documents: bool,
 }
 
@@ -62,8 +62,8 @@ impl<'p> Assigner<'p> {
         })
     }
 
-    /// `unread` are the assigned columns that the statement does not read by itself. As in MySQL, documents are compared as values where
-    /// all columns that are assigned are read, or read anyway for an ON UPDATE column; else by their bytes.
+    /// `unread`: the assigned columns that the statement does not read otherwise. As in MySQL, documents are compared as values if
+    /// all assigned columns are read by the statement or for an ON UPDATE column, and by their bytes otherwise.
     pub fn with_rules(mut self, rules: Option<&RowRules>, unread: &[usize]) -> Self {
         self.computed.extend(rules.into_iter().flat_map(RowRules::computed_columns));
         if self.assignments.iter().any(|a| self.is_document(a.column)) {
@@ -77,13 +77,13 @@ impl<'p> Assigner<'p> {
         matches!(self.def.columns[column].ty.kind, TypeKind::Json)
     }
 
-    /// For rows whose BEFORE triggers may give them other values, where there are some.
+    /// Prepares for BEFORE triggers, if there are any: they may change the values.
     pub fn with_triggers(mut self, triggers: Option<&Triggers<'_>>) -> Self {
         self.defers_nulls = triggers.is_some_and(|triggers| triggers.before);
         self
     }
 
-    /// For rows of a join: the values are all evaluated over the rows as they were found.
+    /// For rows of a join: all values are evaluated over the rows before any change.
     pub fn over_join(def: &'p Arc<TableDef>, assignments: &'p [Assignment]) -> Result<Self> {
         Ok(Self { sequential: false, ..Self::new(def, assignments)? })
     }
@@ -109,7 +109,7 @@ impl<'p> Assigner<'p> {
         Ok(())
     }
 
-    /// What is evaluated for an assignment: its expression, or that of the column's default.
+    /// The expression that an assignment evaluates: its own, or the column's default.
     fn expr(&self, n: usize) -> Option<&Expr> {
         match (&self.assignments[n].value, &self.defaults[n]) {
             (Some(expr), _) => Some(expr),
@@ -118,7 +118,7 @@ impl<'p> Assigner<'p> {
         }
     }
 
-    /// The values come out converted already.
+    /// The values in `raw` are already converted.
     fn evaluate_in_sequence<'e>(&'e self, env: &Env<'e>, row: u64, raw: &mut Vec<Value<'e>>) -> Step<()> {
         let mut set: Vec<(usize, Value<'static>)> = Vec::with_capacity(self.assignments.len());
         for (n, assignment) in self.assignments.iter().enumerate() {
@@ -137,7 +137,7 @@ impl<'p> Assigner<'p> {
             set.retain(|(column, _)| *column != assignment.column);
             set.push((assignment.column, value));
         }
-        // Of two assignments to one column the last counts.
+        // If a column is assigned twice, the last assignment counts.
         for (n, assignment) in self.assignments.iter().enumerate() {
             if let Some(at) = set.iter().position(|(column, _)| *column == assignment.column) {
                 raw[n] = set[at].1.clone();
@@ -166,7 +166,7 @@ impl<'p> Assigner<'p> {
         }
     }
 
-    /// Converts what `evaluate` gave and keeps the columns that differ from the row. Empty: the row stays as it is.
+    /// Converts the values of `evaluate` and keeps the columns that differ from the row. Empty: the row does not change.
     pub fn changes<'v>(
         &'v self,
         shared: &Shared<'_>,
@@ -176,11 +176,11 @@ impl<'p> Assigner<'p> {
         changes: &mut ColumnChanges<'v>,
     ) -> Result<()> {
         let stored_row = source.row.row(source.stored_table());
-        // A value that lies outside of the row and was not read counts as different.
+        // A value that is stored outside the row and was not read counts as different.
         self.changes_of(shared, |column| stored_row.get(column).ok(), raw, row, changes)
     }
 
-    /// As `changes`, of a row of which `old` tells the values.
+    /// As `changes`, for a row whose values `old` returns.
     #[inline]
     pub fn changes_of<'v, 'o>(
         &'v self,
@@ -212,8 +212,8 @@ impl<'p> Assigner<'p> {
         Ok(())
     }
 
-    /// Adds what the changes of a row make of its generated columns, and judges the row that comes of it. What changes nothing is
-    /// forgotten, and what IGNORE leaves out.
+    /// Computes the generated columns of a changed row, and checks the row. A change that sets an equal value is dropped, and so are
+    /// all changes of a row that IGNORE leaves out.
     pub fn settle(
         &self,
         shared: &Shared<'_>,
@@ -227,7 +227,7 @@ impl<'p> Assigner<'p> {
         }
         if self.compares_documents && !changes.is_empty() {
             let row = source.row.row(source.stored_table());
-            // Whether an ON UPDATE column changes was not known before generated columns were computed.
+            // An ON UPDATE column changes only if another column does, generated ones included.
             let is_touched = |column: &usize| !self.computed.is_empty() && self.touched.contains(column);
             let others: ColumnChanges<'_> =
                 changes.iter().filter(|(c, _)| !is_touched(c)).map(|(c, value)| (*c, value.borrowed())).collect();
@@ -238,7 +238,7 @@ impl<'p> Assigner<'p> {
         Ok(())
     }
 
-    /// Are all the changes documents that are equal to those in their place?
+    /// Does every change replace a document by an equal one?
     fn are_equal_documents<'o>(&self, old: impl Fn(usize) -> Option<Value<'o>>, changes: &ColumnChanges<'_>) -> bool {
         changes.iter().all(|(column, new)| {
             self.is_document(*column)
@@ -253,7 +253,7 @@ impl<'p> Assigner<'p> {
     }
 }
 
-/// Is a value stored as the other one is? The zeros of doubles are two.
+/// Are both values stored alike? A double has two zeros.
 pub(super) fn is_stored_alike(old: &Value<'_>, new: &Value<'_>) -> bool {
     match (old, new) {
         (Value::Double(old), Value::Double(new)) => old.to_bits() == new.to_bits(),

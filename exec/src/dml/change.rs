@@ -1,10 +1,10 @@
 //! UPDATE and DELETE over a join.
 //!
-//! 1. The join runs to its end. Of each target's row that it gives, the first time, the clustered key is noted and, for an UPDATE, the
-//!    assigned values, all of them over the rows as they are found. The rows are locked as they are read.
+//! 1. The join runs to its end. When it returns a target's row for the first time, the clustered key is noted and, for an UPDATE, the
+//!    assigned values, which are evaluated over the rows as found. The rows are locked as they are read.
 //! 2. The rows are changed, target by target, in the order in which they were found.
 //!
-//! Rows that memory has no room for are sorted by their keys, by way of tapes, so that of each the first is found; these, by number.
+//! Rows that do not fit memory go to a temporary file. They are sorted by key, which finds the first of each, and then by number.
 
 use super::assign::{Assigner, ColumnChanges};
 use super::common::{changed_number, duplicate, new_row, reread_source, start_run, subquery_lock, update_info};
@@ -29,7 +29,7 @@ use table::{Progress, Table, WriteRow};
 use types::Value;
 use types::schema::TriggerEvent;
 
-/// The rows of one target that are to be changed.
+/// The rows of one target to change.
 struct Rows<'p> {
     target: &'p ChangeTarget,
     table: &'p Table,
@@ -37,25 +37,25 @@ struct Rows<'p> {
     judge: Option<&'p ViewJudge>,
     /// The rows' clustered keys, numbered as they were found.
     keys: ByteMap,
-    /// The assigned values of each row, packed, and what `judge` reads beside it.
+    /// The assigned values of each row, packed, and the values of other tables that `judge` reads.
     values: Vec<u8>,
     starts: Vec<usize>,
     charged: usize,
-    /// Those that memory has no room for: found later than the others.
+    /// Rows that do not fit memory; they were found after the others.
     later: Option<Box<Later>>,
-    /// Rows that have been given out to be changed.
+    /// The number of rows that `next` has returned.
     given: usize,
 }
 
-/// Rows by way of tapes.
+/// Rows in a temporary file.
 #[derive(Default)]
 struct Later {
-    /// By clustered key: number and values, also of rows that were found before.
+    /// Sorted by clustered key: number and values. A row may occur several times.
     found: Sorter,
     count: u64,
-    /// The last row's key, of those in `found`.
+    /// The key of the previous row of `found`.
     last: Option<Vec<u8>>,
-    /// By number: the key's length, the key, the values.
+    /// Sorted by number: the key's length, the key, the values.
     first: Sorter,
 }
 
@@ -70,7 +70,7 @@ impl Later {
         self.count += 1;
     }
 
-    /// All rows have been found: keeps the first of each.
+    /// Called after the last row: keeps the first occurrence of each row.
     fn finish(&mut self, run: &mut Run<'_>) -> Step<bool> {
         self.found.finish(run)?;
         loop {
@@ -187,7 +187,7 @@ struct How<'p> {
 }
 
 impl<'p> Rows<'p> {
-    /// Notes the target's current row, if it has one that is new.
+    /// Notes the target's current row, unless there is none or it is known.
     fn note(&mut self, run: &mut Run<'p>) -> Step<()> {
         let source = &run.sources[self.target.source];
         if source.state == SourceState::Null || self.keys.find(source.row.key()).is_some() {
@@ -231,7 +231,7 @@ impl<'p> Rows<'p> {
         Ok(())
     }
 
-    /// Moves to the next row that is to be changed.
+    /// Moves to the next row to change.
     async fn next(&mut self, run: &mut Run<'p>) -> Result<bool> {
         if self.given < self.starts.len() {
             self.given += 1;
@@ -242,7 +242,7 @@ impl<'p> Rows<'p> {
         run.advance(|run| later.first.next(run)).await
     }
 
-    /// Its clustered key and the values for it.
+    /// The current row's clustered key and its values.
     fn current(&self) -> (&[u8], &[u8]) {
         let number = self.given - 1;
         match (self.starts.get(number), &self.later) {
@@ -252,7 +252,7 @@ impl<'p> Rows<'p> {
         }
     }
 
-    /// Changes the rows; returns how many are different now.
+    /// Changes the rows; returns how many differ from before.
     async fn update(
         &mut self,
         run: &mut Run<'p>,

@@ -1,5 +1,5 @@
-//! The rows a statement will change, as a list of their keys: for ORDER BY, and where changing rows would disturb the scan.
-//! The rows are locked as they are found, so they are still the ones to change when their turn comes.
+//! A list of the keys of the rows that a statement will change: for ORDER BY, and if changing rows would disturb the scan.
+//! The rows are locked as they are found, so that they still satisfy the condition when they are changed.
 
 use crate::operator::{ScanOperator, SourceLock};
 use crate::pause::Step;
@@ -11,11 +11,11 @@ use sql::plan::{Scan, SortKey};
 use table::Table;
 use txn::{LockMode, WaitPolicy};
 
-/// Clustered keys in the order in which the rows are to be changed.
+/// Clustered keys in the order of the changes.
 pub(super) struct RowKeys(Sorter);
 
 impl RowKeys {
-    /// Runs the scan to its end, or up to `rows_max` rows where no order is asked for.
+    /// Runs the scan to its end, or up to `rows_max` rows without ORDER BY.
     pub async fn collect<'p>(
         run: &mut Run<'p>,
         scan: &'p Scan,
@@ -52,7 +52,7 @@ impl RowKeys {
         Ok(Self(keys))
     }
 
-    /// Moves to the next key; false behind the last one.
+    /// Moves to the next key; `false` after the last one.
     pub async fn next(&mut self, run: &mut Run<'_>) -> Result<bool> {
         run.advance(|run| self.0.next(run)).await
     }

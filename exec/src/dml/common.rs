@@ -1,4 +1,4 @@
-//! What statements that change rows have in common: how they run, what they answer, the message about a duplicate.
+//! Common parts of statements that change rows: how they run, their answers, the message about a duplicate.
 
 use super::assign::ColumnChanges;
 use super::done::{ChangeInfo, DmlDone};
@@ -17,10 +17,10 @@ use table::{RowRead, Table};
 use txn::{LockMode, Txn, WaitPolicy};
 use types::Value;
 
-/// MySQL cuts the key in the message about a duplicate after so many bytes.
+/// MySQL cuts the key in the message about a duplicate after this number of bytes.
 const DUPLICATE_TEXT_BYTES_MAX: usize = 64;
 
-/// What an UPDATE answers.
+/// The answer of an UPDATE.
 pub(super) fn updated(session: &SessionVars, matched: u64, changed: u64) -> DmlDone {
     DmlDone {
         affected: if session.client_found_rows { matched } else { changed },
@@ -46,7 +46,7 @@ pub(super) fn start_run<'a>(cx: &'a mut ExecContext<'_>, prepared: &'a Prepared,
     run
 }
 
-/// What the subqueries of a data change read stays so until it is committed, where the isolation level promises that.
+/// The lock that subqueries of a data change take: at isolation levels with repeatable reads, the rows stay unchanged until commit.
 pub(crate) fn subquery_lock(txn: &Txn) -> Option<SourceLock> {
     txn.locks_gaps().then_some(SourceLock::Lock(LockMode::Share, WaitPolicy::Wait))
 }
@@ -63,12 +63,12 @@ pub(super) async fn limit_of<'a>(run: &mut Run<'a>, plan: Option<&'a LimitPlan>)
     }
 }
 
-/// Reads a collected row, which this transaction has locked, again. `false`: an earlier change of this statement has removed it.
+/// Reads a collected row again; this transaction has locked it. `false`: an earlier change of this statement has removed it.
 pub(super) async fn reread(run: &mut Run<'_>, table: &Table, key: &[u8], wanted: &[bool]) -> Result<bool> {
     reread_source(run, 0, table, key, wanted).await
 }
 
-/// As [`reread`], of any source.
+/// As [`reread`], for any source.
 pub(super) async fn reread_source(run: &mut Run<'_>, source: usize, table: &Table, key: &[u8], wanted: &[bool]) -> Result<bool> {
     if let Err(pause) = run.tick() {
         run.resolve(pause).await?;
@@ -88,14 +88,14 @@ pub(super) async fn reread_source(run: &mut Run<'_>, source: usize, table: &Tabl
     }
 }
 
-/// The whole row as it would have become, for the message about a duplicate.
+/// The whole row with its changes, for the message about a duplicate.
 pub(super) fn new_row<'v>(table: &'v Table, old: &'v table::RowBuf, changes: &'v [(usize, Value<'_>)]) -> Result<Vec<Value<'v>>> {
     let row = old.row(table);
     let columns = table.def().columns.len();
     Ok((0..columns)
         .map(|column| match changes.iter().find(|(c, _)| *c == column) {
             Some((_, value)) => value.borrowed(),
-            // Columns outside of the row are not in unique keys that could be printed.
+            // Columns that are stored outside the row are in no unique key that a message prints.
             None => row.get(column).unwrap_or(Value::Null),
         })
         .collect())
@@ -118,7 +118,7 @@ pub(super) fn duplicate(table: &Table, index: usize, values: &[Value<'_>]) -> Er
     Error::DuplicateEntry { value, key: format!("{}.{}", def.name, def.indexes[index].name) }
 }
 
-/// Strict mode holds for this statement: problems are errors.
+/// Is the statement in strict mode, where problems are errors?
 pub(super) fn is_strict(session: &SessionVars, ignore: bool) -> bool {
     session.sql_mode.strict && !ignore
 }
@@ -127,7 +127,7 @@ pub(super) fn update_info(session: &SessionVars, matched: u64, changed: u64) -> 
     ChangeInfo::Updated { matched, changed, warnings: session.warnings.borrow().count() }
 }
 
-/// The number that changed columns give a table's AUTO_INCREMENT column; zero and negative numbers do not count.
+/// The new number of a table's AUTO_INCREMENT column, if it changes; zero and negative numbers do not count.
 pub(super) fn changed_number(table: &Table, changes: &ColumnChanges<'_>) -> Option<u64> {
     let (_, value) = changes.iter().find(|(column, _)| table.def().columns[*column].auto_increment)?;
     u64::try_from(expr::coerce::plain_integer(value)?).ok().filter(|n| *n > 0)

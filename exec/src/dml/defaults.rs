@@ -1,4 +1,4 @@
-//! Column defaults, made into values once for each plan.
+//! Column defaults, converted to values once for each plan.
 
 use super::store;
 use expr::{Class, Error, Expr, Result, Shared, class};
@@ -7,10 +7,10 @@ use types::schema::{ColumnDef, ColumnDefault, TableDef};
 use types::temporal::TimeZone;
 use types::{DateTime, TypeKind, Value, convert};
 
-/// What a column gets when the statement gives it nothing.
+/// The value of a column that the statement does not set.
 pub(crate) enum Default {
     Value(Value<'static>),
-    /// A TIMESTAMP's literal: what moment it means depends on the session's zone.
+    /// A TIMESTAMP's literal: its moment depends on the session's time zone.
     Text(String),
     Now,
     /// DEFAULT (expression): computed when the rest of the row is known (`rules`).
@@ -31,7 +31,7 @@ pub(crate) fn of_column(def: &Arc<TableDef>, number: usize) -> Result<Default> {
         ColumnDefault::Literal(Some(text)) if matches!(column.ty.kind, TypeKind::Timestamp { .. }) => Default::Text(text.clone()),
         ColumnDefault::Literal(Some(text)) => Default::Value(literal(&TimeZone::Utc, text, column)?),
         ColumnDefault::None if column.nullable || column.auto_increment => Default::Value(Value::Null),
-        // An ENUM that cannot be NULL has its first member for a default.
+        // The default of an ENUM that cannot be NULL is its first member.
         ColumnDefault::None if matches!(column.ty.kind, TypeKind::Enum { .. }) => {
             Default::Value(store::implicit_default(&column.ty))
         }
@@ -46,7 +46,7 @@ fn literal(zone: &TimeZone, text: &str, column: &ColumnDef) -> Result<Value<'sta
     column.default_value_in(text, &context).ok_or_else(wrong)
 }
 
-/// The value of a default for one row. `tell`: warn when there is none.
+/// The value of a default for one row. `tell`: warn if there is no default.
 pub(super) fn value<'d>(shared: &Shared<'_>, default: &'d Default, column: &ColumnDef, tell: bool) -> Result<Value<'d>> {
     match default {
         Default::Value(value) => Ok(value.borrowed()),

@@ -1,4 +1,4 @@
-//! What a data change tells of itself when it has ended.
+//! The summary of a data change.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub struct DmlDone {
     pub info: ChangeInfo,
 }
 
-/// What is said in words of a data change; printed for a client only.
+/// The text that a data change sends to the client; it is formatted only if a client reads it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ChangeInfo {
     #[default]

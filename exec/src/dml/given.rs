@@ -1,6 +1,6 @@
 //! Rows of INSERT ... VALUES whose expressions read columns of their own row: `INSERT INTO t (a, b) VALUES (1, a + 1)`.
 //!
-//! Values are evaluated from left to right. A column reads as what the row was given before, as it is stored, and else as its
+//! Values are evaluated from left to right. A column reads as the value given before, in its stored form, or otherwise as its
 //! default; an AUTO_INCREMENT column reads as 0 until it is given.
 
 use super::defaults::{self, Default};
@@ -14,9 +14,9 @@ use types::Value;
 
 /// A row in the making.
 pub(super) struct GivenRow {
-    /// Each column as it is stored.
+    /// The stored value of each column.
     row: Vec<(usize, Value<'static>)>,
-    /// What the statement gives, as expressions see it. DEFAULT is NULL.
+    /// The statement's values, as expressions see them. DEFAULT is NULL.
     pub values: Vec<Value<'static>>,
 }
 
@@ -35,7 +35,7 @@ impl GivenRow {
         Ok(Self { row, values: Vec::new() })
     }
 
-    /// Evaluates the next of the given values, over the row as it is by now. Source 0 of `env` is the table.
+    /// Evaluates the next of the given values, over the row so far. Source 0 of `env` is the table.
     pub fn take(&mut self, env: &Env<'_>, table: &Table, expr: Option<&Expr>, number: usize, row_number: u64) -> Step<()> {
         let Some(expr) = expr else {
             self.values.push(Value::Null);

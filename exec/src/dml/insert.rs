@@ -117,20 +117,20 @@ impl<'g> Given<'g> {
     }
 }
 
-/// What is known of the AUTO_INCREMENT column.
+/// The state of the AUTO_INCREMENT column.
 struct AutoIncrement {
     column: usize,
     /// The highest number the column can hold.
     max: u64,
     /// The number of the statement's next row, 0 before the first; used only while it is below `end`.
     next: u64,
-    /// Where the reserved numbers end.
+    /// The end of the reserved numbers.
     end: u64,
-    /// How often numbers were reserved: without a known number of rows each time twice as many, as InnoDB does.
+    /// The number of reservations. If the number of rows is unknown, each reserves twice as many numbers as the last, as in InnoDB.
     reservations: u32,
 }
 
-/// The most numbers reserved at once for rows of unknown number.
+/// The most numbers that one reservation takes if the number of rows is unknown.
 const RESERVED_MAX: u64 = 65_535;
 
 /// Rows on their way into a table.
@@ -140,17 +140,17 @@ pub(super) struct Inserting<'p> {
     shape: &'p InsertShape,
     assigner: Option<Assigner<'p>>,
     triggers: Option<Box<InsertTriggers<'p>>>,
-    /// WITH CHECK OPTION that needs more than the row. There are no other tables of the view beside it: their columns are NULL.
+    /// WITH CHECK OPTION that needs more than the row. The columns of the view's other tables are NULL.
     judge: Option<&'p ViewJudge>,
-    /// What ON DUPLICATE KEY UPDATE reads of the query's row, beside the values that are inserted.
+    /// The columns of the query's row that only ON DUPLICATE KEY UPDATE reads.
     beside: Vec<Value<'static>>,
-    /// Of subqueries in ON DUPLICATE KEY UPDATE.
+    /// The tables of subqueries in ON DUPLICATE KEY UPDATE.
     duplicate_sources: &'p [Option<Arc<Table>>],
     auto: Option<AutoIncrement>,
     pub checker: Option<Checker<'p>>,
     changes: &'p mut Changes,
     progress: Progress,
-    /// The row in the way of one that is inserted.
+    /// The existing row that has the same key as the new one.
     existing: RowBuf,
     single_row: bool,
     /// Rows of a VALUES list.
@@ -213,7 +213,7 @@ impl<'p> Inserting<'p> {
         scratch.row = self.existing;
     }
 
-    /// Inserts rows of VALUES whose expressions hold subqueries. The rows are computed as if none had been inserted.
+    /// Inserts rows of VALUES with subqueries. The subqueries do not see the rows that the statement inserts.
     async fn rows_with_subqueries(
         &mut self,
         writer: &mut Writer<'_, '_>,
@@ -253,7 +253,7 @@ impl<'p> Inserting<'p> {
         Ok(())
     }
 
-    /// The values of a row whose expressions read columns of the row, and have subqueries.
+    /// The values of a row whose expressions read columns of the row and contain subqueries.
     async fn given_row(&self, run: &mut Run<'p>, exprs: &'p [Option<Expr>]) -> Result<Vec<Value<'static>>> {
         let mut given = GivenRow::new(&run.shared, self.table, &self.shape.defaults)?;
         for (expr, &column) in exprs.iter().zip(&self.plan.columns) {
@@ -265,7 +265,7 @@ impl<'p> Inserting<'p> {
         Ok(given.values)
     }
 
-    /// Inserts the rows of a query; what FOUND_ROWS() says of it.
+    /// Inserts the rows of a query; returns the value of FOUND_ROWS().
     async fn query(&mut self, writer: &mut Writer<'_, '_>, prepared: &Prepared, query: &QueryPlan) -> Result<u64> {
         let mut reads_target = false;
         for root in prepared.plan.roots() {
@@ -274,7 +274,7 @@ impl<'p> Inserting<'p> {
         let sources = sources_of(&prepared.sources);
         let Writer { worker, txn, shared } = writer;
         let own = shared.alike();
-        // What the new rows are made of stays so until they are committed, where the isolation level promises that.
+        // At isolation levels with repeatable reads, the rows that the query reads stay unchanged until commit.
         let lock = subquery_lock(txn);
         let mut run = Run::new(worker, txn, own, sources, Slice::until(None));
         run.set_parts(&query.parts, &prepared.sources, lock);
@@ -311,7 +311,7 @@ impl<'p> Inserting<'p> {
         Ok(run.found_rows.unwrap_or(found))
     }
 
-    /// Keeps what ON DUPLICATE KEY UPDATE reads of a query's row.
+    /// Keeps the columns of a query's row that ON DUPLICATE KEY UPDATE reads.
     fn note_beside(&mut self, raw: &[Value<'_>]) {
         self.beside.clear();
         self.beside.extend(raw[self.plan.columns.len()..].iter().map(|value| value.borrowed().into_owned()));
@@ -349,14 +349,14 @@ impl<'p> Inserting<'p> {
         self.finish_row(writer, &mut values, generated).await
     }
 
-    /// Gives a row its generated number.
+    /// Generates a row's number.
     async fn number_row(&mut self, worker: &Worker, shared: &Shared<'_>, values: &mut [Value<'_>]) -> Result<u64> {
         let (session, row) = (shared.session, self.row_number);
         let mut number = self.generate(worker, session).await?;
         let auto = self.auto.as_mut().expect("a generated number has a column");
         let column = &self.table.def().columns[auto.column];
         if number > auto.max {
-            // The step leads over the end of the column's range.
+            // The next step exceeds the column's range.
             let error = Error::ColumnOutOfRange { column: column.name.clone(), row };
             if shared.is_strict() {
                 return Err(error);
@@ -373,19 +373,19 @@ impl<'p> Inserting<'p> {
         Ok(number)
     }
 
-    /// What triggers must know of the row.
+    /// The description of the row for triggers.
     fn new_row(&self, generate: bool) -> NewRow<'p> {
         let auto = self.auto.as_ref().map(|auto| auto.column);
         NewRow { auto, generate, shape: self.shape, number: self.row_number, strict: self.single_row && !self.plan.ignore }
     }
 
-    /// Another row begins; its number.
+    /// Starts the next row; returns its number.
     pub fn begin_row(&mut self) -> u64 {
         self.row_number += 1;
         self.row_number
     }
 
-    /// Inserts a row that has all its values, as they are stored; a number is generated where the column asks for one.
+    /// Inserts a row whose values are complete and in stored form; generates its number if the AUTO_INCREMENT column asks for one.
     pub async fn complete(&mut self, writer: &mut Writer<'_, '_>, values: &mut [Value<'_>]) -> Result<()> {
         let mut generate = self.auto.as_ref().is_some_and(|auto| asks_for_number(&values[auto.column], writer.shared.session));
         if let Some(triggers) = &self.triggers {
@@ -399,7 +399,7 @@ impl<'p> Inserting<'p> {
         self.finish_row(writer, values, generated).await
     }
 
-    /// Computes what a definition computes of the row, judges it, and inserts it.
+    /// Computes the row's generated columns, checks its conditions, and inserts it.
     async fn finish_row(&mut self, writer: &mut Writer<'_, '_>, values: &mut [Value<'_>], generated: Option<u64>) -> Result<()> {
         let shared = writer.shared;
         let mut held = match &self.shape.rules {
@@ -411,7 +411,7 @@ impl<'p> Inserting<'p> {
             held = Box::pin(judge.judge(writer, values, &[])).await;
         }
         if let Err(error) = held {
-            // IGNORE leaves out what a CHECK forbids.
+            // IGNORE leaves out a row that a CHECK forbids.
             if !self.plan.ignore || !error.refuses_row() {
                 return Err(error);
             }
@@ -422,7 +422,7 @@ impl<'p> Inserting<'p> {
         self.put(writer, values, generated).await
     }
 
-    /// BEFORE triggers may still give the row what it must have.
+    /// May BEFORE triggers still set columns that must not be NULL?
     fn defers_nulls(&self) -> bool {
         self.triggers.as_ref().is_some_and(|triggers| triggers.insert.as_ref().is_some_and(|insert| insert.before))
     }
@@ -438,7 +438,7 @@ impl<'p> Inserting<'p> {
         values.resize(columns.len(), Value::Null);
         let is_auto = |column: usize| self.auto.as_ref().is_some_and(|a| a.column == column);
         let mut generate = self.auto.as_ref().is_some_and(|a| self.shape.given[a.column].is_none());
-        // Given values first, in the order of the statement's columns: so do the warnings come.
+        // Given values come first, in the order of the statement's columns, and so do their warnings.
         for (place, number) in self.plan.columns.iter().enumerate() {
             let column = &columns[*number];
             let value = match given.ty(place, column) {
@@ -459,7 +459,7 @@ impl<'p> Inserting<'p> {
         for (number, column) in columns.iter().enumerate() {
             let is_deferred = self.defers_nulls() && matches!(defaults[number], Default::Missing);
             if self.shape.given[number].is_none() && !is_auto(number) && !is_deferred {
-                // A missing default is told once.
+                // The warning about a missing default is raised once.
                 values[number] = defaults::value(shared, &defaults[number], column, self.row_number == 1)?;
             }
         }
@@ -504,7 +504,7 @@ impl<'p> Inserting<'p> {
         Ok(number)
     }
 
-    /// The row in whose place another one is gets no number: the next row has it.
+    /// A row that was not inserted gives its number back: the next row gets it.
     fn give_back(&mut self, session: &SessionVars, generated: Option<u64>) {
         if let (Some(number), Some(auto)) = (generated, &mut self.auto)
             && auto.next == next_of_sequence(number, session)
@@ -513,7 +513,7 @@ impl<'p> Inserting<'p> {
         }
     }
 
-    /// Inserts a complete row, and deals with the one in its way.
+    /// Inserts a complete row; replaces, updates, skips or reports a duplicate.
     async fn put(&mut self, writer: &mut Writer<'_, '_>, values: &[Value<'_>], generated: Option<u64>) -> Result<()> {
         let session = writer.shared.session;
         loop {
@@ -534,7 +534,7 @@ impl<'p> Inserting<'p> {
                     return Ok(());
                 }
             };
-            // A generated number comes again only where the column's range has ended: REPLACE must not take the row that has it.
+            // A generated number repeats only at the end of the column's range: REPLACE must not replace the row that has it.
             let is_used_up = self.plan.replace && generated.is_some() && self.table.auto_increment_index() == Some(index);
             let plain = self.assigner.is_none() && !self.plan.replace;
             let existing = &mut self.existing;
@@ -557,7 +557,7 @@ impl<'p> Inserting<'p> {
             if self.plan.replace {
                 let delete = self.triggers.as_ref().and_then(|triggers| triggers.delete.as_ref());
                 if delete.is_none() && self.is_last_unique(index) && self.is_same(values) {
-                    // The row is there as it would be put: MySQL updates it in place, and counts it once.
+                    // An equal row exists: MySQL updates it in place, and counts it once.
                     break;
                 }
                 if let Some(triggers) = delete {
@@ -595,18 +595,18 @@ impl<'p> Inserting<'p> {
         Ok(())
     }
 
-    /// Can no key behind this one be in the way?
+    /// Is this the last unique key, so that no later one can have a duplicate?
     fn is_last_unique(&self, index: usize) -> bool {
         self.table.def().indexes[index + 1..].iter().all(|index| !matches!(index.kind, IndexKind::Primary | IndexKind::Unique))
     }
 
-    /// Is the row in the way the same as the new one?
+    /// Is the existing row equal to the new one?
     fn is_same(&self, values: &[Value<'_>]) -> bool {
         let row = self.existing.row(self.table);
         values.iter().enumerate().all(|(column, value)| row.get(column).is_ok_and(|old| is_stored_alike(&old, value)))
     }
 
-    /// After an insert: remembers the generated number, or lets the counter know of an explicit one.
+    /// After an insert: remembers the generated number, or raises the counter above an explicit one.
     async fn note_number(
         &mut self,
         worker: &Worker,
@@ -648,7 +648,7 @@ impl<'p> Inserting<'p> {
         }
         let row = std::mem::take(&mut self.existing);
         let mut source = [Source { table: Some(self.table), state: SourceState::Stored, row, ..Source::default() }];
-        // VALUES(col) shows what the statement gave, TIMESTAMP in the session's zone.
+        // VALUES(col) is the statement's value; a TIMESTAMP is in the session's time zone.
         let shown: Vec<Value<'_>> = values
             .iter()
             .zip(&self.table.def().columns)
@@ -694,7 +694,7 @@ impl<'p> Inserting<'p> {
                 Some(checker) => checker.update(writer, old, &changes, progress, self.changes).await?,
             };
             match outcome {
-                // A foreign key forbids it: left as it is, by IGNORE.
+                // A foreign key forbids it, and IGNORE leaves the row as it is.
                 None => {
                     self.touched += 1;
                     refused = true;
@@ -737,7 +737,7 @@ impl<'p> Inserting<'p> {
         Ok(done)
     }
 
-    /// The values of ON DUPLICATE KEY UPDATE with subqueries, for the row that is in the way.
+    /// The values of ON DUPLICATE KEY UPDATE with subqueries, for the existing row.
     async fn assigned_with_subqueries(
         &self,
         writer: &mut Writer<'_, '_>,
@@ -746,7 +746,7 @@ impl<'p> Inserting<'p> {
     ) -> Result<(Vec<Value<'static>>, RowBuf)> {
         let assigner = self.assigner.as_ref().expect("called for ON DUPLICATE KEY UPDATE");
         let Writer { worker, txn, shared } = writer;
-        // What the row has told so far stays told, though it is evaluated again.
+        // Warnings that the row has raised so far stay, although it is evaluated again.
         shared.row_done();
         let mut sources = sources_of(self.duplicate_sources);
         (sources[0].state, sources[0].row) = (SourceState::Stored, row);
@@ -775,7 +775,7 @@ impl<'p> Inserting<'p> {
         if let Some(number) = self.first_generated {
             shared.session.last_insert_id.set(number);
         }
-        // As MySQL counts them: without rows that have no parent.
+        // As in MySQL, rows that have no parent do not count.
         let records = self.row_number - self.left_out;
         let (deleted, skipped) = (self.replaced, records - self.inserted);
         let warnings = shared.session.warnings.borrow().count();
@@ -814,7 +814,7 @@ impl<'p> Inserting<'p> {
     }
 }
 
-/// Does such a value of the AUTO_INCREMENT column mean the next number?
+/// Does this value of the AUTO_INCREMENT column ask for the next number?
 pub(super) fn asks_for_number(value: &Value<'_>, session: &SessionVars) -> bool {
     value.is_null() || coerce::is_zero(value) && !session.sql_mode.no_auto_value_on_zero
 }
@@ -829,14 +829,14 @@ fn offset_of(session: &SessionVars) -> u64 {
     if offset > step { 0 } else { offset % step }
 }
 
-/// The number of the sequence that follows `number`; the highest of all where there is none.
+/// The number of the sequence after `number`; the highest number if there is none.
 fn next_of_sequence(number: u64, session: &SessionVars) -> u64 {
     let step = step_of(session);
     let Some(next) = number.checked_add(1) else { return u64::MAX };
     next.saturating_add((offset_of(session) + step - next % step) % step)
 }
 
-/// The last number of the sequence that is not above `max`; `max` itself where there is none.
+/// The last number of the sequence that is at most `max`; `max` itself if there is none.
 fn last_of_sequence(max: u64, session: &SessionVars) -> u64 {
     let (step, offset) = (step_of(session), offset_of(session));
     if max < offset { max } else { max - (max - offset) % step }

@@ -1,9 +1,9 @@
-//! LOAD DATA: rows are cut out of a file, and inserted as those of INSERT are.
+//! LOAD DATA: splits a file into rows, and inserts them as INSERT does.
 //!
-//! For each row: 1. the columns' defaults; 2. the fields, converted, in their order; 3. the values of SET, each over the row as it is by
-//! then; 4. AUTO_INCREMENT, and the insert, as in `insert`.
+//! For each row: 1. the columns' defaults; 2. the converted fields, in their order; 3. the values of SET, each evaluated over the row so
+//! far; 4. AUTO_INCREMENT and the insert, as in `insert`.
 //!
-//! A field's text may be in another character set than the column's: it becomes UTF-8 on the way, unless the column holds bytes.
+//! The file may be in another character set than the column: fields are converted to UTF-8, unless the column contains bytes.
 
 use super::common::{is_strict, subquery_lock};
 use super::defaults::{self, Default};
@@ -108,7 +108,7 @@ pub(crate) async fn load(
     Ok(done)
 }
 
-/// What all rows of a file share.
+/// The parameters that all rows of a file share.
 struct Loading<'p> {
     file: &'p LoadPlan,
     columns: &'p [ColumnDef],
@@ -131,7 +131,7 @@ impl<'p> Loading<'p> {
         Splitter::new(&self.file.format, self.charset, self.file.targets.len(), widths)
     }
 
-    /// The row's values so far: what no field gives is a default.
+    /// Makes a row of defaults, for the columns that no field sets.
     fn values<'r>(&self, shared: &Shared<'_>, row: &'r Row, number: u64) -> Result<Values<'r>>
     where
         'p: 'r,
@@ -139,7 +139,7 @@ impl<'p> Loading<'p> {
         let mut values = Vec::with_capacity(self.columns.len());
         for (column, default) in self.columns.iter().zip(self.defaults) {
             let value = match default {
-                // Nobody is told of a default that is missing.
+                // A missing default raises no warning.
                 Default::Missing => store::implicit_default(&column.ty),
                 _ if column.auto_increment => store::implicit_default(&column.ty),
                 _ => defaults::value(shared, default, column, false)?,
@@ -192,7 +192,7 @@ impl<'p> Loading<'p> {
         };
         match text {
             Cow::Borrowed(text) => {
-                // What is converted may be a part of the text, so it is borrowed for as long as that.
+                // The converted value may be a part of the text, so it is borrowed as long as the text.
                 let value = Value::Bytes(Cow::Borrowed(text));
                 Ok(match store::convert(shared, &value, from, column, number)? {
                     Value::Bytes(stored) => Value::Bytes(lengthen(stored, text)),
@@ -216,7 +216,7 @@ impl<'p> Loading<'p> {
         Ok(())
     }
 
-    /// The value of an assignment over the row as it is by now.
+    /// The value of an assignment, evaluated over the row so far.
     fn assigned(
         &self,
         env: &Env<'_>,
@@ -253,7 +253,7 @@ impl<'p> Loading<'p> {
     }
 }
 
-/// The part of `text` that a value is; a copy where it is none.
+/// The part of `text` that equals the value; a copy if it is no part of it.
 fn lengthen<'r>(stored: Cow<'_, [u8]>, text: &'r [u8]) -> Cow<'r, [u8]> {
     match stored {
         Cow::Borrowed(part) if text.starts_with(part) => Cow::Borrowed(&text[..part.len()]),
@@ -261,7 +261,7 @@ fn lengthen<'r>(stored: Cow<'_, [u8]>, text: &'r [u8]) -> Cow<'r, [u8]> {
     }
 }
 
-/// The type of text in a character set.
+/// The type of a text in this character set.
 fn text_type(charset: Charset) -> ColumnType {
     let collation = match charset {
         Charset::Binary => return ColumnType::new(TypeKind::Blob(LobSize::Long)),

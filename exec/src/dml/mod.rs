@@ -1,14 +1,14 @@
 //! Statements that change rows: INSERT, REPLACE, UPDATE, DELETE.
 //!
-//! D1: a statement is atomic: `run_dml` takes a savepoint before and comes back to it on an error.
-//! D2: no row is changed that was not read at its current version (`RowBuf::seen`); when it changed meanwhile, it is read and judged
+//! D1: a statement is atomic: `run_dml` takes a savepoint before it and returns to it on an error.
+//! D2: a row is changed only after it was read at its current version (`RowBuf::seen`); if it changed meanwhile, it is read and checked
 //!     again.
-//! D3: a row is changed once by a statement: where the change moves rows in the index that is being read, or an order is asked for,
+//! D3: a statement changes a row once: if changes move rows in the index that is being read, or with ORDER BY,
 //!     the rows' keys are collected first.
-//! D4: values written are converted by `types::convert::store`, once.
-//! D5: rows are written through `foreign` where the table has foreign keys that the statement concerns.
-//! D6: a row is completed and judged by its table's `rules` before it is written.
-//! D7: the table's `triggers` run around each row that is written, but for those that foreign keys' actions write.
+//! D4: a written value is converted once, by `types::convert::store`.
+//! D5: rows are written through `foreign` if the statement affects foreign keys of the table.
+//! D6: the table's `rules` complete and check a row before it is written.
+//! D7: the table's `triggers` run for each row that is written, except for rows that actions of foreign keys write.
 
 mod assign;
 mod change;
@@ -47,14 +47,14 @@ pub(crate) use view_check::ViewJudge;
 use crate::prepared::Prepared;
 use txn::Worker;
 
-/// What a statement has done to the number of rows: taken back when it is undone. It does not hold the table, whose count of owners is
+/// A statement's changes of the number of rows, which are reverted if it is undone. It does not own the table, because the count of owners is
 /// shared by all workers.
 #[derive(Default)]
 pub(crate) struct Changes {
     rows: i64,
-    /// Of statements over several tables: by source.
+    /// For statements over several tables: by source.
     by_source: Vec<(usize, i64)>,
-    /// What foreign keys have done: by node of the plan's keys.
+    /// The changes by actions of foreign keys: by node of the plan's keys.
     cascaded: Vec<(usize, i64)>,
 }
 
@@ -78,7 +78,7 @@ impl Changes {
         }
     }
 
-    /// What foreign keys have done since they had done `before` is undone.
+    /// Reverts the changes that foreign keys have made since `before`.
     fn forget_cascaded(&mut self, worker: &Worker, keys: &ForeignKeys, before: Vec<(usize, i64)>) {
         for (node, rows) in &self.cascaded {
             let kept = before.iter().find(|(n, _)| n == node).map_or(0, |(_, rows)| *rows);
@@ -87,7 +87,7 @@ impl Changes {
         self.cascaded = before;
     }
 
-    /// The statement is rolled back.
+    /// Reverts all counts: the statement is rolled back.
     pub fn forget(&mut self, worker: &Worker, prepared: &Prepared) {
         if let Some(keys) = &prepared.foreign_keys {
             self.forget_cascaded(worker, keys, Vec::new());

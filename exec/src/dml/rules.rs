@@ -1,15 +1,15 @@
-//! What a row is asked for and what is computed of it when it is written: generated columns, default expressions, CHECKs, its partition.
+//! Checks and computations for a row that is written: generated columns, default expressions, CHECKs, its partition.
 //!
-//! The expressions are bound once for each plan that writes the table. They read one row, as source 0: its columns as they will be
-//! stored, which stand in the overlay.
+//! The expressions are bound once for each plan that writes the table. They read one row, as source 0: its columns in stored form, which
+//! are in the overlay.
 //!
-//! R1: columns are computed in the order of the table: a generated column reads generated columns before it only, and a default
-//!     reads columns whose value is there before its own (`sql::check_row_exprs`).
-//! R2: a CHECK that is NULL holds.
-//! R3: nothing in them waits (`sql::row_expr`).
-//! R4: a condition of WITH CHECK OPTION that is NULL does not hold.
-//! R5: a row lies in one of the partitions that the statement names, or in any where it names none. HASH and KEY take every row, so
-//!     without names there is nothing to judge.
+//! R1: columns are computed in the order of the table: a generated column reads only generated columns before it, and a default
+//!     reads only columns that are computed before it (`sql::check_row_exprs`).
+//! R2: a CHECK that is NULL is satisfied.
+//! R3: the expressions never wait (`sql::row_expr`).
+//! R4: a condition of WITH CHECK OPTION that is NULL is not satisfied.
+//! R5: a row must be in one of the partitions that the statement names, if it names any. HASH and KEY accept every row, so
+//!     without names there is nothing to check.
 
 use super::assign::reads;
 use super::defaults::Default;
@@ -28,10 +28,10 @@ use types::schema::{ColumnDefault, RowExpr, TableDef};
 /// The rules of one table.
 #[derive(Debug)]
 pub(crate) struct RowRules {
-    /// R1; hidden columns behind the others, by name.
+    /// R1; hidden columns come last, by name.
     generated: Vec<Generated>,
     checks: Vec<Check>,
-    /// WITH CHECK OPTION of the view that the statement writes through, where that reads the row alone (see `view_check`).
+    /// WITH CHECK OPTION of the view that the statement writes through, if the condition reads only the row (see `view_check`).
     view: Option<Box<ViewCheck>>,
     partition: Option<PartitionRule>,
 }
@@ -41,9 +41,9 @@ pub(crate) struct RowRules {
 struct PartitionRule {
     /// The number of the row's partition.
     number: Expr,
-    /// The partitions that are named.
+    /// The partitions that the statement names.
     named: Option<Vec<usize>>,
-    /// The columns that decide.
+    /// The columns that determine the partition.
     columns: Vec<usize>,
 }
 
@@ -64,7 +64,7 @@ struct Check {
 }
 
 impl RowRules {
-    /// `None` where neither the table nor the view has any.
+    /// `None` if neither the table nor the view has rules.
     pub fn of(def: &Arc<TableDef>, view: Option<&ViewCheck>, partitions: Option<&[usize]>) -> Result<Option<RowRules>> {
         let view = view.filter(|view| view.is_plain());
         if !def.has_row_rules() && view.is_none() {
@@ -96,7 +96,7 @@ impl RowRules {
         Ok(())
     }
 
-    /// Fills in the generated columns of a new row, and judges it.
+    /// Computes the generated columns of a new row, and checks the row.
     pub fn complete(&self, shared: &Shared<'_>, table: &Table, values: &mut [Value<'_>], row: u64) -> Result<()> {
         self.compute(shared, table, values, row)?;
         let source = Source { table: Some(table), ..Source::default() };
@@ -116,7 +116,7 @@ impl RowRules {
         }
     }
 
-    /// Adds to the changes of the row in `source` what they make of its generated columns, and judges the row that comes of it.
+    /// Adds the new values of generated columns to the changes of the row in `source`, and checks the changed row.
     pub fn changed(
         &self,
         shared: &Shared<'_>,
@@ -137,7 +137,7 @@ impl RowRules {
         }
     }
 
-    /// Adds to the changes of the row in `source` what they make of its generated columns.
+    /// Adds the new values of generated columns to the changes of the row in `source`.
     pub fn compute_changed(
         &self,
         shared: &Shared<'_>,
@@ -153,7 +153,7 @@ impl RowRules {
                 stored(shared, &settled(env.eval(&of.expr))?, &of.expr, table, of.column, row)
             })?;
             let is_same = source.row.row(table).get(of.column).is_ok_and(|old| old == value);
-            // It may have been computed before, of what triggers have changed since.
+            // It may have been computed before; triggers may have changed columns since.
             changes.retain(|(changed, _)| *changed != of.column);
             if !is_same {
                 changes.push((of.column, value));
@@ -162,20 +162,20 @@ impl RowRules {
         Ok(())
     }
 
-    /// Does something that is computed or judged of a changed row read the column?
+    /// Does a computation or check of a changed row read the column?
     pub fn reads(&self, column: usize) -> bool {
         let computed = self.generated.iter().any(|of| reads(&of.expr, column));
         computed || self.checks.iter().any(|check| check.columns.contains(&column))
     }
 
-    /// The columns that any change may change with it.
+    /// The columns that may change with any other.
     pub fn computed_columns(&self) -> impl Iterator<Item = usize> + '_ {
         self.generated.iter().map(|of| of.column)
     }
 }
 
 impl Generated {
-    /// What goes wrong with the value of a hidden column is told of its index.
+    /// An error about a hidden column names its index.
     fn told<T>(&self, shared: &Shared<'_>, row: u64, compute: impl FnOnce() -> Result<T>) -> Result<T> {
         let Some(index) = &self.index else { return compute() };
         let before = shared.session.warnings.borrow().count();
@@ -195,7 +195,7 @@ impl PartitionRule {
     fn of(def: &Arc<TableDef>, named: Option<&[usize]>) -> Result<Option<Self>> {
         let Some(partitioning) = def.partitioning.as_deref() else { return Ok(None) };
         let number = bind_partition(def)?;
-        // Where every number has a partition, only computing the number can fail.
+        // If every number has a partition, only computing the number can fail.
         let is_plain = |call: &PartitionCall| call.args.iter().all(|arg| matches!(arg.kind, ExprKind::Column { .. }));
         let cannot_fail = matches!(&number.kind, ExprKind::Partition(call) if is_plain(call));
         if named.is_none() && partitioning.by.takes_all() && cannot_fail {
@@ -219,7 +219,7 @@ impl PartitionRule {
         Err(Error::Partition(error))
     }
 
-    /// The value that has no partition, as messages have it.
+    /// The value that has no partition, as messages print it.
     fn value_text(&self, env: &Env<'_>) -> Result<String> {
         let ExprKind::Partition(call) = &self.number.kind else { unreachable!("bound as such") };
         if call.function.definition().by.expr().is_none() {
@@ -241,7 +241,7 @@ pub(crate) fn bind_partition(def: &Arc<TableDef>) -> Result<Expr> {
     sql::bind_partition(def).map_err(wrong)
 }
 
-/// The number of the partition of a whole row; `None`: it has none.
+/// The partition's number for a whole row; `None`: there is no partition for it.
 pub(crate) fn partition_of(shared: &Shared<'_>, table: &Table, values: &[Value<'_>], number: &Expr) -> Result<Option<usize>> {
     let source = Source { table: Some(table), ..Source::default() };
     let overlay = whole(values);
@@ -263,7 +263,7 @@ impl Check {
     }
 }
 
-/// As [`RowRules::changed`], where there are rules and the row changes. `false`: IGNORE leaves the row as it is, with a warning.
+/// As [`RowRules::changed`], if there are rules and the row changes. `false`: IGNORE leaves the row as it is, with a warning.
 #[inline]
 pub(super) fn hold(
     rules: Option<&RowRules>,
@@ -284,7 +284,7 @@ pub(super) fn hold(
     }
 }
 
-/// Fills in the default expressions of columns that a new row was given nothing for.
+/// Computes the default expressions of columns that a new row does not set.
 pub(super) fn fill_defaults(
     shared: &Shared<'_>,
     table: &Table,
@@ -318,7 +318,7 @@ fn bind(def: &Arc<TableDef>, expr: &RowExpr) -> Result<Expr> {
     sql::bind_row_expr(&expr.text, def).map_err(wrong)
 }
 
-/// The value of an expression over a whole row, as the column stores it.
+/// The value of an expression over a whole row, in the column's stored form.
 pub(crate) fn computed(
     shared: &Shared<'_>,
     table: &Table,

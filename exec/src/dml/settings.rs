@@ -1,7 +1,7 @@
 //! UPDATE of a table of the server whose rows are settings (`performance_schema.setup_consumers`).
 //!
-//! The rows are made once; each that the conditions find is given to the host with what changes of it. They belong to no transaction: what
-//! is set stays so when the statement fails later, or is rolled back.
+//! The rows are made once; each that satisfies the conditions goes to the host with its changes. They belong to no transaction: a
+//! change stays even if the statement fails later or is rolled back.
 
 use super::assign::{Assigner, ColumnChanges};
 use super::common::{start_run, updated};

@@ -1,4 +1,4 @@
-//! Conversion of values for columns, with the column's name and the row's number in what goes wrong.
+//! Conversion of values for columns. Errors name the column and the row's number.
 
 use conditions::Condition;
 use expr::{Class, Error, Result, SessionVars, Shared, class, coerce};
@@ -6,7 +6,7 @@ use types::convert::{self, Problem, Severity, Warnings};
 use types::schema::ColumnDef;
 use types::{ColumnType, Date, DateTime, Decimal, Time, TypeKind, Value};
 
-/// Converts a value (not NULL) to what the column stores.
+/// Converts a value (not NULL) to the column's stored form.
 pub(super) fn convert<'v>(
     shared: &Shared<'_>,
     value: &'v Value<'_>,
@@ -17,7 +17,7 @@ pub(super) fn convert<'v>(
     convert_to(shared.session, shared.is_strict(), value, from, &column.ty, &column.name, row)
 }
 
-/// As [`convert`], to a type under a name.
+/// As [`convert`], for a type and a name instead of a column.
 #[inline]
 pub(crate) fn convert_to<'v>(
     session: &SessionVars,
@@ -43,7 +43,7 @@ pub(crate) fn convert_to<'v>(
     stored.map_err(|problem| column_error(problem, name, row))
 }
 
-/// What a NULL becomes in a column that cannot hold it: an error where `strict`, else the type's own default and a warning.
+/// The value for a NULL in a NOT NULL column: an error if `strict`, otherwise the type's own default and a warning.
 pub(super) fn not_null<'v>(shared: &Shared<'_>, column: &ColumnDef, strict: bool) -> Result<Value<'v>> {
     let error = Error::ColumnCannotBeNull { column: column.name.clone() };
     if strict {
@@ -51,7 +51,7 @@ pub(super) fn not_null<'v>(shared: &Shared<'_>, column: &ColumnDef, strict: bool
     }
     shared.session.warn(error);
     Ok(match column.ty.kind {
-        // Number 0, which is no member.
+        // Number 0, which stands for no member.
         TypeKind::Enum { .. } => types::row::enum_value(&column.ty, 0).expect("0 is the wrong value of every ENUM").into_owned(),
         _ => implicit_default(&column.ty),
     })
@@ -76,7 +76,7 @@ pub(super) fn implicit_default<'v>(ty: &ColumnType) -> Value<'v> {
     }
 }
 
-/// The error that a problem with a value for a column is.
+/// Makes the error for a problem with a column's value.
 #[cold]
 pub fn column_error(problem: Problem, column: &str, row: u64) -> Error {
     let column = column.to_owned();

@@ -1,8 +1,8 @@
-//! Triggers: what a data change does around each row of a table that has some.
+//! Triggers: how a data change runs them before and after each row.
 //!
-//! T1: a row that is changed or deleted is locked, at the version that was read, before its BEFORE triggers run: so they run once for it.
-//! T2: what is NOT NULL may be NULL until the BEFORE triggers have run.
-//! T3: a table without triggers for the event has no [`Triggers`]: its statements look for them once.
+//! T1: a row that is changed or deleted is locked at the version that was read before its BEFORE triggers run, so they run once for it.
+//! T2: a NOT NULL column may be NULL until the BEFORE triggers have run.
+//! T3: a table without triggers for the event has no [`Triggers`], so its statements pay one check.
 
 use super::assign::ColumnChanges;
 use super::defaults::{self, Default};
@@ -29,7 +29,7 @@ pub(super) struct Triggers<'p> {
     pub after: bool,
 }
 
-/// The triggers of an INSERT, and of what it does to rows in its way.
+/// The triggers of an INSERT, and of its changes of existing rows.
 pub(super) struct InsertTriggers<'p> {
     pub insert: Option<Triggers<'p>>,
     /// ON DUPLICATE KEY UPDATE
@@ -38,7 +38,7 @@ pub(super) struct InsertTriggers<'p> {
     pub delete: Option<Triggers<'p>>,
 }
 
-/// What is known of a new row beside its values.
+/// The properties of a new row that its values do not show.
 pub(super) struct NewRow<'p> {
     /// The AUTO_INCREMENT column.
     pub auto: Option<usize>,
@@ -47,7 +47,7 @@ pub(super) struct NewRow<'p> {
     pub shape: &'p InsertShape,
     /// From 1.
     pub number: u64,
-    /// NULL where there must be a value is an error, whatever the mode.
+    /// NULL in a NOT NULL column is an error in every SQL mode.
     pub strict: bool,
 }
 
@@ -64,7 +64,7 @@ impl<'p> InsertTriggers<'p> {
         }))
     }
 
-    /// Lets the triggers change a new row, before it has its number; does it get a generated one then?
+    /// Lets the triggers change a new row before its number is generated. Returns whether a number is to be generated.
     pub async fn before_insert(&self, writer: &mut Writer<'_, '_>, row: NewRow<'_>, values: &mut [Value<'_>]) -> Result<bool> {
         let Some(triggers) = self.insert.as_ref().filter(|triggers| triggers.before) else { return Ok(row.generate) };
         let (table, shared) = (triggers.table, writer.shared);
@@ -120,7 +120,7 @@ impl<'p> Triggers<'p> {
         (before || after).then_some(Self { table, event, before, after })
     }
 
-    /// T1. Reads what of the row lies outside of it, too. `false`: it is not the current version any more.
+    /// T1. Also reads the row's large values. `false`: the row is not the current version any more.
     pub async fn lock(&self, writer: &mut Writer<'_, '_>, row: &mut RowBuf) -> Result<bool> {
         let Writer { worker, txn, shared } = writer;
         let session = shared.session;
@@ -236,7 +236,7 @@ fn shown(shared: &Shared<'_>, column: &ColumnDef, value: &Value<'_>) -> Value<'s
     }
 }
 
-/// What a trigger has given a column, as it is stored. T2
+/// Converts the value that a trigger assigned to a column. T2
 pub(super) fn to_column(shared: &Shared<'_>, column: &ColumnDef, value: Value<'static>, row: u64) -> Result<Value<'static>> {
     match value {
         Value::Null => Ok(Value::Null),

@@ -1,7 +1,7 @@
 //! UPDATE.
 //!
-//! Rows are changed as the scan finds them, or from a list of keys (D3). Each is evaluated over its current version; one that somebody
-//! else changed between reading and writing goes back to the scan, which reads and judges it again.
+//! Rows are changed as the scan finds them, or from a list of keys (D3). Each is evaluated over its current version; a row that another
+//! transaction changed between reading and writing goes back to the scan, which reads and checks it again.
 
 use super::assign::{Assigner, ColumnChanges};
 use super::collect::RowKeys;
@@ -106,7 +106,7 @@ struct Updating<'p> {
 }
 
 impl Updating<'_> {
-    /// Runs the subqueries that the assigned expressions ask for, so that evaluation finds their values.
+    /// Runs the subqueries of the assigned expressions, so that evaluation finds their values.
     async fn run_subqueries(&self, run: &mut Run<'_>, number: u64) -> Result<()> {
         loop {
             let evaluated = {
@@ -122,7 +122,7 @@ impl Updating<'_> {
         Ok(())
     }
 
-    /// Changes the current row of source 0. `false`: it is not the current version any more. Gives the memory of `values` back.
+    /// Changes the current row of source 0. `false`: it is not the current version any more. Returns the memory of `values`.
     async fn row(
         &mut self,
         run: &mut Run<'_>,
@@ -169,7 +169,7 @@ impl Updating<'_> {
                 Some(checker) => checker.update(&mut writer, old, &changes, progress, counts).await?,
             };
             match outcome {
-                // A foreign key forbids it: left as it is, by IGNORE.
+                // A foreign key forbids it, and IGNORE leaves the row as it is.
                 None => {
                     self.matched += 1;
                     refused = true;
@@ -211,7 +211,7 @@ impl Updating<'_> {
         drop(changes);
         let values = recycle(raw);
         if unchanged {
-            // It matches, so it is locked like one that is changed.
+            // An unchanged row matches, so it is locked like a changed one.
             let row = &mut sources[0].row;
             let (seen, mode) = (row.seen(), LockMode::Exclusive);
             let there = engine!(shared.session, self.table.lock_current(writer.worker, writer.txn, mode, WaitPolicy::Wait, row))?;

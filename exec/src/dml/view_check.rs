@@ -1,7 +1,7 @@
 //! WITH CHECK OPTION of views whose condition reads more than the row: it has subqueries, or reads other tables of the view.
 //!
-//! What the condition runs is a plan of its own (`sql::plan::ViewCheck::parts`), with the row as source 0, and is run for each row that is
-//! written. Conditions over the row alone are judged in `rules`.
+//! The condition has a plan of its own (`sql::plan::ViewCheck::parts`), with the row as source 0. It runs for each row that is
+//! written. Conditions over the row alone are checked in `rules`.
 
 use super::assign::ColumnChanges;
 use super::common::{new_row, subquery_lock};
@@ -17,7 +17,7 @@ use table::{RowBuf, Table};
 use types::Value;
 use types::schema::TableId;
 
-/// A condition, and the tables that it reads by its own sources.
+/// A condition, and the tables of its sources.
 pub(crate) struct ViewJudge {
     pub target: TableId,
     pub check: ViewCheck,
@@ -26,13 +26,13 @@ pub(crate) struct ViewJudge {
 }
 
 impl ViewJudge {
-    /// Judges a whole row as it will be stored, beside what the statement has joined with it.
+    /// Checks a whole row in stored form, with the values of the tables that the statement has joined.
     ///
     /// # Errors
-    /// 1369, also where the condition is NULL.
+    /// 1369 if the condition is false or NULL.
     pub async fn judge(&self, writer: &mut Writer<'_, '_>, row: &[Value<'_>], joined: &[Value<'_>]) -> Result<()> {
         let Writer { worker, txn, shared } = writer;
-        // What the row has told so far stays told, though the condition is evaluated again.
+        // Warnings that the row has raised so far stay, although the condition is evaluated again.
         shared.row_done();
         let sources = sources_of(&self.tables);
         let own = shared.alike();
@@ -54,7 +54,7 @@ impl ViewJudge {
         }
     }
 
-    /// As [`Self::judge`], of what changes make of a row. `ignore`: where that is not right, nothing is changed, with a warning.
+    /// As [`Self::judge`], for a row and its changes. `ignore`: if the check fails, the row does not change, with a warning.
     pub async fn judge_changed(
         &self,
         writer: &mut Writer<'_, '_>,

@@ -1,4 +1,4 @@
-//! What a change of rows passes down: the worker, the transaction, and what the statement shares.
+//! The parameters of every function that writes rows: the worker, the transaction, and the statement's shared state.
 
 use crate::clock::Slice;
 use crate::run::Run;
@@ -6,7 +6,7 @@ use crate::shared::Shared;
 use crate::source::Sources;
 use txn::{Txn, Worker};
 
-/// Who writes, and for whom.
+/// Where rows are written: by this worker, in this transaction, for this statement.
 pub(crate) struct Writer<'w, 's> {
     pub worker: &'w Worker,
     pub txn: &'w mut Txn,

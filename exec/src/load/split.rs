@@ -4,10 +4,11 @@
 //! row with separators   [anything] starting  field terminated field terminated ... field  line end
 //! row of fixed widths   [anything] starting  as many bytes as the columns have             line end
 //! ```
-//! A field that begins with the enclosing byte ends with it, if a separator follows; doubled, it stands for itself. The escaping byte
-//! takes the meaning from the next one, or gives it one: `\n`, `\0`, `\N`.
+//! A field that begins with the enclosing byte ends with it, if a separator follows; doubled, it stands for itself. The escape byte
+//! removes the meaning of the next byte, or gives it one: `
+//! `, `\0`, `\N`.
 //!
-//! S1: a call that needs more bytes has changed nothing but the row, so it can be repeated.
+//! S1: a call that needs more bytes has changed only the row, so it can be repeated.
 //! S2: with `last`, a call never asks for more.
 
 use sql::plan::FileFormat;
@@ -22,7 +23,7 @@ pub enum Split {
     End,
     /// The bytes end within the row.
     More,
-    /// A byte begins no character: the field up to there.
+    /// A byte is not the start of a character: the field up to this byte.
     Invalid(Vec<u8>),
 }
 
@@ -31,7 +32,7 @@ pub enum Split {
 pub struct Row {
     bytes: Vec<u8>,
     fields: Vec<FieldAt>,
-    /// The line has more than the fields that were asked for.
+    /// The line has more fields than were asked for.
     pub has_more: bool,
 }
 
@@ -68,7 +69,7 @@ impl Row {
 /// The bytes end here, and more of them may come.
 struct Short;
 
-/// Why a row ends before it is whole.
+/// The reason for a row that is not complete.
 enum Stop {
     Short,
     Invalid(Vec<u8>),
@@ -80,7 +81,7 @@ impl From<Short> for Stop {
     }
 }
 
-/// What follows the field that was read last.
+/// The separator after the last field.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Behind {
     Field,
@@ -89,19 +90,19 @@ enum Behind {
     Nothing,
 }
 
-/// What the bytes mean.
+/// The format of the file.
 pub struct Splitter {
     format: FileFormat,
     charset: Charset,
     /// The widths of fixed fields; empty with separators.
     widths: Vec<usize>,
     fields: usize,
-    /// Bytes that do not simply belong to a field.
+    /// Bytes with a special meaning.
     special: [bool; 256],
 }
 
 impl Splitter {
-    /// For rows of `fields` fields; where the format is of fixed widths, `widths` are theirs.
+    /// For rows of `fields` fields; `widths`: their widths in a format of fixed widths.
     pub fn new(format: &FileFormat, charset: Charset, fields: usize, widths: Vec<usize>) -> Self {
         let mut format = format.clone();
         if format.fields_terminated == format.lines_terminated {
@@ -118,12 +119,12 @@ impl Splitter {
         Self { format, charset, widths, fields, special }
     }
 
-    /// Do lines have an end of their own?
+    /// Does the format have a line end?
     pub fn has_line_end(&self) -> bool {
         !self.format.lines_terminated.is_empty()
     }
 
-    /// Cuts the first row, and says how many bytes it took. `last`: nothing follows the bytes.
+    /// Cuts the first row, and returns the number of its bytes. `last`: nothing follows the bytes.
     pub fn row(&self, bytes: &[u8], last: bool, row: &mut Row) -> (Split, usize) {
         row.clear();
         let mut cursor = Cursor { bytes, at: 0, last };
@@ -136,7 +137,7 @@ impl Splitter {
         (split, cursor.at)
     }
 
-    /// Skips a line, whatever is in it.
+    /// Skips a line, without looking at its fields.
     pub fn skip_line(&self, bytes: &[u8], last: bool) -> (Split, usize) {
         let mut cursor = Cursor { bytes, at: 0, last };
         let split = match self.rest_of_line(&mut cursor) {
@@ -156,13 +157,13 @@ impl Splitter {
             return Ok(false);
         }
         if behind == Behind::Field && self.has_line_end() {
-            // What follows the last line's fields is no matter, if no line ends there.
+            // Bytes after the last line's fields do not matter if no line end follows.
             row.has_more = self.rest_of_line(cursor)?.unwrap_or(false);
         }
         Ok(true)
     }
 
-    /// Skips what stands before a line's start; `false`: there is none.
+    /// Skips bytes up to the prefix of a line; `false`: no prefix follows.
     fn find_start(&self, cursor: &mut Cursor<'_>) -> Result<bool, Short> {
         let Some((&first, rest)) = self.format.lines_starting.split_first() else { return Ok(true) };
         loop {
@@ -187,7 +188,7 @@ impl Splitter {
         let Some(first) = cursor.next()? else { return Ok(Behind::Nothing) };
         let quote = self.format.enclosed.filter(|quote| *quote == first);
         match quote {
-            // It belongs to the field if nothing encloses it at its end.
+            // The byte belongs to the field if the field does not end with it.
             Some(quote) => row.bytes.push(quote),
             None => cursor.at -= 1,
         }
@@ -199,7 +200,7 @@ impl Splitter {
                 return Ok(Behind::Line);
             };
             if Some(byte) == self.format.escaped {
-                // Where the same byte encloses, it only escapes itself.
+                // If the same byte also encloses fields, it escapes only itself.
                 let next = cursor.next()?;
                 match next {
                     None => {
@@ -255,7 +256,7 @@ impl Splitter {
         }
     }
 
-    /// Takes one character; of one that is broken only its first byte.
+    /// Takes one character; of an invalid one only the first byte.
     fn character(&self, cursor: &mut Cursor<'_>, row: &mut Row, start: usize) -> Result<(), Stop> {
         let rest = &cursor.bytes[cursor.at..];
         let length = match self.character_length(rest[0]) {
@@ -266,7 +267,7 @@ impl Splitter {
             if !cursor.last {
                 return Err(Stop::Short);
             }
-            // What the file ends within is not taken.
+            // A character that the end of the file cuts is not taken.
             cursor.at = cursor.bytes.len();
             return Ok(());
         }
@@ -276,7 +277,7 @@ impl Splitter {
         Ok(())
     }
 
-    /// The bytes of a character by its first one; 0: no character begins so.
+    /// The length of a character by its first byte; 0: no character starts with this byte.
     fn character_length(&self, first: u8) -> usize {
         match (self.charset, first) {
             (Charset::Latin1 | Charset::Ascii | Charset::Binary, _) | (_, 0..=0x7f) => 1,
@@ -287,7 +288,7 @@ impl Splitter {
         }
     }
 
-    /// Does a character of several bytes begin so?
+    /// Does a character of several bytes start with this byte?
     fn is_lead(&self, byte: u8) -> bool {
         self.character_length(byte) != 1
     }
@@ -331,7 +332,7 @@ impl Splitter {
         Ok(behind)
     }
 
-    /// Goes behind the end of the line, and says whether anything stood before it; `None`: the file ends first.
+    /// Moves past the end of the line, and returns whether anything stood before it; `None`: the file ends first.
     fn rest_of_line(&self, cursor: &mut Cursor<'_>) -> Result<Option<bool>, Short> {
         let mut any = false;
         loop {
@@ -349,7 +350,7 @@ impl Splitter {
     }
 }
 
-/// What an escaped byte stands for.
+/// The meaning of an escaped byte.
 fn unescape(byte: u8) -> u8 {
     match byte {
         b'n' => b'\n',
@@ -397,7 +398,7 @@ impl Cursor<'_> {
         Ok(true)
     }
 
-    /// Is the byte that was read last the first of this separator, and does the rest of it follow? It is taken then.
+    /// Takes the rest of this separator, if the last byte was its first and the rest follows.
     fn completes(&mut self, byte: u8, separator: &[u8]) -> Result<bool, Short> {
         match separator.split_first() {
             Some((&first, rest)) if first == byte => self.accept(rest),
@@ -405,7 +406,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Copies bytes that mean nothing but themselves.
+    /// Copies bytes without a special meaning.
     fn copy_plain(&mut self, special: &[bool; 256], out: &mut Vec<u8>) {
         let rest = &self.bytes[self.at..];
         let length = rest.iter().position(|byte| special[usize::from(*byte)]).unwrap_or(rest.len());

@@ -1,9 +1,9 @@
-//! What one aggregate function has gathered of one group.
+//! The state of one aggregate function for one group.
 //!
-//! A DISTINCT aggregate, GROUP_CONCAT and the JSON aggregates *gather*: what they keep grows with their rows. A row's [`Part`] in such an
-//! aggregate is made first and taken in afterwards, so that it can be put aside in between (`super::deferred`).
+//! A DISTINCT aggregate, GROUP_CONCAT and the JSON aggregates *gather*: their state grows with the rows. A row's [`Part`] in a gathering
+//! aggregate is made first and added afterwards, so that it can be deferred in between (`super::deferred`).
 //!
-//! A1: `add` changes nothing before all its arguments are evaluated, so a pause leaves the accumulator as it was.
+//! A1: `add` evaluates all its arguments before it changes anything, so a pause leaves the accumulator as it was.
 
 use crate::hash::ByteSet;
 use crate::pause::Step;
@@ -17,7 +17,7 @@ use types::{Decimal, TypeKind, Value};
 /// The state of one aggregate of one group.
 pub(crate) struct Accumulator {
     state: State,
-    /// Of a DISTINCT aggregate: the arguments seen.
+    /// For a DISTINCT aggregate: the arguments seen.
     distinct: Option<Box<ByteSet>>,
 }
 
@@ -39,7 +39,7 @@ enum State {
     /// MIN, MAX, ANY_VALUE
     Best(Option<Value<'static>>),
     Bits(u64),
-    /// BIT_AND and its like over binary strings; nothing yet.
+    /// BIT_AND, BIT_OR and BIT_XOR over binary strings, before the first one.
     BitString(Option<Vec<u8>>),
     /// Welford's running mean and sum of squared differences.
     Variance {
@@ -57,31 +57,31 @@ struct Concat {
     /// The text so far, when no ORDER BY asks for another order.
     text: Vec<u8>,
     any: bool,
-    /// (sort key, text); of those that cannot show any more only some are kept.
+    /// (sort key, text). Entries beyond group_concat_max_len are dropped from time to time.
     entries: Vec<(Vec<u8>, Vec<u8>)>,
-    /// Bytes of the entries, at most so far, and at how many they are looked through.
+    /// The size of the entries, its maximum so far, and the size at which entries are dropped next.
     entries_bytes: usize,
     entries_bytes_most: usize,
     prune_bytes: usize,
     /// Entries so far.
     count: u64,
     cut: bool,
-    /// Values up to the one that was cut.
+    /// The number of values, up to the one that was cut.
     appended: u64,
 }
 
-/// What one row is to an aggregate that gathers.
+/// The contribution of one row to an aggregate that gathers.
 #[derive(Default)]
 pub(crate) struct Part {
-    /// Of DISTINCT: rows of equal keys count once.
+    /// For DISTINCT: rows with equal keys count once.
     pub key: Vec<u8>,
-    /// The place that ORDER BY gives it.
+    /// The sort key of ORDER BY.
     pub order: Vec<u8>,
-    /// The text of GROUP_CONCAT; else the packed value.
+    /// The text of GROUP_CONCAT, or the packed value.
     pub value: Vec<u8>,
 }
 
-/// Does what the aggregate keeps grow with its rows?
+/// Does the aggregate's state grow with its rows?
 pub(crate) fn gathers(plan: &Aggregate) -> bool {
     use AggregateFunction::{GroupConcat, JsonArrayAgg, JsonObjectAgg};
     plan.distinct || matches!(plan.function, GroupConcat | JsonArrayAgg | JsonObjectAgg)
@@ -115,7 +115,7 @@ impl Accumulator {
         Self { state, distinct: plan.distinct.then(Box::default) }
     }
 
-    /// Takes in the current row. Returns by how much memory the accumulator grew.
+    /// Adds the current row. Returns the growth of the accumulator's memory.
     pub fn add<'a>(&mut self, env: &Env<'a>, plan: &'a Aggregate) -> Step<usize> {
         if gathers(plan) {
             let mut part = Part::default();
@@ -146,7 +146,7 @@ impl Accumulator {
         Ok(0)
     }
 
-    /// Takes in the number that an argument is: of IF and CASE that of what they choose. `false`: no number is asked for.
+    /// Adds the number of an argument; for IF and CASE that of the chosen branch. `false`: the aggregate needs no number.
     fn add_number<'a>(&mut self, env: &Env<'a>, function: AggregateFunction, arg: &'a Expr) -> Step<bool> {
         match &mut self.state {
             State::Integers { sum, count } => {
@@ -182,7 +182,7 @@ impl Accumulator {
         Ok(true)
     }
 
-    /// No further parts come for now: gives back memory that those there do not need; how much.
+    /// Frees unused memory when no parts follow for now; returns how much.
     pub fn shrink(&mut self) -> usize {
         let Some(seen) = &mut self.distinct else { return 0 };
         let before = seen.memory_bytes();
@@ -190,12 +190,12 @@ impl Accumulator {
         before.saturating_sub(seen.memory_bytes())
     }
 
-    /// The parts that it has been given, where it must know them.
+    /// The parts that were added, if the aggregate must know them.
     pub fn take_seen(&mut self) -> Option<Box<ByteSet>> {
         self.distinct.take()
     }
 
-    /// Takes in a part that it has not been given before. Returns by how much memory the accumulator grew.
+    /// Adds a part that is not a duplicate. Returns the growth of the accumulator's memory.
     pub fn take(&mut self, env: &Env<'_>, plan: &Aggregate, part: Part) -> Step<usize> {
         match &mut self.state {
             State::Count(count) => *count += 1,
@@ -258,21 +258,21 @@ impl Accumulator {
             State::Integers { count: 0, .. } | State::Decimals { count: 0, .. } | State::Doubles { count: 0, .. } => Value::Null,
             State::Integers { sum, count } => exact(env, Decimal::from_i128(*sum), *count, average)?,
             State::Decimals { sum, count } => {
-                // A CASE of several types gives some values with fewer digits than it is declared with.
+                // A CASE over several types returns some values with fewer digits than its declared type.
                 let declared = plan.args.first().map_or(0, |a| coerce::declared_scale(&a.ty));
                 let sum = if sum.scale() < declared { sum.rescale(declared).unwrap_or(*sum) } else { *sum };
                 exact(env, sum, *count, average)?
             }
             State::Doubles { sum, count } => {
                 let result = if average { *sum / *count as f64 } else { *sum };
-                // Beyond the range it is not finite, which no operator takes; where it is shown, it is 0.
+                // A result out of range is not finite, which no operator accepts; it is shown as 0.
                 Value::Double(if result.is_nan() { f64::INFINITY } else { result })
             }
             State::Best(best) => best.as_ref().map_or(Value::Null, expr::eval::borrow),
             State::Bits(bits) => Value::UInt(*bits),
             State::BitString(bits) => Value::Bytes(match bits {
                 Some(bits) => Cow::Borrowed(bits.as_slice()),
-                // Of no rows: all bits set for AND, none for the others.
+                // Without rows: all bits are set for AND, none for the others.
                 None => {
                     let fill = if plan.function == AggregateFunction::BitAnd { 0xFF } else { 0 };
                     Cow::Owned(vec![fill; empty_bits_length(plan)])
@@ -292,7 +292,7 @@ impl Accumulator {
 }
 
 impl Part {
-    /// Evaluates the current row's part; `false`: it has none, for a NULL.
+    /// Evaluates the current row's part; `false`: the argument is NULL, so there is none.
     pub fn make<'a>(&mut self, env: &Env<'a>, plan: &'a Aggregate) -> Step<bool> {
         self.key.clear();
         self.order.clear();
@@ -331,7 +331,7 @@ impl Part {
         Ok(true)
     }
 
-    /// The name, of a member, and the document. They take NULLs as well.
+    /// The member's name, if the aggregate makes an object, and the document. NULLs are included.
     fn make_json<'a>(&mut self, env: &Env<'a>, args: &'a [Expr]) -> Step<bool> {
         let (name, item) = match args {
             [name, item] => {
@@ -378,7 +378,7 @@ fn combine(function: AggregateFunction, bits: &mut u64, other: u64) {
     }
 }
 
-/// Welford's step.
+/// One step of Welford's method.
 fn spread(count: &mut u64, mean: &mut f64, squares: &mut f64, number: f64) {
     *count += 1;
     let delta = number - *mean;
@@ -394,7 +394,7 @@ fn bit_operator(function: AggregateFunction) -> ArithmeticOp {
     }
 }
 
-/// Bytes of BIT_AND over no binary strings: as long as the type, 511 at most.
+/// BIT_AND without binary strings: the length of the type, at most 511 bytes.
 fn empty_bits_length(plan: &Aggregate) -> usize {
     match plan.ty.kind {
         TypeKind::Binary { length } | TypeKind::VarBinary { length } => (length as usize).min(511),
@@ -446,7 +446,7 @@ fn keep_best(env: &Env<'_>, plan: &Aggregate, best: &mut Option<Value<'static>>,
         return Ok(());
     }
     match (best.as_mut(), &value) {
-        // The buffer of the value before is used again.
+        // Reuses the buffer of the previous value.
         (Some(Value::Bytes(Cow::Owned(buffer))), Value::Bytes(s)) => {
             buffer.clear();
             buffer.extend_from_slice(s);
@@ -456,14 +456,14 @@ fn keep_best(env: &Env<'_>, plan: &Aggregate, best: &mut Option<Value<'static>>,
     Ok(())
 }
 
-/// Entries of an ordered GROUP_CONCAT are not looked through before they have so many bytes.
+/// Entries of an ordered GROUP_CONCAT are dropped only above this size.
 const PRUNE_BYTES_MIN: usize = 4 << 10;
 
 impl Concat {
     fn add(&mut self, env: &Env<'_>, plan: &Aggregate, mut order: Vec<u8>, text: Vec<u8>) -> usize {
         let limit = env.session().group_concat_bytes_max;
         if !plan.order.is_empty() {
-            // Of equal rows MySQL shows the later one first.
+            // MySQL shows the later one of equal rows first.
             order.extend_from_slice(&(!self.count).to_be_bytes());
             self.count += 1;
             self.entries_bytes += entry_bytes(&order, &text);
@@ -482,7 +482,7 @@ impl Concat {
         self.text.capacity() - before
     }
 
-    /// Forgets the entries behind the one that reaches the limit.
+    /// Drops the entries after the one that reaches the limit.
     fn prune(&mut self, separator_bytes: usize, limit: usize) {
         self.entries.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         let mut shown = 0;

@@ -1,11 +1,11 @@
 //! GROUP BY: one accumulator for each group and aggregate, groups found by hash.
 //!
-//! Slots out are the group keys, as the group's first row had them, then the aggregates. Groups come in the order in which their
-//! first rows came, as long as memory has room for them. Without keys there is one group, also when there are no rows.
+//! The output slots are the group keys of the group's first row, then the aggregates. Groups come in the order in which their
+//! first rows came, as long as they fit memory. Without keys there is one group, even without rows.
 //!
-//! When memory is refused no further group is made: rows of those that are there go on being added up, rows of others are copied to
-//! tapes by the hash of their keys. Then the groups are given out and forgotten, and the rows of each tape are grouped in the same way.
-//! What the groups that are there gather is put aside from then on (`super::deferred`).
+//! When memory is refused, no further group is made: rows of existing groups are still added, rows of others are copied to
+//! tapes by the hash of their keys. Then the groups are returned and dropped, and the rows of each tape are grouped in the same way.
+//! From then on the parts of aggregates that gather are deferred (`super::deferred`).
 //!
 //! G1: in each round at least one group is made, so that every round leaves fewer groups.
 
@@ -24,7 +24,7 @@ use expr::{Aggregate, Expr};
 
 pub(crate) struct AggregateOperator<'p> {
     input: Operator<'p>,
-    /// The sources that make the input's rows, where these are no slots.
+    /// The sources of the input's rows, unless the rows are slots.
     sources: Vec<usize>,
     keys: &'p [Expr],
     kinds: Vec<KeyKind>,
@@ -38,14 +38,14 @@ pub(crate) struct AggregateOperator<'p> {
     key: Vec<u8>,
     row: Vec<u8>,
     charged_bytes: usize,
-    /// Memory of what the accumulators have gathered.
+    /// The memory of the accumulators that gather.
     grown: usize,
-    /// Where it goes, once memory has been refused.
+    /// Deferred parts, once memory has been refused.
     deferred: Option<Box<Deferred>>,
     state: State,
-    /// Where rows of further groups go, once memory has been refused.
+    /// The tapes for rows of further groups, once memory has been refused.
     spilling: Option<Partitions>,
-    /// Tapes that are still to be grouped, and how often their rows have been spread.
+    /// Tapes to group later, and how often their rows have been spread.
     waiting: Vec<(Tape, u32)>,
     replay: Option<Replay>,
 }
@@ -55,16 +55,16 @@ struct Replay {
     tape: Tape,
     depth: u32,
     reader: TapeReader,
-    /// Where the current record's slots begin.
+    /// The start of the current record's slots.
     slots_at: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Take,
-    /// An input row is there; its group is to be found.
+    /// There is an input row whose group is not found yet.
     Group,
-    /// Aggregates from this one on have not seen the row yet.
+    /// The first aggregate that has not seen the row yet.
     Feed {
         group: usize,
         aggregate: usize,
@@ -72,7 +72,7 @@ enum State {
     Emit {
         group: usize,
     },
-    /// The groups have been given out: the next tape is to be read.
+    /// All groups have been returned; the next tape follows.
     NextTape,
 }
 
@@ -144,7 +144,7 @@ impl<'p> AggregateOperator<'p> {
         }
     }
 
-    /// Makes the next row current: of the input, or of a tape.
+    /// Moves to the next row of the input or of a tape.
     fn take(&mut self, run: &mut Run<'p>) -> Step<bool> {
         if let Some(spilling) = &mut self.spilling {
             spilling.settle()?;
@@ -185,7 +185,7 @@ impl<'p> AggregateOperator<'p> {
             self.spill_row(run)?;
             return Ok(None);
         }
-        // The key's values are kept before the group exists, so that a pause leaves nothing half made.
+        // The key's values are packed before the group is made, so that a pause leaves no incomplete group.
         let start = self.arena.len();
         if let Err(pause) = self.keep_keys(run) {
             self.arena.truncate(start);
@@ -223,7 +223,7 @@ impl<'p> AggregateOperator<'p> {
         kept
     }
 
-    /// A group was made: may there be more?
+    /// Asks for memory after a group was made; `false`: no further groups.
     fn account(&mut self, run: &mut Run<'p>) -> Step<()> {
         let bytes = self.arena.capacity()
             + self.groups.memory_bytes()
@@ -237,7 +237,7 @@ impl<'p> AggregateOperator<'p> {
             self.charged_bytes = bytes;
             return Ok(());
         }
-        // G1: the group is there.
+        // G1: this group exists.
         let depth = self.replay.as_ref().map_or(0, |replay| replay.depth);
         self.spilling = Some(Partitions::new(run, depth.min(DEPTH_MAX))?);
         Ok(())
@@ -261,7 +261,7 @@ impl<'p> AggregateOperator<'p> {
         Ok(())
     }
 
-    /// Forgets the groups and turns to the rows of the next tape.
+    /// Drops the groups and starts with the next tape.
     fn next_tape(&mut self, run: &mut Run<'p>) -> Step<()> {
         if let Some(spilling) = self.spilling.take() {
             let depth = spilling.depth() + 1;
@@ -275,7 +275,7 @@ impl<'p> AggregateOperator<'p> {
         Ok(())
     }
 
-    /// Gives their memory back.
+    /// Frees the memory of the groups.
     fn forget_groups(&mut self, run: &mut Run<'p>) {
         if let Some(deferred) = self.deferred.take() {
             deferred.release(run);
@@ -312,7 +312,7 @@ impl<'p> AggregateOperator<'p> {
         Ok(())
     }
 
-    /// The accumulators have grown: may they go on?
+    /// Asks for memory after the accumulators have grown.
     fn gathered(&mut self, run: &mut Run<'p>, first: usize, mut grown: usize) {
         if !run.grant(self.grown, grown) {
             let accumulators = &mut self.accumulators[first..first + self.aggregates.len()];
@@ -323,7 +323,7 @@ impl<'p> AggregateOperator<'p> {
         self.grown += grown;
     }
 
-    /// Takes in what was put aside of a group.
+    /// Adds the deferred parts of a group.
     fn take_deferred(&mut self, run: &mut Run<'p>, group: usize) -> Step<()> {
         let Some(deferred) = &mut self.deferred else { return Ok(()) };
         let first = group * self.aggregates.len();

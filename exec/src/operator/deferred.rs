@@ -1,12 +1,12 @@
-//! What DISTINCT aggregates, GROUP_CONCAT and the JSON aggregates gather, when memory has no room for it.
+//! Deferred parts of DISTINCT aggregates, GROUP_CONCAT and the JSON aggregates, for groups that do not fit memory.
 //!
-//! 1. Once memory has been refused, the parts of further rows are not taken in but sorted, by way of tapes: by group, aggregate and, of
-//!    DISTINCT, key. 2. Before a group is given out, its parts are taken in. Of parts with one key the first counts, unless the group has
+//! 1. Once memory has been refused, the parts of further rows are not added but sorted on tapes: by group, aggregate and, for
+//!    DISTINCT, key. 2. Before a group is returned, its parts are added. The first part with a key counts, unless the group had
 //!    seen the key before memory was refused.
 //!
-//! What a group has gathered is then in memory for as long as it is given out; of DISTINCT aggregates that is next to nothing.
+//! A group's parts are in memory only while the group is returned; for DISTINCT aggregates they take almost none.
 //!
-//! D1: groups are asked for in ascending order, after all parts have been put aside.
+//! D1: groups are asked for in ascending order, after all parts have been deferred.
 
 use super::accumulator::{Accumulator, Part, gathers};
 use crate::hash::ByteSet;
@@ -15,26 +15,26 @@ use crate::run::Run;
 use crate::spill::sorter::Sorter;
 use expr::Aggregate;
 
-/// A sorted part begins with its group and its aggregate.
+/// A sorted part starts with its group and its aggregate.
 const PREFIX_BYTES: usize = size_of::<u64>() + size_of::<u16>();
 
 #[derive(Default)]
 pub(crate) struct Deferred {
     sorter: Sorter,
     part: Part,
-    /// A part of the sorter is there that has not been taken in.
+    /// The sorter's current part has not been added yet.
     there: bool,
     is_complete: bool,
-    /// The group and aggregate whose parts are taken in, and what it has seen before.
+    /// The group and aggregate whose parts are being added, and the keys that it has seen before.
     current: Option<(u64, u16)>,
     seen: Option<Box<ByteSet>>,
     last_key: Option<Vec<u8>>,
-    /// By how much the group has grown since its parts are taken in.
+    /// The group's growth since its parts are being added.
     grown: usize,
 }
 
 impl Deferred {
-    /// Puts the current row's part in an aggregate of a group aside. [`Self::settle`] is to be called before the next row.
+    /// Defers the current row's part in an aggregate of a group. [`Self::settle`] must be called before the next row.
     pub fn put<'p>(&mut self, run: &Run<'p>, slots: &[u8], group: usize, aggregate: usize, plan: &'p Aggregate) -> Step<()> {
         if !self.part.make(&run.env(slots), plan)? {
             return Ok(());
@@ -59,7 +59,7 @@ impl Deferred {
         self.sorter.settle(run)
     }
 
-    /// Takes in the parts of a group, given the accumulators of its aggregates.
+    /// Adds the parts of a group to the accumulators of its aggregates.
     pub fn take_group<'p>(
         &mut self,
         run: &mut Run<'p>,
@@ -112,13 +112,13 @@ impl Deferred {
         accumulator.take(&run.env(&[]), plan, part)
     }
 
-    /// Gives back what memory there still is.
+    /// Frees the remaining memory.
     pub fn release(mut self, run: &mut Run<'_>) {
         self.sorter.release(run);
         run.release(self.grown);
     }
 
-    /// The group has been given out: forgets what it gathered.
+    /// Drops the parts of a group that has been returned.
     pub fn forget_group(&mut self, run: &mut Run<'_>, accumulators: &mut [Accumulator], plans: &[Aggregate]) {
         self.seen = None;
         run.release(std::mem::take(&mut self.grown));

@@ -1,8 +1,8 @@
-//! Derived tables and common table expressions: a query runs to its end, its rows are kept and read like a table's. They are in
-//! memory or, where they are too many, in a temporary file ([`RowStore`]).
+//! Derived tables and common table expressions: a query runs to its end, and its rows are kept and read like a table's. They are in
+//! memory or, if there are too many, in a temporary file ([`RowStore`]).
 //!
-//! Stores that several scans share belong to the run: the first scan fills one, the others find it complete. A store is emptied when
-//! what its query reads from outside has changed; whoever scans it then fills it anew.
+//! Stores that several scans share belong to the run: the first scan fills a store, the others find it complete. A store is emptied when
+//! outer values that its query reads have changed; the next scan fills it again.
 
 use super::{Builder, Operator};
 use crate::pause::Step;
@@ -16,15 +16,15 @@ use sql::plan::{Derived, Node, Scan};
 pub(crate) struct DerivedScan<'p> {
     plan: &'p Scan,
     derived: &'p Derived,
-    /// Made when it is run: of the scans of a shared store only one does that.
+    /// Built when it runs: only one scan of a shared store runs it.
     input: Option<Operator<'p>>,
     builder: Builder<'p>,
-    /// The rows, where they are not shared.
+    /// The rows, unless they are shared.
     own: RowStore,
     state: State,
     reader: TapeReader,
     next: usize,
-    /// A row is there and not judged yet.
+    /// There is a row that has not been checked yet.
     pending: bool,
 }
 
@@ -100,7 +100,7 @@ impl<'p> DerivedScan<'p> {
         let input = self.input.as_mut().expect("made before the store is filled");
         loop {
             match self.derived.shared {
-                // The run has the store, and lends it.
+                // The run owns the store and lends it.
                 Some(shared) if run.stores[shared].needs_settling() => {
                     let mut store = std::mem::take(&mut run.stores[shared]);
                     let settled = store.settle(run);
@@ -157,7 +157,7 @@ impl<'p> DerivedScan<'p> {
     }
 }
 
-/// In a step of a recursive table: its rows of the round before.
+/// In a step of a recursive table: its rows of the previous round.
 pub(crate) struct WorkScan<'p> {
     plan: &'p Scan,
     table: usize,

@@ -1,8 +1,8 @@
 //! Keeps the first of rows that are equal in their first slots: SELECT DISTINCT, UNION.
 //!
-//! When memory is refused no further row is remembered: those that are not among the known ones go to tapes by their hash, and the rows of
-//! each tape are judged in the same way when the input has ended. Where the input's order matters, what comes of the tapes is sorted by
-//! the places that the rows had in the input.
+//! When memory is refused, no further row is remembered: unknown rows go to tapes by their hash, and the rows of
+//! each tape are checked in the same way after the input. If the input's order matters, the rows of the tapes are sorted by
+//! their positions in the input.
 //!
 //! D1: in each round at least one row is remembered.
 
@@ -18,15 +18,15 @@ use expr::keys::{self, KeyKind};
 use expr::packed;
 use types::ColumnType;
 
-/// Before a record's key: the row's place in the input (`u64`) and the key's length (`u32`).
+/// The bytes before a record's key: the row's position in the input (`u64`) and the key's length (`u32`).
 const HEAD_BYTES: usize = 12;
 
 pub(crate) struct Distinct<'p> {
     input: Operator<'p>,
-    /// Of the slots that count.
+    /// The types of the slots that are compared.
     kinds: Vec<(KeyKind, &'p ColumnType)>,
     keeps_order: bool,
-    /// Equal rows come one after the other: the last one's key, empty before the first. Nothing else is kept then.
+    /// For an input whose equal rows are adjacent: the last row's key, empty before the first. Nothing else is kept then.
     last: Option<Vec<u8>>,
     seen: ByteSet,
     key: Vec<u8>,
@@ -36,7 +36,7 @@ pub(crate) struct Distinct<'p> {
     /// Rows that have gone to tapes.
     spilled: u64,
     spilling: Option<Partitions>,
-    /// Tapes that are still to be judged, and how often their rows have been spread.
+    /// Tapes to check later, and how often their rows have been spread.
     waiting: Vec<(Tape, u32)>,
     replay: Option<(Tape, u32, TapeReader)>,
     ordered: Sorter,
@@ -47,7 +47,7 @@ enum State {
     Input,
     /// The rows of tapes.
     Tapes,
-    /// Those rows, in order.
+    /// The rows of tapes, in order.
     Ordered,
 }
 
@@ -111,7 +111,7 @@ impl<'p> Distinct<'p> {
             }
             if let Some(last) = &mut self.last {
                 self.pending = false;
-                // No key is empty: each value has a byte at least.
+                // No key is empty: each value has at least one byte.
                 if *last != self.key {
                     std::mem::swap(last, &mut self.key);
                     return Ok(true);
@@ -135,7 +135,7 @@ impl<'p> Distinct<'p> {
         }
     }
 
-    /// A row was remembered: may there be more?
+    /// Asks for memory after a row was remembered; `false`: remember no more.
     fn account(&mut self, run: &mut Run<'p>, depth: u32) -> Step<()> {
         let grown = self.seen.memory_bytes().saturating_sub(self.charged);
         if grown > 0 {
@@ -177,7 +177,7 @@ impl<'p> Distinct<'p> {
         }
     }
 
-    /// Does the current record give a row?
+    /// Is the current record the first of its key?
     fn judge(&mut self, run: &mut Run<'p>) -> Step<bool> {
         let Some((_, depth, reader)) = &self.replay else { return Ok(false) };
         let (depth, record) = (*depth, reader.record());
@@ -202,7 +202,7 @@ impl<'p> Distinct<'p> {
         Ok(!self.keeps_order)
     }
 
-    /// Forgets the rows and turns to the next tape; `false`: there is none.
+    /// Drops the rows and starts with the next tape; `false`: there is none.
     fn next_tape(&mut self, run: &mut Run<'p>) -> Step<bool> {
         if let Some(spilling) = self.spilling.take() {
             let depth = spilling.depth() + 1;

@@ -8,7 +8,7 @@ use expr::Expr;
 pub(crate) struct Filter<'p> {
     input: Operator<'p>,
     predicate: &'p Expr,
-    /// A row was taken from the input and not judged yet.
+    /// A row was taken from the input and has not been checked yet.
     pending: bool,
 }
 

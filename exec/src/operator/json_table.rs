@@ -1,4 +1,4 @@
-//! The rows of JSON_TABLE. The scan of a derived table above keeps them.
+//! The rows of JSON_TABLE. The scan of the derived table keeps them.
 
 use crate::pause::Step;
 use crate::run::Run;
@@ -13,7 +13,7 @@ use types::{TypeKind, Value};
 /// Rows out of a document.
 pub(crate) struct JsonTableRows<'p> {
     plan: &'p JsonTablePlan,
-    /// Of the document, once it is known.
+    /// The rows of the document, once it is known.
     rows: Option<TableRows>,
     slots: Vec<u8>,
 }
@@ -49,7 +49,7 @@ impl<'p> JsonTableRows<'p> {
     }
 }
 
-/// The rows of the document as it is now.
+/// The rows of the current document.
 fn start<'p>(plan: &'p JsonTablePlan, run: &Run<'p>) -> Step<TableRows> {
     let document = run.env(&[]).eval(&plan.document)?;
     let document = read_document(&document, &plan.document.ty, 0, "json_table")?;
@@ -59,7 +59,7 @@ fn start<'p>(plan: &'p JsonTablePlan, run: &Run<'p>) -> Step<TableRows> {
     Ok(rows)
 }
 
-/// What a column holds of what was found for it.
+/// A column's value for the documents that its path found.
 fn value_of(session: &SessionVars, cell: TableCell, output: &JsonOutput) -> Result<Value<'static>, Error> {
     let found = match cell {
         TableCell::Absent => return Ok(Value::Null),
@@ -120,7 +120,7 @@ fn too_many_rows() -> Error {
     Error::NotSupported("so many rows of one value in JSON_TABLE".to_owned())
 }
 
-/// A text is no number: 3156; else it is one that does not fit.
+/// A text that is not a number is error 3156; otherwise the number does not fit.
 #[cold]
 fn unsuitable(output: &JsonOutput, is_text: bool) -> Error {
     let number = match output.ty.kind {

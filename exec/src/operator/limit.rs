@@ -1,4 +1,4 @@
-//! LIMIT and OFFSET: skips rows, then passes some; for SQL_CALC_FOUND_ROWS it counts the others, too, also those that sql_select_limit leaves out.
+//! LIMIT and OFFSET: skips rows, then returns some. For SQL_CALC_FOUND_ROWS it counts all others too, also beyond sql_select_limit.
 
 use super::Operator;
 use crate::pause::Step;
@@ -9,9 +9,9 @@ use sql::plan::LimitPlan;
 pub(crate) struct Limit<'p> {
     input: Operator<'p>,
     plan: &'p LimitPlan,
-    /// Rows to skip, rows to pass; known after the first call.
+    /// Rows to skip, rows to return; known after the first call.
     left: Option<(u64, u64)>,
-    /// Rows that the input has given.
+    /// Rows that the input has returned.
     seen: u64,
     ended: bool,
 }
@@ -30,7 +30,7 @@ impl<'p> Limit<'p> {
             let env = run.env(&[]);
             let skip = evaluate_count(&env, self.plan.offset.as_ref())?.unwrap_or(0);
             let pass = evaluate_count(&env, self.plan.count.as_ref())?;
-            // Without a number it is the plan of SQL_CALC_FOUND_ROWS: sql_select_limit passes no more, and the others are counted.
+            // Without a LIMIT it is the plan of SQL_CALC_FOUND_ROWS: it returns as many rows as sql_select_limit allows, and counts the others.
             let pass = pass.unwrap_or(run.shared.session.select_limit);
             self.left = Some((skip, pass));
         }
@@ -54,7 +54,7 @@ impl<'p> Limit<'p> {
         Ok(false)
     }
 
-    /// What is behind the last row is counted, and no select list is evaluated for it.
+    /// Counts the rows after the last returned one, without evaluating their select lists.
     fn count_rest(&mut self, run: &mut Run<'p>) -> Step<()> {
         let rows = match &mut self.input {
             Operator::Project(project) => project.input(),

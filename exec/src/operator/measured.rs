@@ -1,6 +1,6 @@
-//! EXPLAIN ANALYZE: counts the rows and the time of another operator. Plans that are only run have none of it.
+//! EXPLAIN ANALYZE: counts the rows and the time of another operator. Other statements have no such operators.
 //!
-//! Time runs from the call that begins a row to the one that answers it, so what the operator waited for meanwhile is part of it.
+//! Time runs from the first call for a row to the call that returns it, so it includes the operator's waits.
 
 use super::Operator;
 use crate::pause::Step;
@@ -32,9 +32,9 @@ pub(crate) struct MeasuredOperator<'p> {
     inner: Operator<'p>,
     registry: &'p Registry,
     place: usize,
-    /// It has given a row, or its end, since it was started.
+    /// It has returned a row, or its end, since it was started.
     is_started: bool,
-    /// When the call for the next row began.
+    /// The time of the first call for the next row.
     since: Option<Instant>,
 }
 

@@ -1,16 +1,16 @@
-//! Index merge: the clustered keys that ranges of several indexes lead to, in order: those that are in one of the indexes' ranges, or in all
+//! Index merge: the clustered keys of the entries in ranges of several indexes, in order: the keys that are in any of the ranges, or in all
 //! of them.
 //!
-//! 1. Each index is read for the keys in its entries alone; they go to a sorter, which spills where memory is refused.
-//! 2. Equal keys come together: a key is given at the first of them, or when there are as many as indexes. For a snapshot an index has one
+//! 1. Each index is read only for the clustered keys in its entries; they go to a sorter, which spills if memory is refused.
+//! 2. Equal keys are adjacent: a key is returned at its first occurrence, or when it occurs once for each index. In a snapshot an index has one
 //!    entry for each row.
-//! 3. The scan reads the row by its key, with the lock that the statement wants, and judges it by the whole condition.
+//! 3. The scan reads the row by its key, with the statement's lock, and checks the whole condition.
 //!
-//! M1: entries that a snapshot shows lead to rows that it shows.
-//! M2: a read that locks gaps locks the ranges of each index, with the entries in them, before it reads any row. No row can come into the
-//!     ranges or leave them from then on, so the keys are those of all rows that match, whatever was changed in between.
-//! M3: without gaps, entries that others hold are taken for rows that may match: an index may have two of one row then. The key is given all
-//!     the same, once, and the row judged.
+//! M1: the rows of entries that a snapshot shows are in the snapshot too.
+//! M2: a read that locks gaps locks the ranges of each index, with the entries in them, before it reads any row. After that no row can enter or
+//!     leave the ranges, so the keys are those of all matching rows, even if rows changed meanwhile.
+//! M3: without gap locks, entries that others have locked count as rows that may match: an index may have two entries of one row. The key is
+//!     returned once, and the row is checked.
 
 use crate::access;
 use crate::pause::Step;
@@ -30,7 +30,7 @@ pub(crate) struct MergedKeys<'p> {
     next_range: usize,
     part: usize,
     sorter: Sorter,
-    /// The key that came last, and how often.
+    /// The last key, and how often it occurred.
     key: Vec<u8>,
     times: usize,
     stage: Stage,
@@ -39,7 +39,7 @@ pub(crate) struct MergedKeys<'p> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Start,
-    /// The next index's ranges are to be read.
+    /// The next index to read.
     Part,
     Range,
     Entry,
@@ -70,12 +70,12 @@ impl<'p> MergedKeys<'p> {
         self.stage = Stage::Start;
     }
 
-    /// The key that `next` has moved to.
+    /// The current key.
     pub fn key(&self) -> &[u8] {
         &self.key
     }
 
-    /// Moves to the next key; `false` behind the last. The indexes are read as `mode` says.
+    /// Moves to the next key; `false` after the last. The indexes are read in this `mode`.
     pub fn next(&mut self, run: &mut Run<'p>, mode: ReadMode) -> Step<bool> {
         loop {
             self.stage = match self.stage {

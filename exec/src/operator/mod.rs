@@ -1,11 +1,11 @@
-//! Operators: they pull rows from below, one at a time, and are called again after they had to wait.
+//! Operators: each pulls rows from its inputs, one at a time. After a wait it is called again.
 //!
-//! Below the first projection or aggregate an operator's row is the current row of each source in [`Run::sources`]; above it, it is
-//! a packed row that [`Operator::slots`] shows until the next call of `next`.
+//! Below the first projection or aggregate, an operator's row is the current row of each source in [`Run::sources`]; above, it is
+//! a packed row that [`Operator::slots`] returns until the next call of `next`.
 //!
-//! O1: `next` that returns a [`Pause`](crate::pause::Pause) has changed nothing that a repetition does not continue from. An operator that has taken a row
-//!     from below and may still pause remembers that in `pending`.
-//! O2: an operator allocates when it is made and when it keeps rows, never for each row that passes.
+//! O1: after `next` returned a [`Pause`](crate::pause::Pause), the next call continues where it stopped. An operator that has taken a row
+//!     from its input and may still pause records that in `pending`.
+//! O2: an operator allocates when it is made and when it keeps rows, but not for each row that it passes on.
 
 mod accumulator;
 mod aggregate;
@@ -83,7 +83,7 @@ pub(crate) fn lock_of(locking: Locking, wait: LockWait) -> Option<SourceLock> {
     }
 }
 
-/// What operators are built with.
+/// The parameters for building operators.
 #[derive(Clone, Copy)]
 pub(crate) struct Builder<'p> {
     /// By source.

@@ -1,11 +1,11 @@
-//! What becomes of the children of a row that was deleted or got another key, and of theirs.
+//! The actions of foreign keys on the children of a row that was deleted or got another key, and on their children.
 //!
-//! Depth first, on a stack of its own: a frame is a changed row, the next of its child keys, and where the scan of that key's children
-//! stands. A child is written whole before its own children are looked at.
+//! Depth first, on an explicit stack: a frame is a changed row, the next of its child keys, and the position of the scan of that key's
+//! children. A child is written before its own children are read.
 //!
-//! S1: the stack has at most `LEVELS_MAX` frames; one more level with a row in it is error 3008.
-//! S2: a row that was changed, not deleted, by a frame's key makes changes of further rows of the same table impossible below: InnoDB
-//!     takes such a circle for RESTRICT, since it cannot know that it ends.
+//! S1: the stack has at most `LEVELS_MAX` frames; a row one level deeper is error 3008.
+//! S2: below a row that a key changed (not deleted), further rows of the same table cannot be changed: InnoDB
+//!     treats this circle as RESTRICT, because it cannot know that the circle ends.
 
 use super::super::writer::Writer;
 use super::{Changes, Checker};
@@ -20,27 +20,27 @@ use txn::{LockMode, ReadMode, WaitPolicy};
 use types::schema::ReferenceAction;
 use types::{TypeKind, Value};
 
-/// MySQL's bound, the statement's own row counted.
+/// MySQL's limit, which includes the statement's own row.
 const LEVELS_MAX: usize = 15;
 
-/// A changed row whose children are looked at.
+/// A changed row whose children are being changed.
 #[derive(Default)]
 pub(super) struct Frame {
     node: usize,
-    /// As it was.
+    /// The row before the change.
     row: RowBuf,
     deleted: bool,
-    /// Its new values, where it was not deleted.
+    /// Its new values, unless it was deleted.
     changes: Vec<(usize, Value<'static>)>,
     /// The next of the node's child keys.
     next: usize,
-    /// The scan for children of the key before that; `false`: there is none under way.
+    /// Is a scan for children of the previous key under way?
     scans: bool,
     cursor: RowCursor,
     child: RowBuf,
 }
 
-/// What to do next with the frame on top.
+/// The next step for the frame on top.
 enum Next {
     /// All of its keys are done.
     Up,
@@ -51,7 +51,7 @@ enum Next {
 }
 
 impl Checker<'_> {
-    /// Sees to the children of a row of the statement's own table that was written. `changes`: its new values; `None`: it was deleted.
+    /// Applies the keys' actions after a row of the statement's own table was written. `changes`: its new values; `None`: it was deleted.
     pub(super) async fn cascade(
         &mut self,
         writer: &mut Writer<'_, '_>,
@@ -105,7 +105,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Begins with the next child key of the top frame.
+    /// Starts with the next child key of the top frame.
     async fn next_key(&mut self, writer: &mut Writer<'_, '_>, stack: &mut [Frame]) -> Result<Next> {
         let levels = stack.len();
         let (top, above) = stack.split_last_mut().expect("called with a frame");
@@ -133,7 +133,7 @@ impl Checker<'_> {
                 false => ReadMode::Latest,
             };
             top.cursor.open(&below.table, child.reference.index, &self.lookup.range, false, mode, false);
-            // What a row leads to may change the rows that follow: each is read when its turn comes.
+            // The actions for one row may change the following rows, so rows are read one at a time.
             top.cursor.set_batch(1);
             top.scans = true;
             return Ok(Next::Again);
@@ -168,7 +168,7 @@ impl Checker<'_> {
         Ok(Next::Child)
     }
 
-    /// Deletes or changes the child that the top frame stands on. Gives the frame for its own children, if it may have any.
+    /// Deletes or changes the current child of the top frame. Returns a frame for the child's own children, if it may have any.
     async fn write_child(
         &mut self,
         writer: &mut Writer<'_, '_>,
@@ -228,7 +228,7 @@ impl ChildKey {
     }
 }
 
-/// The values that a key gives a child whose parent is in `frame`; `None`: the child cannot hold them.
+/// The values that a key assigns to a child of the row in `frame`; `None`: the child cannot hold them.
 fn new_values(
     child: &ChildKey,
     action: ReferenceAction,

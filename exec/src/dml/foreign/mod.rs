@@ -1,4 +1,4 @@
-//! Foreign keys of a statement: rows are written through a [`Checker`], which looks at both sides of each key.
+//! Foreign keys of a statement: rows are written through a [`Checker`], which checks both sides of each key.
 //!
 //! ```text
 //! insert, update of a child     before the entry of the key's index is made: the parent's entry is locked, shared    (1452)
@@ -6,13 +6,13 @@
 //!                               or deleted, set to NULL, given the new key, and so on down (`cascade`)
 //! ```
 //!
-//! K1: what is looked for is read as it is committed, under a lock, never from the transaction's snapshot (`table::Lookup`).
-//! K2: no orphan: who inserts a child holds a share of the parent's entry from before the child's entry is there until the transaction
-//!     ends. Who deletes the parent writes its entry first, which waits for that share, and then looks for children, which waits for
-//!     each uncommitted one. So of the two the later one sees what the earlier one did.
-//! K3: a row and what follows from it is one change: what IGNORE leaves out is undone whole, to a savepoint taken before it.
-//! K4: tables on both sides are tables of the plan: shares of their metadata locks are held while the statement's transaction lasts, so
-//!     neither keys nor their indexes change underneath (`table::ddl`, F2 and F3).
+//! K1: parents and children are read in their committed state, under a lock, never from the transaction's snapshot (`table::Lookup`).
+//! K2: no orphan: a transaction that inserts a child holds a shared lock of the parent's entry from before the child's entry exists until it
+//!     ends. A transaction that deletes the parent first writes its entry, which waits for that lock, and then looks for children, which
+//!     waits for each uncommitted one. So the later of the two sees the change of the earlier one.
+//! K3: a row and the actions of its keys are one change: if IGNORE leaves the row out, all of it is undone, to a savepoint before the row.
+//! K4: tables on both sides are tables of the plan: their metadata locks are held, shared, until the statement's transaction ends, so
+//!     neither keys nor their indexes change meanwhile (`table::ddl`, F2 and F3).
 
 mod cascade;
 mod plan;
@@ -40,15 +40,15 @@ pub(crate) struct Checker<'p> {
     ignore: bool,
     lookup: Lookup,
     key: Vec<u8>,
-    /// Of rows below the statement's own.
+    /// For rows that keys change, below the statement's own row.
     progress: Progress,
-    /// Frames of a cascade that are not in use.
+    /// Unused frames of a cascade.
     spare: Vec<Frame>,
     clock: Slice,
 }
 
 impl<'p> Checker<'p> {
-    /// `None`: nothing is to be looked at, since the table has no keys that the statement concerns, or since nobody wants it.
+    /// `None`: there is nothing to check: the table has no keys that the statement affects, or `foreign_key_checks` is off.
     pub fn new(keys: Option<&'p ForeignKeys>, table: &Table, shared: &Shared<'_>, ignore: bool) -> Option<Self> {
         let keys = keys.filter(|_| shared.session.foreign_key_checks)?;
         let node = keys.node_of(table.id())?;
@@ -100,7 +100,7 @@ impl<'p> Checker<'p> {
         }
     }
 
-    /// Changes a row that was read current. `None`: a key forbids it and it is left as it was.
+    /// Changes a row that was read at its current version. `None`: a key forbids the change, and the row stays as it was.
     pub async fn update(
         &mut self,
         writer: &mut Writer<'_, '_>,
@@ -136,7 +136,7 @@ impl<'p> Checker<'p> {
         Ok(outcome)
     }
 
-    /// Writes a changed row, looking for the parents of its new values. `but`: the key by which the change came down has just been seen to.
+    /// Writes a changed row and checks the parents of its new values, except for the key `but`, whose action made the change.
     async fn write_update(
         &mut self,
         writer: &mut Writer<'_, '_>,
@@ -167,7 +167,7 @@ impl<'p> Checker<'p> {
         }
     }
 
-    /// Deletes a row that was read current. `None`: a key forbids it and it stays.
+    /// Deletes a row that was read at its current version. `None`: a key forbids it, and the row stays.
     pub async fn delete(
         &mut self,
         writer: &mut Writer<'_, '_>,
@@ -207,7 +207,7 @@ impl<'p> Checker<'p> {
         Ok(outcome)
     }
 
-    /// The row with the large values that keys read, where it has such: they cannot be read when it is written.
+    /// The row with the large values that keys read, if it has any: they cannot be read while the row is written.
     async fn loaded(&mut self, writer: &mut Writer<'_, '_>, node: &Node, row: &RowBuf) -> Result<Option<RowBuf>> {
         if !node.table.has_externals(row) {
             return Ok(None);
@@ -215,12 +215,12 @@ impl<'p> Checker<'p> {
         let mut copy = RowBuf::new();
         copy.copy_from(row);
         let Writer { worker, txn, shared } = writer;
-        // When the row has changed meanwhile, the write will tell.
+        // If the row has changed meanwhile, the write will find out.
         engine!(shared.session, node.table.load_externals(worker, txn, RowRead::Latest, &node.wanted, &mut copy))?;
         Ok(Some(copy))
     }
 
-    /// 1452 unless the parent that the row's values name is there, and locked now, so that it stays.
+    /// Finds and locks the parent of the row's values, so that it stays. Without a parent: 1452.
     async fn check_parent<'v>(
         &mut self,
         writer: &mut Writer<'_, '_>,
@@ -249,7 +249,7 @@ impl<'p> Checker<'p> {
         Err(Error::NoReferencedRow { constraint: node.constraint(parent.key) })
     }
 
-    /// As [`Self::leave_out`], for a row whose children may have been changed; `before`: the counts to go back to.
+    /// As [`Self::leave_out`], for a row whose children may have been changed; `before`: the counts to restore.
     async fn leave_cascade_out(
         &mut self,
         writer: &mut Writer<'_, '_>,
@@ -265,7 +265,7 @@ impl<'p> Checker<'p> {
         Ok(())
     }
 
-    /// With IGNORE, takes back what was written since the savepoint and warns (K3); else the error is the statement's.
+    /// With IGNORE, undoes the changes since the savepoint and warns (K3); otherwise the statement fails with the error.
     async fn leave_out(
         &mut self,
         writer: &mut Writer<'_, '_>,

@@ -1,8 +1,8 @@
-//! Which foreign keys a plan concerns, found once when it is prepared.
+//! The foreign keys that a plan affects, found once when it is prepared.
 //!
-//! A node is a table, with what the plan may do to its rows: of its own accord, or because a key passes it on. From there the keys are
-//! followed: up to the parents of rows that come or change, down to the children of rows that go or change. What a statement does not
-//! touch is left out, so an UPDATE of columns without keys is prepared as if there were none.
+//! A node is a table, with the changes that the plan may make to its rows: directly, or by the action of a key. From there the keys are
+//! followed: up to the parents of rows that are inserted or changed, down to the children of rows that are deleted or changed. Keys that a
+//! statement cannot affect are left out, so an UPDATE of columns without keys is prepared as if there were none.
 
 use crate::dml::RowRules;
 use expr::Result;
@@ -27,7 +27,7 @@ pub(crate) struct Node {
     pub pauses: Pauses,
     /// The columns that keys read of its rows.
     pub wanted: Vec<bool>,
-    /// What is computed of rows that a key changes.
+    /// Computes the generated columns of rows that a key changes.
     pub rules: Option<RowRules>,
     does: Does,
 }
@@ -36,13 +36,13 @@ pub(crate) struct Node {
 pub(crate) struct ParentKey {
     /// In the table's keys.
     pub key: usize,
-    /// The index whose entries it guards.
+    /// The index whose entries the key checks.
     pub index: usize,
     /// `None`: the parent does not exist, so that only NULL is allowed.
     pub parent: Option<(Arc<Table>, Reference)>,
 }
 
-/// A key of another table (or this one), towards that child.
+/// A key of another table (or of this one), towards the child.
 pub(crate) struct ChildKey {
     pub node: usize,
     /// In the child's keys.
@@ -52,7 +52,7 @@ pub(crate) struct ChildKey {
     pub on_update: ReferenceAction,
 }
 
-/// What may happen to the rows of a table.
+/// The changes that may happen to the rows of a table.
 #[derive(Clone, Default, PartialEq, Eq)]
 struct Does {
     inserts: bool,
@@ -70,7 +70,7 @@ impl Does {
         columns.iter().any(|column| self.updates.get(*column).copied().unwrap_or(false))
     }
 
-    /// `false`: all of it was known.
+    /// Adds changes; `false`: all of them were known.
     fn add(&mut self, other: &Does) -> bool {
         let before = self.clone();
         self.inserts |= other.inserts;
@@ -92,7 +92,7 @@ impl ForeignKeys {
         self.nodes.iter().position(|node| node.table.id() == table)
     }
 
-    /// Every table whose rows may be looked at or changed.
+    /// Every table whose rows may be read or changed.
     pub fn tables(&self) -> impl Iterator<Item = &Arc<Table>> {
         let parents = self.nodes.iter().flat_map(|node| &node.parents).filter_map(|key| key.parent.as_ref());
         self.nodes.iter().map(|node| &node.table).chain(parents.map(|(table, _)| table))
@@ -113,7 +113,7 @@ impl Node {
 }
 
 impl ParentKey {
-    /// Do new values of a row concern it?
+    /// Do new values of a row affect the key?
     pub fn is_changed(&self, changes: &[(usize, Value<'_>)]) -> bool {
         match &self.parent {
             Some((_, reference)) => changes.iter().any(|(column, _)| reference.columns.contains(column)),
@@ -129,7 +129,7 @@ impl ChildKey {
     }
 }
 
-/// The keys that a plan concerns; `None` for most. `resolved` gives the open table of a definition: the same one that the plan uses.
+/// The keys that a plan affects; `None` for most plans. `resolved` returns the open table of a definition, the one that the plan uses.
 pub(crate) fn for_plan(
     database: &Database,
     plan: &Plan,
@@ -188,7 +188,7 @@ fn inserts(plan: &InsertPlan, table: &Table) -> Does {
     does
 }
 
-/// An UPDATE of these columns, and of those that change with every update, or may change with others.
+/// An UPDATE of these columns, of columns that change with every update, and of columns that may change with others.
 fn updates(table: &Table, assigned: impl Iterator<Item = usize>) -> Does {
     let follows = |column: &ColumnDef| column.on_update_now || column.generated.is_some();
     let mut updates: Vec<bool> = table.def().columns.iter().map(follows).collect();
@@ -199,7 +199,7 @@ fn updates(table: &Table, assigned: impl Iterator<Item = usize>) -> Does {
 struct Finder<'d> {
     database: &'d Database,
     nodes: Vec<Node>,
-    /// Nodes whose rows may suffer something that was not known of before.
+    /// Nodes with changes that were not known before.
     queue: Vec<usize>,
 }
 
@@ -225,7 +225,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Passes on what happens, until nothing new comes of it. Tables are few and what happens to each only grows.
+    /// Passes changes on along the keys until there are no new ones. It ends: tables are few, and the changes of each only grow.
     fn follow(&mut self) {
         while let Some(parent) = self.queue.pop() {
             let does = self.nodes[parent].does.clone();
@@ -240,7 +240,7 @@ impl Finder<'_> {
                 let set_null = does.deletes && definition.on_delete == ReferenceAction::SetNull;
                 if set_null || changes(definition.on_update, is_moved) {
                     passed.add(&updates(&child, definition.columns.iter().copied()));
-                    // ON UPDATE CURRENT_TIMESTAMP is for statements only.
+                    // ON UPDATE CURRENT_TIMESTAMP applies to statements only.
                     passed.updates = (0..passed.updates.len()).map(|column| definition.columns.contains(&column)).collect();
                 }
                 if does.deletes || is_moved {
@@ -278,7 +278,7 @@ impl Finder<'_> {
             if !does.inserts && !does.updates_any(&key.columns) {
                 continue;
             }
-            // The index is there as long as the key is (`table::ddl`, F1).
+            // The index exists as long as the key does (`table::ddl`, F1).
             let Some(index) = table.def().index_leading_with(&key.columns) else { continue };
             let open = match key.is_of(&table.def().database, &table.def().name) {
                 true => Some(table.clone()),
@@ -304,7 +304,7 @@ impl Finder<'_> {
             if !does.deletes && !does.updates_any(&reference.parent_columns) {
                 continue;
             }
-            // `follow` has made it a node, unless it came since: then the plan is stale before it runs.
+            // `follow` has made it a node, unless it was created since: then the plan is stale before it runs.
             let Some(below) = self.nodes.iter().position(|node| node.table.id() == child.id()) else { continue };
             reference.columns.iter().for_each(|column| self.nodes[below].wanted[*column] = true);
             reference.parent_columns.iter().for_each(|column| self.nodes[node].wanted[*column] = true);

@@ -21,7 +21,7 @@ fn csv() -> FileFormat {
     format(",", Some(b'"'), Some(b'\\'), "", "\n")
 }
 
-/// The rows of a text: fields between `|`, NULL as `~`, `+` behind a row that has more.
+/// The rows of a text: fields between `|`, NULL as `~`, `+` after a row with more fields.
 fn rows(splitter: &Splitter, text: &[u8]) -> Vec<String> {
     let mut row = Row::default();
     let mut found = Vec::new();

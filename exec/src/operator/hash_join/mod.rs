@@ -1,14 +1,14 @@
-//! Equality join without an index: the right input is read once into a hash table, then each left row looks its partners up.
+//! Equality join without an index: reads the right input into a hash table once, then looks up the partners of each left row.
 //!
-//! Right rows are kept as the bytes of their sources' current rows (`table`). A NULL in a key matches nothing.
+//! Right rows are kept as the bytes of their sources' current rows (`table`). A key with a NULL matches nothing.
 //!
-//! When memory is refused the join goes by tapes (`spilled`): the table and all further rows of both inputs are spread over pairs of
-//! tapes by the hash of their keys, and each pair is joined in the same way. A pair whose right tape is still too large is spread again;
-//! one that cannot be (all rows have one key) is joined a piece of the right tape at a time, and its left tape is read once for each piece.
+//! When memory is refused, the join uses tapes (`spilled`): the table and all further rows of both inputs are spread over pairs of
+//! tapes by the hash of their keys, and each pair is joined in the same way. A pair whose right tape is still too large is spread again.
+//! If that does not help (all rows have one key), the right tape is joined piece by piece, and the left tape is read once for each piece.
 //!
-//! H1: left rows that no right row can match are given out, or dropped, at once and never written.
-//! H2: a left row that has been read for a piece knows whether it matched in an earlier one, so LEFT, semi and anti joins give it once.
-//! H3: where the order of the left input matters, rows that come by way of tapes are sorted by its places.
+//! H1: left rows that no right row can match are returned, or dropped, at once and never written.
+//! H2: a left row on a tape records whether it matched in an earlier piece, so LEFT, semi and anti joins return it once.
+//! H3: if the order of the left input matters, rows from tapes are sorted by their positions in it.
 
 mod spilled;
 mod table;
@@ -57,12 +57,12 @@ enum State {
     },
     /// The left rows have ended.
     NextPair,
-    /// Rows that came by way of tapes, in order (H3).
+    /// Rows from tapes, in order (H3).
     Ordered,
     Done,
 }
 
-/// The inputs' nodes as the join needs them.
+/// The properties of the inputs' nodes that the join needs.
 pub(crate) struct Sides<'p> {
     pub left: Operator<'p>,
     pub right: Operator<'p>,
@@ -174,7 +174,7 @@ impl<'p> HashJoin<'p> {
         self.build_spilled(run)
     }
 
-    /// The next right row; `Some(true)`: its key is encoded, `Some(false)`: NULL is in it, `None`: there is no further row.
+    /// The next right row; `Some(true)`: its key is encoded, `Some(false)`: the key has a NULL, `None`: there is no further row.
     fn next_right(&mut self, run: &mut Run<'p>) -> Step<Option<bool>> {
         if !self.pending && !self.right.next(run)? {
             return Ok(None);
@@ -222,10 +222,10 @@ impl<'p> HashJoin<'p> {
         Ok(true)
     }
 
-    /// The table has grown; `false`: memory is refused.
+    /// Asks for memory after the table has grown; `false`: refused.
     fn account(&mut self, run: &mut Run<'p>) -> Step<bool> {
         let bytes = self.table.memory_bytes();
-        // Built anew, it has paid for its memory already.
+        // A rebuilt table keeps the memory that it was granted before.
         let grown = bytes.saturating_sub(self.charged_bytes);
         let granted = grown == 0 || run.grant(self.charged_bytes, grown);
         if granted {
@@ -235,7 +235,7 @@ impl<'p> HashJoin<'p> {
     }
 
     pub fn rewind(&mut self, run: &mut Run<'p>) {
-        // The right input may read sources of an outer loop, so the table is built anew.
+        // The right input may read sources of an outer loop, so the table is rebuilt.
         self.table.clear();
         self.spilled = None;
         self.pending = false;

@@ -1,4 +1,4 @@
-//! The join by way of tapes.
+//! The join on tapes.
 //!
 //! ```text
 //! right record:  key length (u32), key, row
@@ -15,19 +15,19 @@ use crate::spill::tape::{Tape, TapeReader};
 use crate::spill::{partition_hash, row_copy};
 use sql::plan::JoinKind;
 
-/// Rows are spread so often at most; then their keys are few and frequent, and pieces are better.
+/// The most times that rows are spread: after that, few keys remain, each with many rows, and pieces are better.
 const DEPTH_MAX: u32 = 3;
 const PLACE_AT: usize = 1;
 const KEY_LENGTH_AT: usize = 9;
 
 #[derive(Default)]
 pub(super) struct Spilled {
-    /// Where rows go while they are being spread.
+    /// The tapes over which rows are being spread.
     spreading: Option<Spreading>,
-    /// Pairs of tapes (left, right) that are still to be joined, and how often their rows have been spread.
+    /// Pairs of tapes (left, right) to join later, and how often their rows have been spread.
     waiting: Vec<(Tape, Tape, u32)>,
     replay: Option<Replay>,
-    /// The place of the next left row.
+    /// The position of the next left row.
     places: u64,
     /// Of the current left row.
     place: [u8; 8],
@@ -38,7 +38,7 @@ pub(super) struct Spilled {
 struct Spreading {
     left: Partitions,
     right: Partitions,
-    /// The key of the table whose rows are to be written next, and the row; `None`: all are.
+    /// The next key of the table to write, and its next row; `None`: all are written.
     table: Option<(usize, u32)>,
 }
 
@@ -49,7 +49,7 @@ struct Replay {
     left_reader: TapeReader,
     right_reader: TapeReader,
     depth: u32,
-    /// The table holds a piece of the right tape, and there is more.
+    /// The table contains a piece of the right tape, and more pieces follow.
     is_piece: bool,
     /// Left rows for the next piece.
     next_left: Option<Tape>,
@@ -69,7 +69,7 @@ impl<'p> HashJoin<'p> {
         Ok(())
     }
 
-    /// Reads right rows, of the input or of a tape, until they end or the table holds a piece.
+    /// Reads right rows of the input or of a tape, to their end or until the table contains a piece.
     pub(super) fn build_spilled(&mut self, run: &mut Run<'p>) -> Step<()> {
         loop {
             self.settle(run)?;
@@ -106,7 +106,7 @@ impl<'p> HashJoin<'p> {
         }
     }
 
-    /// The right tape does not fit: its rows are spread again or, `true`, joined piece by piece.
+    /// Called if the right tape does not fit: spreads its rows again, or returns `true` to join it piece by piece.
     fn refused(&mut self, run: &mut Run<'p>) -> Step<bool> {
         let spilled = self.spilled.as_mut().expect("the caller made sure");
         let replay = spilled.replay.as_mut().expect("the caller made sure");
@@ -119,7 +119,7 @@ impl<'p> HashJoin<'p> {
         Ok(false)
     }
 
-    /// Writes the table out where rows are being spread, and waits where much is on its way.
+    /// While rows are being spread: writes the table to tapes, and waits if many writes are pending.
     fn settle(&mut self, run: &mut Run<'p>) -> Step<()> {
         let spilled = self.spilled.as_mut().expect("the caller made sure");
         spilled.ordered.settle(run)?;
@@ -149,7 +149,7 @@ impl<'p> HashJoin<'p> {
         Ok(())
     }
 
-    /// As `take_left`. Rows that are spread are not answered, but for those without a partner.
+    /// As `take_left`. Rows that are spread are not returned, except rows without a partner.
     pub(super) fn take_left_spilled(&mut self, run: &mut Run<'p>) -> Step<Option<u32>> {
         loop {
             self.settle(run)?;
@@ -203,7 +203,7 @@ impl<'p> HashJoin<'p> {
         Ok(Some(has_key))
     }
 
-    /// The left row has met all its partners. Is it to be given without one?
+    /// Called after the last partner of the left row. Is the row returned without a partner?
     pub(super) fn end_chain(&mut self, matched: bool) -> Step<bool> {
         let unmatched = matches!(self.kind, JoinKind::Left | JoinKind::Anti) && !matched;
         let Some(spilled) = &mut self.spilled else { return Ok(unmatched) };
@@ -215,7 +215,7 @@ impl<'p> HashJoin<'p> {
         Ok(false)
     }
 
-    /// The current rows are a row of the result. `false`: it waits for its place in the order.
+    /// The current rows are a row of the result. `false`: it is sorted first.
     pub(super) fn give(&mut self, run: &Run<'p>) -> bool {
         let Some(spilled) = &mut self.spilled else { return true };
         if !self.keeps_order {
@@ -227,17 +227,17 @@ impl<'p> HashJoin<'p> {
         row_copy::write(run, &self.left_sources, &[], arena);
         row_copy::write(run, &self.right_sources, &[], arena);
         spilled.ordered.push(start, spilled.place.len());
-        // The sort's memory is looked at before the next row.
+        // The sort's memory is checked before the next row.
         false
     }
 
-    /// The left rows have ended: what is next?
+    /// Chooses the next step after the last left row.
     pub(super) fn next_pair(&mut self, run: &mut Run<'p>) -> Step<State> {
         let Some(spilled) = &mut self.spilled else { return Ok(State::Done) };
         if let Some(spreading) = spilled.spreading.take() {
             let depth = spreading.left.depth() + 1;
             let pairs = spreading.left.finish()?.into_iter().zip(spreading.right.finish()?).rev();
-            // H1: the other left rows have been given already.
+            // H1: the other left rows have been returned already.
             let pairs = pairs.filter(|(left, right)| left.records() > 0 && right.records() > 0);
             spilled.waiting.extend(pairs.map(|(left, right)| (left, right, depth)));
             spilled.replay = None;
@@ -281,7 +281,7 @@ fn spread(run: &mut Run<'_>, depth: u32) -> Step<Spreading> {
     Ok(Spreading { left, right, table: Some((0, END)) })
 }
 
-/// A key and the row behind it.
+/// A key and the row that follows it.
 fn split_key(record: &[u8]) -> (&[u8], &[u8]) {
     let (length, rest) = record.split_first_chunk().expect("a record has its key's length");
     rest.split_at(u32::from_le_bytes(*length) as usize)

@@ -1,4 +1,4 @@
-//! The hash table of a join: rows as bytes in one arena, those of one key chained in the order in which they came.
+//! The hash table of a join: rows as bytes in one arena. Rows with the same key form a chain, in the order in which they came.
 
 use crate::hash::ByteMap;
 
@@ -39,7 +39,7 @@ impl Table {
         self.keys.find(key).map_or(END, |number| self.chains[number].0)
     }
 
-    /// The row behind in its chain, or [`END`].
+    /// The next row in the chain, or [`END`].
     pub fn next(&self, row: u32) -> u32 {
         self.rows[row as usize].next
     }
@@ -50,7 +50,7 @@ impl Table {
         &self.arena[self.rows[row].start as usize..end]
     }
 
-    /// Different keys.
+    /// The number of different keys.
     pub fn keys(&self) -> usize {
         self.chains.len()
     }
