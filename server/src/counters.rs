@@ -6,12 +6,9 @@
 //!     once.
 
 use crate::digests::Ways;
-use crate::shared::Shared;
-use crate::worker::{Worker, gather};
 use expr::Work;
 pub use expr::count;
 use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -227,7 +224,7 @@ impl Counters {
     }
 
     /// Adds the counts of another one.
-    fn add(&self, other: &Self) {
+    pub fn add(&self, other: &Self) {
         self.events.add(&other.events);
         self.work.add(&other.work);
         for (own, more) in self.commands.iter().zip(&other.commands) {
@@ -251,24 +248,6 @@ impl Counters {
         sum.set(sum.get() + waited.as_micros() as u64);
         longest.set(longest.get().max(waited.as_micros() as u64));
     }
-}
-
-/// The sums over all sessions since the start, including ended ones, by name.
-pub async fn sums(shared: &Shared) -> BTreeMap<&'static str, u64> {
-    let ask = |worker: &Rc<Worker>| {
-        let all = Counters::default();
-        all.add(&worker.counters);
-        worker.sessions.borrow().values().for_each(|session| all.add(&session.counters));
-        let mut values = Vec::new();
-        all.each(&mut |name, value| values.push((name, value)));
-        values
-    };
-    let mut sums = BTreeMap::new();
-    for (name, value) in gather(shared, ask).await.into_iter().flatten() {
-        let sum = sums.entry(name).or_insert(0);
-        *sum = if name.ends_with("_max") { value.max(*sum) } else { *sum + value };
-    }
-    sums
 }
 
 #[cfg(test)]

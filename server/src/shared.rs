@@ -1,8 +1,9 @@
 //! The state that all threads of the server share. It is written when clients come and go, when a global variable is
 //! set, and by DDL. Statements on rows do not write to it.
 
+use crate::config::{Config, EventScheduler, StartError, VERSION};
 use crate::ddl::DdlThreads;
-use crate::event::{EventScheduler, Events};
+use crate::event::Events;
 use crate::handshakes::Handshakes;
 use crate::instruments::Instruments;
 use crate::session::{IDS, Kills};
@@ -11,7 +12,6 @@ use crate::user_lock::UserLocks;
 use crate::variables::persisted::Persisted;
 use crate::variables::{Globals, Setting, known};
 use crate::worker::{Message, WorkerRemote};
-use crate::{Config, StartError, VERSION};
 use accounts::AccountStore;
 use arc_swap::ArcSwap;
 use os::time::Instant;

@@ -3,8 +3,8 @@
 use super::grant::check_using;
 use super::statement::named;
 use crate::error::{Error, Result};
-use crate::session::{ResultSet, State};
-use crate::show::{Columns, result, text};
+use crate::session::State;
+use crate::show::{Columns, ResultSet, result, text};
 use accounts::model::{Account, Lifetime, Name, ticked};
 use accounts::privilege::Privileges;
 use conditions::Condition;

@@ -6,8 +6,8 @@
 
 use super::grant::{self, Written};
 use crate::error::{Error, Result};
-use crate::session::{ResultSet, State};
-use crate::show::{Columns, number, result, text};
+use crate::session::State;
+use crate::show::{Columns, ResultSet, number, result, text};
 use accounts::Access;
 use accounts::model::{Account, Lifetime, Limits, Name, Requirement};
 use accounts::privilege::Privileges;

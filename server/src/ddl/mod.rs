@@ -14,12 +14,12 @@ mod view;
 
 pub use threads::DdlThreads;
 
-use crate::digests;
 use crate::error::{Error, Result};
 use crate::event;
 use crate::routine;
 use crate::session::{State, without_parameters};
 use crate::show;
+use crate::worker::gather;
 use conditions::Condition;
 use expr::Level;
 pub use from_query::{Keeper, column_of_query};
@@ -58,7 +58,7 @@ pub async fn run(state: &mut State<'_>, statement: &Statement<'_>, given: &[Valu
         Statement::Truncate { table } => {
             let (database, name) = qualify(state, table)?;
             if show::is_summary_by_digest(&database, &name) {
-                digests::clear(&state.worker.shared).await;
+                gather(&state.worker.shared, |worker| worker.digests.clear()).await;
                 return Ok(Done::default());
             }
             refuse_virtual(state, &database)?;

@@ -8,7 +8,7 @@
 //! one more thread starts that serves only this queue. It also takes definitions of a session that has locked tables,
 //! because all other threads may wait for that session.
 
-use crate::StartError;
+use crate::config::StartError;
 use os::thread::JoinHandle;
 use reactor::{OneShot, one_shot};
 use std::collections::VecDeque;

@@ -19,7 +19,7 @@ mod statistics;
 mod summary;
 
 pub use statistics::{Measured, Statistics, Ways};
-pub use summary::{Summary, clear, summaries};
+pub use summary::{Summary, merged};
 
 use sql::Repeated;
 use std::cell::RefCell;
@@ -99,7 +99,7 @@ impl Digests {
     }
 
     /// D3
-    fn clear(&self) {
+    pub fn clear(&self) {
         self.recent.borrow_mut().found.clear();
         let mut by_name = self.by_name.borrow_mut();
         by_name.retain(|_, statistics| Rc::strong_count(statistics) > 1);
@@ -115,7 +115,7 @@ impl Digests {
     }
 
     /// The digests that were executed.
-    fn summaries(&self) -> Vec<Summary> {
+    pub fn summaries(&self) -> Vec<Summary> {
         let (by_name, overflow) = (self.by_name.borrow(), self.overflow.borrow());
         by_name.values().chain(overflow.as_ref()).filter_map(|statistics| statistics.summary()).collect()
     }

@@ -1,8 +1,6 @@
 //! The statistics of all workers, added up by digest.
 
 use super::statistics::{Sums, bucket_end};
-use crate::shared::Shared;
-use crate::worker::gather;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -48,13 +46,8 @@ impl Summary {
     }
 }
 
-/// Gathers from all workers.
-pub async fn summaries(shared: &Shared, size: usize) -> Vec<Summary> {
-    merged(gather(shared, |worker| worker.digests.summaries()).await.into_iter().flatten(), size)
-}
-
 /// Merges the statistics of each digest. At most `size` rows; the digests seen last are merged into one row.
-fn merged(all: impl Iterator<Item = Summary>, size: usize) -> Vec<Summary> {
+pub fn merged(all: impl Iterator<Item = Summary>, size: usize) -> Vec<Summary> {
     let mut by_digest: BTreeMap<(Option<String>, Option<String>), Summary> = BTreeMap::new();
     for summary in all {
         match by_digest.entry((summary.database.clone(), summary.text.clone())) {
@@ -75,11 +68,6 @@ fn merged(all: impl Iterator<Item = Summary>, size: usize) -> Vec<Summary> {
         rows.extend(others.map(|sum| Summary { database: None, text: None, ..sum }));
     }
     rows
-}
-
-/// TRUNCATE TABLE
-pub async fn clear(shared: &Shared) {
-    gather(shared, |worker| worker.digests.clear()).await;
 }
 
 #[cfg(test)]

@@ -23,17 +23,6 @@ pub use show::{rows, show_create};
 use types::event::EventDef;
 use types::temporal::TimeZone;
 
-/// Whether the scheduler runs; `@@event_scheduler`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum EventScheduler {
-    #[default]
-    On,
-    /// It can be turned on.
-    Off,
-    /// It cannot, in this run of the server.
-    Disabled,
-}
-
 /// The zone in which the event counts days.
 fn zone_of(event: &EventDef) -> TimeZone {
     // A zone that is known no more: its events go on.

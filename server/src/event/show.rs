@@ -3,8 +3,8 @@
 use super::zone_of;
 use crate::error::{Error, Result};
 use crate::routine::{Charsets, charset_values, quoted, quoted_definer};
-use crate::session::{ResultSet, State};
-use crate::show::{Columns, Source, datetime, number, optional, result, text};
+use crate::session::State;
+use crate::show::{Columns, ResultSet, Source, datetime, number, optional, result, text};
 use crate::variables;
 use accounts::privilege::Privileges;
 use sql::ast::ObjectName;

@@ -2,8 +2,8 @@
 
 use super::Routine;
 use crate::error::{Error, Result};
-use crate::session::{ResultSet, State};
-use crate::show::{Columns, Row, Source, datetime, optional, result, text};
+use crate::session::State;
+use crate::show::{Columns, ResultSet, Row, Source, datetime, optional, result, text};
 use crate::variables;
 use conditions::Condition;
 use sql::ast::ObjectName;

@@ -3,12 +3,12 @@
 use super::counted::{counted_as, is_question};
 use super::kill::Killer;
 use super::login::{self, Claim, Entry, LoggedIn, Offer, Refused};
-use super::run::ResultSet;
 use super::state::{Answer, State};
 use super::{Client, Next, Recipient, Service, write_error};
 use crate::counters::{Command as Counted, count};
 use crate::error::{Error, Result};
 use crate::plan_cache::definition_of;
+use crate::show::ResultSet;
 use accounts::SYSTEM_USER;
 use conditions::Condition;
 use protocol::{Command, RowFormat};
@@ -229,7 +229,7 @@ impl State<'_> {
 
     async fn statistics(&mut self, client: &mut Client) -> Result<()> {
         let shared = std::sync::Arc::clone(&self.worker.shared);
-        let sums = crate::counters::sums(&shared).await;
+        let sums = crate::show::counter_sums(&shared).await;
         let (questions, slow) = (sums["Questions"], sums["Slow_queries"]);
         let uptime = shared.started.elapsed().as_secs().max(1);
         let tables: usize = shared.database.schema().databases.values().map(|database| database.tables.len()).sum();

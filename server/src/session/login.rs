@@ -89,7 +89,7 @@ pub async fn login(
     client.output.prepare();
     client.output.writer.set_sequence(0);
     Greeting {
-        version: crate::VERSION,
+        version: crate::config::VERSION,
         connection_id: info.id,
         nonce: &nonce,
         capabilities,

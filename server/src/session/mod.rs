@@ -45,7 +45,7 @@ pub use kill::Kills;
 pub use login::LoggedIn;
 pub use outfile::FileTarget;
 pub use query::{ArenaGuard, PLAN_ATTEMPTS_MAX};
-pub use run::{Destination, Ran, ResultSet, owned};
+pub use run::{Destination, Ran, owned};
 pub use settings::{IDS, ProgramSettings};
 pub use state::{Acting, Answer, Connection, Execution, Session, State};
 

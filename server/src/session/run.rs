@@ -21,7 +21,7 @@ use super::{Client, Recipient};
 use crate::error::{Error, Result};
 use crate::latin1::Narrow;
 use crate::plan_cache::{PlanEntry, ResultTarget, definition_of};
-use crate::show::Gathered;
+use crate::show::{Gathered, ResultSet};
 use conditions::Condition;
 use exec::load::ByteSource;
 use exec::{DmlDone, ExecContext, KeptRecords, KeptRows, NullSink, Prepared, QueryDone, RowSink, Strictness, boxed};
@@ -648,13 +648,6 @@ async fn until_killed<T>(info: &SessionInfo, mut run: Pin<&mut impl Future<Outpu
         _ => Poll::Ready(Err(expr::Error::Interrupted)),
     })
     .await
-}
-
-/// A result set that the server makes itself.
-#[derive(Debug, Default)]
-pub struct ResultSet {
-    pub columns: Vec<OutputColumn>,
-    pub rows: Vec<Vec<Value<'static>>>,
 }
 
 /// Encodes rows into the connection's output.

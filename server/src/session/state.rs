@@ -202,7 +202,7 @@ impl<'s> Execution<'s> {
         worker.core.set_limit(Rc::new(move |now| limits.check(now)));
         vars.work = Rc::clone(&info.counters.work);
         vars.client_found_rows = connection.capabilities.has(Capabilities::FOUND_ROWS);
-        vars.version = crate::VERSION;
+        vars.version = crate::config::VERSION;
         settings::apply(&session.variables, &session.settings, &mut vars);
         let transaction = Transaction::of_session(info);
         Self { vars, applied: session.refreshed, transaction, warned_before: 0, frame: None, enclosing: None }

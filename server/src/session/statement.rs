@@ -2,13 +2,13 @@
 
 use super::Recipient;
 use super::counted::command_of;
-use super::run::ResultSet;
 use super::state::{Answer, State};
 use crate::counters::Command;
 use crate::ddl;
 use crate::error::{Error, Result};
 use crate::shared::Protection;
 use crate::show;
+use crate::show::ResultSet;
 use crate::text_log::Log;
 use conditions::Condition;
 use exec::{Strictness, boxed};

@@ -1,9 +1,15 @@
 //! Building blocks of result sets.
 
-use crate::session::ResultSet;
 use sql::plan::OutputColumn;
 use types::schema::{ColumnDef, TableDef};
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value, show_create};
+
+/// A result set that the server makes itself.
+#[derive(Debug, Default)]
+pub struct ResultSet {
+    pub columns: Vec<OutputColumn>,
+    pub rows: Vec<Vec<Value<'static>>>,
+}
 
 /// The columns of a result being built.
 #[derive(Default)]

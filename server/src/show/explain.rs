@@ -1,10 +1,10 @@
 //! EXPLAIN: the plan as a tree of text, or as the traditional table.
 
-use super::build::{Columns, number, optional, result, text};
+use super::build::{Columns, ResultSet, number, optional, result, text};
 use crate::account::is_free;
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
-use crate::session::{ResultSet, State, without_parameters};
+use crate::session::{State, without_parameters};
 use accounts::privilege::Privileges;
 use conditions::Condition;
 use sql::Parsed;

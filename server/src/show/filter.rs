@@ -1,7 +1,8 @@
 //! The tail of SHOW: LIKE on one column, WHERE over all.
 
+use super::build::ResultSet;
 use crate::error::Result;
-use crate::session::{ResultSet, State};
+use crate::session::State;
 use expr::Expr as BoundExpr;
 use sql::ast::{Expr, ShowFilter};
 use sql::plan::{LockWait, Locking, Node, Parts, Plan, QueryPlan};

@@ -26,8 +26,8 @@ mod views;
 mod virtual_tables;
 
 pub use build::{
-    Columns, checksum_result, key_part_expression, key_part_name, maintenance_result, number, optional, output_column, result,
-    text, texts,
+    Columns, ResultSet, checksum_result, key_part_expression, key_part_name, maintenance_result, number, optional, output_column,
+    result, text, texts,
 };
 #[cfg(test)]
 pub use definitions::virtual_tables_of;
@@ -38,12 +38,13 @@ pub use filter::like;
 pub use quotes::Quotes;
 pub use schema::{VirtualReads, is_virtual_database, virtual_reads, virtual_rows, with_virtual_databases};
 pub use server::{Gathered, process_list};
+pub use status::counter_sums;
 pub use tables::{datetime, describe};
 pub use views::problem as view_problem;
 pub use virtual_tables::{Row, Source, Wanted, type_columns};
 
 use crate::error::{Error, Result};
-use crate::session::{ResultSet, State};
+use crate::session::State;
 use conditions::Condition;
 use sql::ast::{Show, ShowFilter};
 use types::CollationId;

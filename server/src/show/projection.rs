@@ -2,12 +2,12 @@
 //!
 //! The rows are made once, by the table's maker. SHOW selects columns of them, with the types that the table defines.
 
-use super::build::{Columns, result};
+use super::build::{Columns, ResultSet, result};
 use super::definitions;
 use super::schema::{fit, maker};
 use super::server::Gathered;
 use super::virtual_tables::{Row, Source, Wanted};
-use crate::session::{ResultSet, State};
+use crate::session::State;
 use types::schema::TableDef;
 use types::{TypeKind, Value};
 

@@ -1,13 +1,13 @@
 //! SHOW of the server: variables, counters, sessions, diagnostics, fixed lists.
 
-use super::build::{Columns, number, optional, result, text, texts};
+use super::build::{Columns, ResultSet, number, optional, result, text, texts};
 use super::projection;
 use super::schema::VirtualReads;
 use super::status;
 use super::virtual_tables::Wanted;
 use crate::digests::{self, Summary};
 use crate::error::{Error, Result};
-use crate::session::{IDS, ProcessLine, ResultSet, State, UseLine};
+use crate::session::{IDS, ProcessLine, State, UseLine};
 use crate::shared::Shared;
 use crate::variables::{self, Scope, VariableId};
 use crate::worker::{Worker, gather, gather_for};
@@ -52,7 +52,8 @@ impl Gathered {
         let digests = match reads.digests {
             true => {
                 let size = shared.globals().get(IDS.performance_schema_digests_size).as_u64();
-                digests::summaries(shared, size as usize).await
+                let all = gather(shared, |worker| worker.digests.summaries()).await;
+                digests::merged(all.into_iter().flatten(), size as usize)
             }
             false => Vec::new(),
         };

@@ -3,11 +3,13 @@
 //! A variable of MySQL is shown if Heddle counts the same thing. It is also shown, as zero, if it counts something that
 //! Heddle does not have: zero is correct, and monitors that ask for it find it.
 
+use super::build::ResultSet;
 use super::projection;
 use super::server::Gathered;
 use super::virtual_tables::Wanted;
-use crate::counters;
-use crate::session::{ResultSet, State};
+use crate::counters::Counters;
+use crate::session::State;
+use crate::shared::Shared;
 use crate::worker::{Worker, gather};
 use reactor::connection::{SESSION_SECONDS, SESSIONS_KEPT, TlsOffer};
 use std::collections::BTreeMap;
@@ -61,10 +63,28 @@ pub async fn status(state: &State<'_>, global: bool) -> ResultSet {
     projection.all(state, Wanted::default(), &gathered)
 }
 
+/// The sums over all sessions since the start, including ended ones, by name.
+pub async fn counter_sums(shared: &Shared) -> BTreeMap<&'static str, u64> {
+    let ask = |worker: &Rc<Worker>| {
+        let all = Counters::default();
+        all.add(&worker.counters);
+        worker.sessions.borrow().values().for_each(|session| all.add(&session.counters));
+        let mut values = Vec::new();
+        all.each(&mut |name, value| values.push((name, value)));
+        values
+    };
+    let mut sums = BTreeMap::new();
+    for (name, value) in gather(shared, ask).await.into_iter().flatten() {
+        let sum = sums.entry(name).or_insert(0);
+        *sum = if name.ends_with("_max") { value.max(*sum) } else { *sum + value };
+    }
+    sums
+}
+
 /// The values by name, in order.
 pub async fn values(state: &State<'_>, global: bool) -> Vec<(&'static str, String)> {
     let shared = &state.worker.shared;
-    let mut values = counters::sums(shared).await;
+    let mut values = counter_sums(shared).await;
     if !global {
         let own = &state.info.counters;
         // Global values also in SHOW SESSION STATUS, as in MySQL.

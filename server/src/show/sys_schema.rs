@@ -25,7 +25,7 @@ pub const MAKERS: &[(&str, Maker)] = &[
 ];
 
 fn version(_: &Source<'_>) -> Vec<Row> {
-    vec![named(DATABASE, "version", [("sys_version", text("2.1.2")), ("mysql_version", text(crate::VERSION))])]
+    vec![named(DATABASE, "version", [("sys_version", text("2.1.2")), ("mysql_version", text(crate::config::VERSION))])]
 }
 
 fn settings(_: &Source<'_>) -> Vec<Row> {

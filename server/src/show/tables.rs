@@ -1,12 +1,12 @@
 //! SHOW of databases, tables, columns, indexes, and their definitions.
 
-use super::build::{Columns, number, result, text};
+use super::build::{Columns, ResultSet, number, result, text};
 use super::schema::is_virtual_database;
 use super::server::Gathered;
 use super::virtual_tables::{self, Source, Wanted};
 use super::{projection, views};
 use crate::error::{Error, Result};
-use crate::session::{ResultSet, State};
+use crate::session::State;
 use accounts::Access;
 use accounts::privilege::Privileges;
 use sql::ast::ObjectName;

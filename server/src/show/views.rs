@@ -3,10 +3,10 @@
 //! The catalog has the columns as of the definition. The tables of a view may have changed since, so its query is bound
 //! again. A view whose tables are gone is shown with the columns in the catalog.
 
-use super::build::{Columns, result, text};
+use super::build::{Columns, ResultSet, result, text};
 use crate::ddl::{Keeper, column_of_query};
 use crate::error::{Error, Result};
-use crate::session::{ResultSet, State, written_type};
+use crate::session::{State, written_type};
 use expr::Level;
 use sql::ast::{DataType, ObjectName};
 use sql::plan::{BindContext, Rights, StoredFunction};

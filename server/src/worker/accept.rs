@@ -1,8 +1,8 @@
 //! Accepts clients on a thread of its own and hands each to the worker with the fewest sessions.
 
 use super::Message;
+use crate::config::{Config, StartError};
 use crate::shared::Shared;
-use crate::{Config, StartError};
 use reactor::connection::Stream;
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
