@@ -6,8 +6,7 @@
 use crate::account::Needs;
 use crate::counters::Command;
 use crate::digests::{Statistics, Ways};
-use crate::session::{FileTarget, KeptPlan, State};
-use crate::show::{VirtualReads, virtual_reads};
+use crate::session::FileTarget;
 use exec::Prepared;
 use protocol::{Capabilities, ColumnDefinition, EncodedHead, WireType, column_flag, field_type};
 use sql::param::Params;
@@ -17,7 +16,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
-use types::{CollationId, ColumnType, TypeKind};
+use types::{CollationId, ColumnType, TypeKind, Value};
 
 /// Plans kept by each worker.
 const PLANS_MAX: usize = 1024;
@@ -38,6 +37,19 @@ pub enum StatementKind {
 pub enum ResultTarget {
     Variables(Box<[Place]>),
     File(Box<FileTarget>),
+}
+
+/// The virtual data that a plan reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct VirtualReads {
+    /// Some table of the server.
+    pub any: bool,
+    /// A table whose rows must be collected from all workers first.
+    pub gathered: bool,
+    /// One of these has statistics by digest.
+    pub digests: bool,
+    /// One of these has metadata locks.
+    pub metadata: bool,
 }
 
 /// A statement that is ready to run.
@@ -77,6 +89,7 @@ impl PlanEntry {
         prepared: Prepared,
         command: Option<Command>,
         into: Option<ResultTarget>,
+        reads: VirtualReads,
         needs: Needs,
         params: Params,
     ) -> Rc<Self> {
@@ -97,7 +110,6 @@ impl PlanEntry {
             Plan::Delete(delete) => !delete.scan.table.id.is_temporary(),
             Plan::Change(change) => change.targets.iter().any(|target| !target.table.id.is_temporary()),
         };
-        let reads = virtual_reads(prepared.plan());
         let ways = Ways::of(prepared.plan());
         let (statistics, head) = (OnceCell::new(), RefCell::new(None));
         Rc::new(Self {
@@ -239,6 +251,27 @@ fn is_number(ty: &ColumnType) -> bool {
 /// The longest MEDIUMTEXT.
 const MEDIUM_MAX: u32 = 0xff_ffff;
 
+/// A variable of the session that binding has read. The result is valid as long as the variable keeps this value or
+/// type.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Assumption {
+    /// The type of a user variable.
+    User(String, Option<ColumnType>),
+    /// The value of a system variable.
+    System { global: bool, name: Box<str>, value: Value<'static> },
+}
+
+/// A bound statement or expression, and the sessions for which it is valid.
+pub struct Bound<T> {
+    /// The binding key of the session.
+    pub key: u64,
+    pub assumed: Vec<Assumption>,
+    pub what: T,
+}
+
+/// A plan that is kept with its statement.
+pub type KeptPlan = Bound<Rc<PlanEntry>>;
+
 /// The plans of text statements, by digest and the session's binding key.
 #[derive(Default)]
 pub struct PlanCache {
@@ -246,9 +279,9 @@ pub struct PlanCache {
 }
 
 impl PlanCache {
-    /// The plan of this digest, if it is valid for the session.
-    pub fn get(&self, digest: u128, state: &State<'_>) -> Option<Rc<PlanEntry>> {
-        self.plans.get(&(digest, state.session.settings.bind_key))?.present(state)
+    /// The plan of this digest and binding key.
+    pub fn get(&self, digest: u128, bind_key: u64) -> Option<&KeptPlan> {
+        self.plans.get(&(digest, bind_key))
     }
 
     pub fn put(&mut self, digest: u128, bind_key: u64, plan: KeptPlan) {

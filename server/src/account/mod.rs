@@ -13,6 +13,6 @@ mod show;
 mod statement;
 
 pub use grant::{forget_routine, grant_to_maker};
-pub use needs::{Gathering, Needs, is_free};
+pub use needs::{Definers, Gathering, Needs, is_free};
 pub use show::{create_user, grants, json_text};
 pub use statement::{change, run};

@@ -8,7 +8,6 @@
 //!     gives every session another stamp, so a remembered result also holds for the definers.
 
 use crate::error::Error;
-use crate::worker::Worker;
 use accounts::Access;
 use accounts::model::Name;
 use accounts::privilege::Privileges;
@@ -18,6 +17,12 @@ use sql::plan::{Action, Part, Rights};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use types::schema::TableDef;
+
+/// The privileges of definers.
+pub trait Definers {
+    /// The privileges of a definer with its default roles active. `None`: the account does not exist.
+    fn definer(&self, name: &Name) -> Option<Rc<Access>>;
+}
 
 /// The privileges that one action needs on one table.
 #[derive(Clone, Debug)]
@@ -69,21 +74,21 @@ impl Needs {
     /// Refuses a plan for which the account lacks a privilege. It allocates only if it refuses, or checks definers for
     /// the first time.
     #[inline]
-    pub fn check(&self, access: &Rc<Access>, worker: &Worker) -> Result<(), Error> {
+    pub fn check(&self, access: &Rc<Access>, definers: &impl Definers) -> Result<(), Error> {
         let may_all = access.reads_all && self.functions.is_empty() && access.global.has(self.global) && !self.has_definers;
         if may_all || self.passed.get() == access.stamp {
             return Ok(());
         }
-        self.check_all(access, worker)
+        self.check_all(access, definers)
     }
 
-    fn check_all(&self, access: &Rc<Access>, worker: &Worker) -> Result<(), Error> {
+    fn check_all(&self, access: &Rc<Access>, definers: &impl Definers) -> Result<(), Error> {
         access.refuse_expired()?;
         if !access.global.has(self.global) {
             return Err(special(&self.global.list()).into());
         }
         let accesses: Vec<Rc<Access>> =
-            self.entered.iter().map(|entered| entered.access(access, worker)).collect::<sql::Result<_>>()?;
+            self.entered.iter().map(|entered| entered.access(access, definers)).collect::<sql::Result<_>>()?;
         for need in &self.list {
             let place = need.rights.0.checked_sub(1).map(|place| place as usize);
             let access = place.map_or(access, |place| &accesses[place]);
@@ -108,9 +113,9 @@ impl Entered {
     ///
     /// # Errors
     /// 1449 if the account does not exist; 1045 for a user who may not learn about accounts.
-    fn access(&self, access: &Rc<Access>, worker: &Worker) -> sql::Result<Rc<Access>> {
+    fn access(&self, access: &Rc<Access>, definers: &impl Definers) -> sql::Result<Rc<Access>> {
         let Some(definer) = &self.definer else { return Ok(Rc::clone(access)) };
-        worker.definer(definer).ok_or_else(|| {
+        definers.definer(definer).ok_or_else(|| {
             let why = match access.has(Privileges::SUPER) {
                 true => sql::ViewProblem::NoDefiner { user: definer.user.clone(), host: definer.host.clone() },
                 false => {
@@ -133,9 +138,9 @@ fn refusal(denied: Denied) -> sql::Error {
 }
 
 /// Needs while a statement is bound for a session.
-pub struct Gathering<'a> {
+pub struct Gathering<'a, D> {
     access: &'a Rc<Access>,
-    worker: &'a Worker,
+    definers: &'a D,
     list: RefCell<Vec<Need>>,
     functions: RefCell<Vec<Called>>,
     /// With the rights that count.
@@ -143,11 +148,11 @@ pub struct Gathering<'a> {
     global: Cell<Privileges>,
 }
 
-impl<'a> Gathering<'a> {
-    pub fn new(access: &'a Rc<Access>, worker: &'a Worker) -> Self {
+impl<'a, D: Definers> Gathering<'a, D> {
+    pub fn new(access: &'a Rc<Access>, definers: &'a D) -> Self {
         Self {
             access,
-            worker,
+            definers,
             list: RefCell::default(),
             functions: RefCell::default(),
             entered: RefCell::default(),
@@ -178,7 +183,7 @@ impl<'a> Gathering<'a> {
         };
         let outermost = around.map_or_else(|| format!("{}.{}", def.database, def.name).into(), |view| view.outermost.clone());
         let entered = Entered { definer, outermost };
-        let access = entered.access(self.access, self.worker)?;
+        let access = entered.access(self.access, self.definers)?;
         all.push((entered, access));
         Ok(Rights(all.len() as u32))
     }

@@ -15,10 +15,12 @@ mod execute;
 mod schedule;
 mod scheduler;
 mod show;
+mod state;
 
 pub use define::{alter, create, drop};
-pub use scheduler::{Events, start};
+pub use scheduler::start;
 pub use show::{rows, show_create};
+pub use state::Events;
 
 use types::event::EventDef;
 use types::temporal::TimeZone;

@@ -14,44 +14,14 @@ use os::time::Instant;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::{Poll, Waker};
+use std::task::Poll;
 use std::time::Duration;
-use sync::Mutex;
-use sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use sync::atomic::Ordering;
 use types::event::{EventDef, EventStatus};
 use types::temporal::MICROS_PER_SECOND;
 
 /// The longest sleep while an event is due later: the machine's clock may be set.
 const SLEEP_MAX: Duration = Duration::from_secs(60);
-
-/// The state of the scheduler that all threads share.
-#[derive(Default)]
-pub struct Events {
-    changed: AtomicBool,
-    waker: Mutex<Option<Waker>>,
-    running: Mutex<Vec<Arc<EventDef>>>,
-    /// Counts executions, so that each is another worker's.
-    turn: AtomicUsize,
-}
-
-impl Events {
-    /// Events, or the variable, have changed.
-    pub fn wake(&self) {
-        // Release: pairs with the Acquire in `take_change`; a reader of the flag sees the change.
-        self.changed.store(true, Ordering::Release);
-        if let Some(waker) = &*self.waker.lock() {
-            waker.wake_by_ref();
-        }
-    }
-
-    fn take_change(&self) -> bool {
-        self.changed.swap(false, Ordering::Acquire)
-    }
-
-    fn is_running(&self, event: &Arc<EventDef>) -> bool {
-        self.running.lock().iter().any(|running| Arc::ptr_eq(running, event))
-    }
-}
 
 /// A running execution, in the list of these.
 pub struct Running {

@@ -1,9 +1,10 @@
 //! Compiles a routine's text into a program. The expression or plan of an instruction is bound at its first execution.
 
+use super::compiled::Work;
 use super::{Frame, Routine};
 use crate::error::{Error, Result};
-use crate::plan_cache::PlanEntry;
-use crate::session::{Binder, Bound, KeptPlan, Planned, State};
+use crate::plan_cache::{Bound, PlanEntry};
+use crate::session::{Binder, Planned, State};
 use crate::variables::Setting;
 use accounts::Name;
 use conditions::Condition;
@@ -16,15 +17,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 use types::schema::{RoutineDef, TableDef, TriggerDef};
 use types::{ColumnType, TypeKind, Value};
-
-/// A bound piece of code.
-pub enum Work {
-    /// Computed over the frame.
-    Expression(Rc<Bound<expr::Expr>>),
-    Plan(KeptPlan),
-    /// An expression that must be planned: it has subqueries, or waits.
-    Query,
-}
 
 impl Routine {
     /// Reads and checks a routine's text.

@@ -3,8 +3,9 @@
 //! An error goes to a matching handler, or else to the caller. An error that no handler may catch (KILL, a lost client)
 //! goes to the caller directly.
 
+use super::compiled::OpenCursor;
 use super::handler::{self, Handling};
-use super::{Frame, OpenCursor, Routine, action};
+use super::{Frame, Routine, action};
 use crate::error::{Error, Result};
 use crate::plan_cache::{PlanEntry, ResultTarget};
 use crate::session::{Destination, Execution, PLAN_ATTEMPTS_MAX, Ran, Recipient, State};

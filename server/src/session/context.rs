@@ -7,9 +7,10 @@ use super::state::State;
 use crate::account::{Gathering, Needs};
 use crate::counters::Command;
 use crate::error::{Error, Result};
-use crate::plan_cache::PlanEntry;
 use crate::plan_cache::ResultTarget;
+use crate::plan_cache::{Assumption, Bound, KeptPlan, PlanEntry, VirtualReads};
 use crate::variables::{self, Kind, Scope, VariableId};
+use crate::worker::Worker;
 use accounts::privilege::Privileges;
 use conditions::Condition;
 use exec::{Constants, Prepared, Strictness, boxed};
@@ -45,19 +46,9 @@ pub struct Binder<'a> {
     is_sniffed: Cell<bool>,
     /// An estimate needed the value of a parameter that has none yet.
     is_blind: Cell<bool>,
-    needs: Gathering<'a>,
+    needs: Gathering<'a, Worker>,
     /// The query of a new view is being bound.
     defines_view: bool,
-}
-
-/// A variable of the session that binding has read. The result is valid as long as the variable keeps this value or
-/// type.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Assumption {
-    /// The type of a user variable.
-    User(String, Option<ColumnType>),
-    /// The value of a system variable.
-    System { global: bool, name: Box<str>, value: Value<'static> },
 }
 
 /// A plan that depends on the values of one execution is kept if it costs at most this. A more expensive one is made
@@ -66,7 +57,7 @@ const KEPT_COST_MAX: f64 = 5000.0;
 
 impl<'a> Binder<'a> {
     pub fn new(state: &'a State<'_>, schema: &'a Schema, params: &'a [Value<'a>]) -> Self {
-        let needs = Gathering::new(&state.session.access, &state.worker);
+        let needs = Gathering::new(&state.session.access, &*state.worker);
         let [is_volatile, is_sniffed, is_blind] = [const { Cell::new(false) }; 3];
         let (assumed, noted) = (RefCell::default(), RefCell::default());
         Self { state, schema, is_volatile, assumed, params, given: &[], noted, is_sniffed, is_blind, needs, defines_view: false }
@@ -293,13 +284,6 @@ pub struct Planned {
     pub assumed: Vec<Assumption>,
 }
 
-/// A bound statement or expression, and the sessions for which it is valid.
-pub struct Bound<T> {
-    key: u64,
-    assumed: Vec<Assumption>,
-    pub what: T,
-}
-
 impl<T> Bound<T> {
     pub fn new(state: &State<'_>, assumed: Vec<Assumption>, what: T) -> Self {
         Self { key: state.session.settings.bind_key, assumed, what }
@@ -309,9 +293,6 @@ impl<T> Bound<T> {
         self.key == state.session.settings.bind_key && state.holds(&self.assumed)
     }
 }
-
-/// A plan that is kept with its statement.
-pub type KeptPlan = Bound<Rc<PlanEntry>>;
 
 impl KeptPlan {
     /// The plan, if it is still valid.
@@ -446,7 +427,9 @@ impl State<'_> {
             Some(ResultTarget::File(_)) => Privileges::FILE,
             _ => Privileges::NONE,
         };
-        let entry = PlanEntry::new(schema.version, prepared, command, into, binder.needs.take(global), binder.noted.take());
+        let reads = crate::show::virtual_reads(prepared.plan());
+        let entry =
+            PlanEntry::new(schema.version, prepared, command, into, reads, binder.needs.take(global), binder.noted.take());
         self.check_locked(&entry)?;
         let is_for_one = binder.is_volatile() || is_for_one;
         Ok(Some(Planned { entry, is_for_one, is_blind: binder.is_blind.get(), assumed: binder.take_assumed() }))
@@ -456,7 +439,15 @@ impl State<'_> {
     pub fn entry_of(&self, plan: Plan) -> Result<Rc<PlanEntry>> {
         let version = self.worker.shared.database.schema_version();
         let prepared = Prepared::new(&self.worker.shared.database, Arc::new(plan))?;
-        Ok(PlanEntry::new(version, prepared, None, None, Needs::default(), sql::param::Params::default()))
+        Ok(PlanEntry::new(
+            version,
+            prepared,
+            None,
+            None,
+            VirtualReads::default(),
+            Needs::default(),
+            sql::param::Params::default(),
+        ))
     }
 
     /// Binds the WHERE of a SHOW to the columns of its result.

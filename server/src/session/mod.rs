@@ -38,13 +38,13 @@ mod table_locks;
 mod temporary;
 mod transaction;
 
-pub use context::{Binder, Bound, KeptPlan, Planned, without_parameters, written_type};
+pub use context::{Binder, Planned, without_parameters, written_type};
 pub use held::UseLine;
 pub use info::{ProcessLine, SessionInfo};
 pub use kill::Kills;
 pub use login::LoggedIn;
 pub use outfile::FileTarget;
-pub use query::{ArenaGuard, PLAN_ATTEMPTS_MAX};
+pub use query::PLAN_ATTEMPTS_MAX;
 pub use run::{Destination, Ran, owned};
 pub use settings::{IDS, ProgramSettings};
 pub use state::{Acting, Answer, Connection, Execution, Session, State};

@@ -1,7 +1,6 @@
 //! PREPARE, EXECUTE and DEALLOCATE PREPARE in SQL. Statements on rows keep their plan while it is valid; others are
 //! parsed at each execution.
 
-use super::context::KeptPlan;
 use super::prepared::check_other;
 use super::query::PLAN_ATTEMPTS_MAX;
 use super::run::{Destination, Ran, owned};
@@ -9,7 +8,7 @@ use super::state::{Answer, State};
 use super::{IDS, Recipient};
 use crate::counters::Command;
 use crate::error::{Error, Result};
-use crate::plan_cache::PlanEntry;
+use crate::plan_cache::{KeptPlan, PlanEntry};
 use conditions::Condition;
 use exec::boxed;
 use protocol::RowFormat;
@@ -115,7 +114,7 @@ impl State<'_> {
         let text = Rc::clone(&statement.text);
         // If this session lacks a privilege, the statement is bound again, so that the error names everything that is
         // missing.
-        let may = |entry: &Rc<PlanEntry>| entry.needs.check(&self.session.access, &self.worker).is_ok();
+        let may = |entry: &Rc<PlanEntry>| entry.needs.check(&self.session.access, &*self.worker).is_ok();
         let before = statement.plan.as_ref().map(|plan| Rc::clone(&plan.what));
         let kept = statement.plan.as_ref().and_then(|plan| plan.present(self)).filter(may);
         let values: Vec<Value<'static>> = using

@@ -117,10 +117,10 @@ impl State<'_> {
     ) -> Result<Found<'t>> {
         let Some(digest) = sql::digest(text, &self.session.settings.mode, lifted) else { return Ok(Found::Nothing) };
         self.look_behind(text, digest.end)?;
-        let kept = worker.plans.borrow().get(digest.key, self);
+        let kept = worker.plans.borrow().get(digest.key, self.session.settings.bind_key).and_then(|plan| plan.present(self));
         // If this session lacks a privilege, the statement is bound again, so that the error names everything that is
         // missing.
-        let entry = match kept.filter(|entry| entry.needs.check(&self.session.access, worker).is_ok()) {
+        let entry = match kept.filter(|entry| entry.needs.check(&self.session.access, &**worker).is_ok()) {
             Some(entry) => {
                 count(&self.info.counters.events.plan_cache_hits);
                 self.log_query(without_end(&text[..digest.end]));
@@ -247,40 +247,6 @@ fn second_statement(rest: &[u8], before: &[u8]) -> sql::Error {
     let near: String = String::from_utf8_lossy(rest).chars().take(80).collect();
     let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count() as u32;
     sql::Error::Syntax { near, line }
-}
-
-/// An arena of the worker, returned when dropped.
-pub struct ArenaGuard {
-    worker: Rc<crate::worker::Worker>,
-    arena: Option<sql::Arena>,
-}
-
-impl ArenaGuard {
-    pub fn new(worker: &Rc<crate::worker::Worker>) -> Self {
-        let arena = worker.arenas.borrow_mut().pop().unwrap_or_default();
-        Self { worker: Rc::clone(worker), arena: Some(arena) }
-    }
-}
-
-impl std::ops::Deref for ArenaGuard {
-    type Target = sql::Arena;
-
-    fn deref(&self) -> &sql::Arena {
-        self.arena.as_ref().expect("present until dropped")
-    }
-}
-
-impl Drop for ArenaGuard {
-    fn drop(&mut self) {
-        /// The number of arenas that a worker keeps.
-        const ARENAS_MAX: usize = 16;
-        let Some(mut arena) = self.arena.take() else { return };
-        let mut kept = self.worker.arenas.borrow_mut();
-        if kept.len() < ARENAS_MAX {
-            arena.reset();
-            kept.push(arena);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -84,7 +84,7 @@ impl State<'_> {
         beside: Beside<'_, '_>,
     ) -> Result<Ran> {
         let worker = Rc::clone(&self.worker);
-        plan.needs.check(&self.session.access, &self.worker)?;
+        plan.needs.check(&self.session.access, &*self.worker)?;
         self.session.measured.ways = plan.ways;
         self.check_join_rows(plan)?;
         if let Some(seat) = self.connection.seat.as_ref().filter(|seat| seat.counts()) {
@@ -450,7 +450,7 @@ impl State<'_> {
     /// Prepares the session for a plan that is not a client's statement: takes the metadata locks of its tables and
     /// begins a transaction.
     async fn begin_inner(&mut self, plan: &Rc<PlanEntry>, lasting: bool) -> Result<Option<Gathered>> {
-        plan.needs.check(&self.session.access, &self.worker)?;
+        plan.needs.check(&self.session.access, &*self.worker)?;
         self.check_join_rows(plan)?;
         self.check_locked(plan)?;
         let worker = Rc::clone(&self.worker);

@@ -10,7 +10,7 @@ use sql::ast::{ColumnDefinition, CreateRoutine, Statement};
 use sql::define::column_type;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
-use types::schema::{ColumnDef, DatabaseDef, RoutineDef, RoutineKey, TableDef, TableId};
+use types::schema::{ColumnDef, DatabaseDef, RoutineDef, RoutineKey, Schema, TableDef, TableId};
 use types::{CollationId, TypeKind, Value};
 
 /// The names of the databases and the texts of their definitions.
@@ -43,6 +43,18 @@ pub fn databases() -> &'static [Arc<DatabaseDef>] {
         FILES.iter().map(|(name, text)| Arc::new(database(name, text, &mut next))).collect()
     });
     &DATABASES
+}
+
+/// Is it a database that cannot be changed?
+pub fn is_virtual_database(name: &str) -> bool {
+    virtual_database(name).is_some()
+}
+
+/// The published schema with the server's databases added.
+pub fn with_virtual_databases(schema: &Schema) -> Schema {
+    let mut all = schema.databases.clone();
+    all.extend(databases().iter().map(|database| (database.name.clone(), Arc::clone(database))));
+    Schema { version: schema.version, databases: all }
 }
 
 /// The names of the tables of such a database.

@@ -4,7 +4,7 @@
 
 use super::build::{number, optional, text};
 use super::definitions::named;
-use super::virtual_tables::{Maker, Row, Source};
+use super::source::{Maker, Row, Source};
 use crate::digests::Summary;
 use crate::instruments;
 use crate::shared::Shared;

@@ -3,8 +3,8 @@
 //! The grantor and the time of a grant are not kept: `Grantor` is empty and `Timestamp` zero.
 
 use super::build::{number, optional, text};
-use super::tables::datetime;
-use super::virtual_tables::{Maker, Row, Source};
+use super::cells::datetime;
+use super::source::{Maker, Row, Source};
 use accounts::model::{Account, DatabaseGrant, Lifetime, Name, ProxyGrant, RoleGrant, RoutineGrant, TableGrant};
 use accounts::privilege::Privileges;
 use std::sync::Arc;

@@ -5,7 +5,7 @@
 use super::build::{number, optional, text};
 use super::definitions::named;
 use super::locks;
-use super::virtual_tables::{Row, Source};
+use super::source::{Row, Source};
 use types::schema::{ForeignKeyDef, IndexDef, IndexKind, ReferenceAction, TableDef};
 use types::statistics::TableStatistics;
 use types::{DateTime, Value};
@@ -161,9 +161,9 @@ pub fn transactions(source: &Source<'_>) -> Vec<Row> {
             // A transaction has no number before it writes, so the session's number is shown.
             ("trx_id", number(line.id)),
             ("trx_state", text(if wait.is_some() { "LOCK WAIT" } else { "RUNNING" })),
-            ("trx_started", super::tables::datetime(now - began)),
+            ("trx_started", super::cells::datetime(now - began)),
             ("trx_requested_lock_id", optional(wait.as_ref().map(|(id, _)| id.as_str()))),
-            ("trx_wait_started", waited.map_or(Value::Null, |waited| super::tables::datetime(now - locks::micros(waited)))),
+            ("trx_wait_started", waited.map_or(Value::Null, |waited| super::cells::datetime(now - locks::micros(waited)))),
             ("trx_weight", number(changes)),
             ("trx_mysql_thread_id", number(line.id)),
             ("trx_query", optional(line.info.clone())),
@@ -251,7 +251,7 @@ pub fn stored_index_statistics(source: &Source<'_>) -> Vec<Row> {
 /// When the statistics were computed, or else when the table was created.
 fn taken(def: &TableDef, statistics: Option<&TableStatistics>) -> Value<'static> {
     let taken = statistics.map_or(0, |statistics| statistics.taken_us);
-    match super::tables::datetime(if taken == 0 { def.created_us } else { taken }) {
+    match super::cells::datetime(if taken == 0 { def.created_us } else { taken }) {
         Value::Null => Value::DateTime(DateTime::default()),
         known => known,
     }

@@ -5,10 +5,10 @@
 //! wait for metadata locks. Locks of tables that the account may not see are left out.
 
 use super::build::{number, optional, text};
+use super::cells::datetime;
 use super::definitions::named;
 use super::performance_schema::thread_id;
-use super::tables::datetime;
-use super::virtual_tables::{Row, Source};
+use super::source::{Row, Source};
 use crate::session::ProcessLine;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -9,7 +9,7 @@ use super::build::{number, optional, text};
 use super::definitions::named;
 use super::locks::shortened;
 use super::performance_schema::thread_id;
-use super::virtual_tables::{Row, Source};
+use super::source::{Row, Source};
 use crate::session::{ProcessLine, UseLine};
 use std::collections::HashMap;
 use table::TableUse;

@@ -5,10 +5,12 @@
 //! by a plan over the rows.
 
 mod build;
+mod cells;
 mod definitions;
 mod digests;
 mod explain;
 mod filter;
+mod gathered;
 mod grant_tables;
 mod innodb;
 mod locks;
@@ -19,6 +21,7 @@ mod projection;
 mod quotes;
 mod schema;
 mod server;
+mod source;
 mod status;
 mod sys_schema;
 mod tables;
@@ -29,19 +32,22 @@ pub use build::{
     Columns, ResultSet, checksum_result, key_part_expression, key_part_name, maintenance_result, number, optional, output_column,
     result, text, texts,
 };
+pub use cells::datetime;
 #[cfg(test)]
 pub use definitions::virtual_tables_of;
-pub use definitions::{named, virtual_database};
+pub use definitions::{is_virtual_database, named, virtual_database, with_virtual_databases};
 pub use digests::is_summary_by_digest;
 pub use explain::explain;
 pub use filter::like;
+pub use gathered::Gathered;
 pub use quotes::Quotes;
-pub use schema::{VirtualReads, is_virtual_database, virtual_reads, virtual_rows, with_virtual_databases};
-pub use server::{Gathered, process_list};
+pub use schema::{virtual_reads, virtual_rows};
+pub use server::process_list;
+pub use source::{Row, Source, Wanted};
 pub use status::counter_sums;
-pub use tables::{datetime, describe};
+pub use tables::describe;
 pub use views::problem as view_problem;
-pub use virtual_tables::{Row, Source, Wanted, type_columns};
+pub use virtual_tables::type_columns;
 
 use crate::error::{Error, Result};
 use crate::session::State;

@@ -5,7 +5,7 @@ use super::build::{number, optional, text};
 use super::definitions::named;
 use super::locks;
 use super::metadata_locks;
-use super::virtual_tables::{Maker, Row, Source};
+use super::source::{Maker, Row, Source};
 use crate::instruments;
 use crate::session::ProcessLine;
 use crate::variables::{self, Scope};
@@ -67,7 +67,7 @@ fn variables_info(source: &Source<'_>) -> Vec<Row> {
             ("VARIABLE_PATH", text(if entry.is_some() { path.as_str() } else { "" })),
             ("MIN_VALUE", text(low)),
             ("MAX_VALUE", text(high)),
-            ("SET_TIME", set.map_or(Value::Null, |set| super::tables::datetime(set.timestamp))),
+            ("SET_TIME", set.map_or(Value::Null, |set| super::cells::datetime(set.timestamp))),
             ("SET_USER", optional(set.map(|set| set.user.clone()))),
             ("SET_HOST", optional(set.map(|set| set.host.clone()))),
         ];

@@ -5,7 +5,7 @@
 
 use super::build::{optional, text};
 use super::grant_tables::set;
-use super::virtual_tables::{Maker, Row, Source};
+use super::source::{Maker, Row, Source};
 use crate::account::json_text;
 use accounts::model::{Account, Name, RoutineGrant, TableGrant};
 use accounts::privilege::Privileges;

@@ -4,9 +4,9 @@
 
 use super::build::{Columns, ResultSet, result};
 use super::definitions;
+use super::gathered::Gathered;
 use super::schema::{fit, maker};
-use super::server::Gathered;
-use super::virtual_tables::{Row, Source, Wanted};
+use super::source::{Row, Source, Wanted};
 use crate::session::State;
 use types::schema::TableDef;
 use types::{TypeKind, Value};

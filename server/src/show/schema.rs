@@ -1,38 +1,12 @@
 //! The server's own databases in a schema snapshot, and the rows of their tables.
 
-use super::definitions::{self, virtual_database};
-use super::virtual_tables::{Maker, Row, Source};
+use super::source::{Maker, Row, Source};
 use super::{digests, grant_tables, metadata_locks, performance_schema, privileges, sys_schema, virtual_tables};
+use crate::plan_cache::VirtualReads;
 use sql::plan::{Access, Plan, Scan};
-use std::sync::Arc;
 use types::convert::{StoreContext, Warnings};
-use types::schema::{Schema, TableDef};
+use types::schema::TableDef;
 use types::{ColumnType, TypeKind, Value};
-
-/// Is it a database that cannot be changed?
-pub fn is_virtual_database(name: &str) -> bool {
-    virtual_database(name).is_some()
-}
-
-/// The published schema with the server's databases added.
-pub fn with_virtual_databases(schema: &Schema) -> Schema {
-    let mut databases = schema.databases.clone();
-    databases.extend(definitions::databases().iter().map(|database| (database.name.clone(), Arc::clone(database))));
-    Schema { version: schema.version, databases }
-}
-
-/// The virtual data that a plan reads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct VirtualReads {
-    /// Some table of the server.
-    pub any: bool,
-    /// A table whose rows must be collected from all workers first.
-    pub gathered: bool,
-    /// One of these has statistics by digest.
-    pub digests: bool,
-    /// One of these has metadata locks.
-    pub metadata: bool,
-}
 
 /// Finds the virtual tables in a plan's scans.
 pub fn virtual_reads(plan: &Plan) -> VirtualReads {
@@ -121,7 +95,7 @@ mod tests {
 
     #[test]
     fn makers_are_of_tables_that_exist() {
-        for database in definitions::databases() {
+        for database in super::super::definitions::databases() {
             for (name, _) in makers(&database.name) {
                 assert!(database.tables.contains_key(*name), "{}.{name}", database.name);
             }

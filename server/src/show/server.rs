@@ -1,12 +1,13 @@
-//! SHOW of the server: variables, counters, sessions, diagnostics, fixed lists.
+//! SHOW of the server: variables, counters, sessions, diagnostics.
 
 use super::build::{Columns, ResultSet, number, optional, result, text, texts};
+use super::gathered::Gathered;
 use super::projection;
-use super::schema::VirtualReads;
+use super::source::Wanted;
 use super::status;
-use super::virtual_tables::Wanted;
-use crate::digests::{self, Summary};
+use crate::digests;
 use crate::error::{Error, Result};
+use crate::plan_cache::VirtualReads;
 use crate::session::{IDS, ProcessLine, State, UseLine};
 use crate::shared::Shared;
 use crate::variables::{self, Scope, VariableId};
@@ -19,24 +20,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 use types::Value;
-
-/// The data collected from all workers for one statement.
-#[derive(Debug, Default)]
-pub struct Gathered {
-    pub processes: Vec<ProcessLine>,
-    /// SHOW GLOBAL STATUS
-    pub global_status: Vec<(&'static str, String)>,
-    /// SHOW SESSION STATUS
-    pub session_status: Vec<(&'static str, String)>,
-    /// SHOW SESSION VARIABLES
-    pub variables: Vec<(&'static str, String)>,
-    /// Statistics by digest, if a table shows them.
-    pub digests: Vec<Summary>,
-    /// The metadata locks of sessions' statements, if a table shows them.
-    pub uses: Vec<UseLine>,
-    /// The session that runs the statement.
-    pub session: u32,
-}
 
 impl Gathered {
     /// Without PROCESS, an account sees only its own sessions.

@@ -4,9 +4,9 @@
 //! Heddle does not have: zero is correct, and monitors that ask for it find it.
 
 use super::build::ResultSet;
+use super::gathered::Gathered;
 use super::projection;
-use super::server::Gathered;
-use super::virtual_tables::Wanted;
+use super::source::Wanted;
 use crate::counters::Counters;
 use crate::session::State;
 use crate::shared::Shared;

@@ -6,7 +6,7 @@ use super::definitions::named;
 use super::locks;
 use super::metadata_locks;
 use super::performance_schema::thread_id;
-use super::virtual_tables::{Maker, Row, Source};
+use super::source::{Maker, Row, Source};
 use crate::session::ProcessLine;
 use std::collections::BTreeMap;
 use types::schema::{IndexDef, IndexKind, TableDef};
@@ -107,7 +107,7 @@ fn largest(kind: &TypeKind, unsigned: bool) -> Option<u64> {
 fn auto_increments(source: &Source<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
     for def in source.stored_tables() {
-        let next = super::tables::next_number(source.worker.shared.database.table(def.id).as_deref());
+        let next = super::cells::next_number(source.worker.shared.database.table(def.id).as_deref());
         for column in def.columns.iter().filter(|column| column.auto_increment) {
             let Some(max) = largest(&column.ty.kind, column.ty.unsigned) else { continue };
             let cells = [
@@ -131,7 +131,7 @@ fn auto_increments(source: &Source<'_>) -> Vec<Row> {
 fn objects(source: &Source<'_>) -> Vec<Row> {
     let mut counts: BTreeMap<(&str, &str), u64> = BTreeMap::new();
     for def in source.tables() {
-        *counts.entry((&def.database, super::tables::table_type(def))).or_default() += 1;
+        *counts.entry((&def.database, super::cells::table_type(def))).or_default() += 1;
         let parts: usize = shown(def).map(|index| index.columns.len()).sum();
         if parts > 0 {
             *counts.entry((&def.database, "INDEX (BTREE)")).or_default() += parts as u64;

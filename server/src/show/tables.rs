@@ -1,19 +1,17 @@
 //! SHOW of databases, tables, columns, indexes, and their definitions.
 
 use super::build::{Columns, ResultSet, number, result, text};
-use super::schema::is_virtual_database;
-use super::server::Gathered;
-use super::virtual_tables::{self, Source, Wanted};
+use super::definitions::is_virtual_database;
+use super::gathered::Gathered;
+use super::source::{Source, Wanted};
+use super::virtual_tables;
 use super::{projection, views};
 use crate::error::{Error, Result};
 use crate::session::State;
-use accounts::Access;
-use accounts::privilege::Privileges;
 use sql::ast::ObjectName;
 use std::sync::Arc;
-use table::offline::PAGE_BYTES;
-use types::schema::{DatabaseDef, Schema, TableDef};
-use types::{CollationId, DateTime, Value, show_create};
+use types::schema::{DatabaseDef, Schema};
+use types::{CollationId, Value, show_create};
 
 pub fn databases(state: &State<'_>, pattern: Option<&str>) -> ResultSet {
     let mut made = projection::DATABASES.all(state, Wanted::default(), &Gathered::default());
@@ -55,14 +53,6 @@ fn name_collation(made: &mut ResultSet, database: &DatabaseDef) {
     }
 }
 
-pub fn table_type(table: &TableDef) -> &'static str {
-    match (table.is_virtual, &table.view) {
-        (true, _) => "SYSTEM VIEW",
-        (false, Some(_)) => "VIEW",
-        (false, None) => "BASE TABLE",
-    }
-}
-
 pub fn open_tables(state: &State<'_>, name: Option<&str>) -> ResultSet {
     let mut made = result(Columns::default().text("Database", 64).text("Table", 64).number("In_use").number("Name_locked"));
     let schema = state.visible_schema();
@@ -82,17 +72,6 @@ pub fn columns(state: &State<'_>, table: &ObjectName<'_>, full: bool) -> Result<
     let projection = if full { projection::FULL_COLUMNS } else { projection::COLUMNS };
     let rows = |source: &Source<'_>| virtual_tables::columns_of(source, &def);
     Ok(projection.of(state, Wanted::default(), &Gathered::default(), rows))
-}
-
-/// The account's privileges on a column, as in SHOW FULL COLUMNS; `None`: it may not see the column.
-pub fn column_privileges(access: &Access, def: &TableDef, column: &str) -> Option<String> {
-    let own = access.column(&def.database, &def.name, column);
-    let all = access.table(&def.database, &def.name).0.with(own).and(Privileges::COLUMN);
-    if !access.sees_column(&def.database, &def.name, column) {
-        return None;
-    }
-    let all = if def.is_virtual { all.with(Privileges::SELECT) } else { all };
-    Some(all.names().collect::<Vec<_>>().join(",").to_lowercase())
 }
 
 /// DESCRIBE table [column or pattern]
@@ -143,39 +122,4 @@ pub fn status(state: &mut State<'_>, name: Option<&str>) -> Result<ResultSet> {
         }
     }
     Ok(made)
-}
-
-/// TABLE_ROWS, AVG_ROW_LENGTH, DATA_LENGTH, MAX_DATA_LENGTH, INDEX_LENGTH and DATA_FREE of one of `parts` equal parts
-/// of a table. All tables share one file, so its free pages belong to no table.
-pub fn sizes(open: Option<&table::Table>, parts: u64) -> [Value<'static>; 6] {
-    let Some(table) = open else { return [0u64; 6].map(number) };
-    let (rows, size) = (table.estimated_rows() / parts, table.size());
-    let bytes = |pages: u64| pages * PAGE_BYTES as u64 / parts;
-    let data = bytes(size.clustered_pages);
-    [rows, data.checked_div(rows).unwrap_or(0), data, 0, bytes(size.index_pages), 0].map(number)
-}
-
-/// CREATE_OPTIONS
-pub(super) fn create_options(def: &TableDef) -> &'static str {
-    // MySQL checks for an expression, which KEY() does not have.
-    let has_expression = def.partitioning.as_deref().and_then(types::partition::show::expression).is_some();
-    if has_expression { "partitioned" } else { "" }
-}
-
-/// The next AUTO_INCREMENT number of a table, if one was handed out before.
-pub fn next_number(open: Option<&table::Table>) -> Option<u64> {
-    open.and_then(|table| table.next_auto_increment()).filter(|next| *next > 1)
-}
-
-/// When a table was created, in the server's time zone.
-pub fn created(def: &TableDef) -> Value<'static> {
-    datetime(def.created_us)
-}
-
-/// A time as a civil time in UTC, without fraction, as a TIMESTAMP stores it.
-pub fn datetime(utc_us: i64) -> Value<'static> {
-    match types::temporal::TimeZone::Utc.to_civil(utc_us) {
-        Some(civil) => Value::DateTime(DateTime { micros: 0, ..civil }),
-        None => Value::Null,
-    }
 }

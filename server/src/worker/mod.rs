@@ -4,27 +4,29 @@
 //! PROCESSLIST, SHOW STATUS, KILL), the order to stop.
 
 mod accept;
+mod arena;
 mod gather;
+mod turn;
 
 pub use accept::{Acceptor, Listeners};
+pub use arena::ArenaGuard;
 pub use gather::{gather, gather_for};
 
+use crate::account::Definers;
 use crate::counters::Counters;
 use crate::digests::Digests;
 use crate::plan_cache::PlanCache;
-use crate::session::{self, ArenaGuard, SessionInfo};
+use crate::session::SessionInfo;
 use crate::shared::Shared;
 use accounts::{Access, Accesses, Identity, Name};
 use os::time::Instant;
 use reactor::connection::{Buffers, Stream};
-use reactor::{Core, EventLoop, Host, Remote};
+use reactor::{Core, EventLoop, Remote};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
-use sync::atomic::Ordering;
 use types::schema::Schema;
 
 /// Something that a worker runs for another thread.
@@ -44,9 +46,6 @@ pub enum Message {
 }
 
 pub type WorkerRemote = Remote<Message>;
-
-/// How long running statements may go on when the server stops.
-const STOP_GRACE: Duration = Duration::from_secs(2);
 
 /// The state of one worker thread, shared by its sessions.
 pub struct Worker {
@@ -169,83 +168,14 @@ impl Worker {
     pub fn is_stopping(&self) -> bool {
         self.stopping_since.get().is_some()
     }
-
-    fn start_session(self: &Rc<Self>, stream: Stream, id: u32, admin: bool) {
-        let worker = Rc::clone(self);
-        self.core.spawn(async move {
-            let load = LoadGuard(Rc::clone(&worker));
-            session::serve(worker, stream, id, admin).await;
-            drop(load);
-        });
-    }
-
-    /// Ends the sessions that still run when the grace is over.
-    fn hurry(&self) {
-        let Some(since) = self.stopping_since.get() else { return };
-        if self.core.now() > since + STOP_GRACE {
-            for session in self.sessions.borrow().values() {
-                session.kill(expr::kill::CONNECTION);
-            }
-        }
-    }
 }
 
 fn read_wall_clock() -> i64 {
     os::time::since_epoch().as_micros() as i64
 }
 
-/// Takes a session off the worker's load, however it ends.
-struct LoadGuard(Rc<Worker>);
-
-impl Drop for LoadGuard {
-    fn drop(&mut self) {
-        // Relaxed: the acceptor only needs a rough figure.
-        self.0.core.load().fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-impl Host for Worker {
-    type Message = Message;
-
-    fn message(self: &Rc<Self>, message: Message) {
-        match message {
-            Message::Connection { stream, id, admin } => self.start_session(stream, id, admin),
-            Message::Call(call) => {
-                if catch_unwind(AssertUnwindSafe(|| call(self))).is_err() {
-                    tracing::error!("a call of another thread panicked");
-                }
-            }
-            Message::Stop => {
-                self.stopping_since.set(Some(self.core.now()));
-                for session in self.sessions.borrow().values() {
-                    session.stopping.set(true);
-                }
-                self.core.wake_all();
-                let worker = Rc::clone(self);
-                // Keeps a timer running, so that the loop turns until the sessions have ended.
-                self.core.spawn(async move {
-                    while worker.core.live() > 1 {
-                        worker.core.sleep_until(worker.core.now() + Duration::from_millis(20)).await;
-                        worker.hurry();
-                    }
-                });
-            }
-        }
-    }
-
-    fn turn(&self) {
-        self.engine.tick();
-    }
-
-    fn sleeps(&self) {
-        self.engine.park();
-    }
-
-    fn company(&self, company: txn::Company) {
-        self.engine.set_company(company);
-    }
-
-    fn is_done(&self) -> bool {
-        self.is_stopping() && self.core.live() == 0
+impl Definers for Worker {
+    fn definer(&self, name: &Name) -> Option<Rc<Access>> {
+        Worker::definer(self, name)
     }
 }
