@@ -1,4 +1,4 @@
-//! The built-in functions and aggregates, as expressions name them.
+//! The built-in functions, as expressions name them.
 //!
 //! A function is a constant, such as [`Function::ABS`], that stands for its [`Row`]. The rows are tables at the heads of the files in
 //! `expr/src/function`, one for each area.
@@ -104,49 +104,5 @@ impl Function {
 impl std::fmt::Debug for Function {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name())
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum AggregateFunction {
-    Count,
-    Sum,
-    Avg,
-    Min,
-    Max,
-    GroupConcat,
-    BitAnd,
-    BitOr,
-    BitXor,
-    StdDevPop,
-    StdDevSamp,
-    VarPop,
-    VarSamp,
-    AnyValue,
-    JsonArrayAgg,
-    JsonObjectAgg,
-}
-
-impl AggregateFunction {
-    /// MySQL's name, in capitals.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Count => "COUNT",
-            Self::Sum => "SUM",
-            Self::Avg => "AVG",
-            Self::Min => "MIN",
-            Self::Max => "MAX",
-            Self::GroupConcat => "GROUP_CONCAT",
-            Self::BitAnd => "BIT_AND",
-            Self::BitOr => "BIT_OR",
-            Self::BitXor => "BIT_XOR",
-            Self::StdDevPop => "STD",
-            Self::StdDevSamp => "STDDEV_SAMP",
-            Self::VarPop => "VARIANCE",
-            Self::VarSamp => "VAR_SAMP",
-            Self::AnyValue => "ANY_VALUE",
-            Self::JsonArrayAgg => "JSON_ARRAYAGG",
-            Self::JsonObjectAgg => "JSON_OBJECTAGG",
-        }
     }
 }

@@ -11,6 +11,7 @@
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![forbid(unsafe_code)]
 
+mod aggregates;
 pub mod arithmetic;
 mod aside;
 mod cast;
@@ -36,11 +37,12 @@ mod user_variables;
 mod walk;
 mod work;
 
+pub use aggregates::{AggregateFunction, Arguments as AggregateArguments, Distinct, Operand, WindowOnly};
 pub use class::{Class, class};
 pub use constant::{is_fixed, is_volatile};
 pub use error::{Error, Level, Raised, Result};
 pub use eval::{Env, Evaluated, Pause, Shared, Step, SubqueryValues};
-pub use func::{AggregateFunction, Function};
+pub use func::Function;
 pub use function::{LOCALE_NAMES, TimeNames, pico_time};
 pub use host::Host;
 pub use rows::{NoRows, Row, Rows};

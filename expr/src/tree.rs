@@ -9,7 +9,8 @@
 //!     the evaluation: the driver runs the subquery, then the evaluation starts again.
 //! E2: the parser bounds the depth (`MAX_DEPTH`), so evaluation may recurse.
 
-use crate::func::{AggregateFunction, Function};
+use crate::aggregates::{AggregateFunction, WindowOnly};
+use crate::func::Function;
 use std::cmp::Ordering;
 use std::sync::Arc;
 use types::partition::PartitionFunction;
@@ -179,19 +180,8 @@ pub struct WindowCall {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum WindowFunction {
-    RowNumber,
-    Rank,
-    DenseRank,
-    PercentRank,
-    CumeDist,
-    Ntile,
-    /// Arguments: value, how far (from 1), default.
-    Lag,
-    Lead,
-    FirstValue,
-    LastValue,
-    /// Arguments: value, number from 1.
-    NthValue,
+    /// The arguments of LAG and LEAD: value, how far (from 1), default; of NTH_VALUE: value, number from 1.
+    Only(WindowOnly),
     Aggregate(Aggregate),
 }
 

@@ -1,13 +1,13 @@
-//! Window functions over rows that come in the order of their windows: partition by partition, ordered within.
+//! Window functions over rows in the order of their window: partition by partition, and ordered within a partition.
 //!
-//! 1. The rows of a partition are kept, and where groups of *peers* begin: rows that the order does not tell apart.
+//! 1. The rows of a partition are kept, and the starts of groups of *peers*: rows that are equal in the order.
 //! 2. For each row, each function is computed from its frame, a range of the partition's rows.
-//! 3. An aggregate goes on from the frame of the row before where that frame only grew; else it begins anew.
+//! 3. An aggregate continues from the previous row's frame if the frame only grew; otherwise it starts again.
 //!
-//! What memory has no room for of a partition is in a temporary file.
+//! The rows of a partition that do not fit memory are in a temporary file.
 //!
 //! W1: the row that begins the next partition stays the input's current row until it is kept.
-//! W2: results of functions computed for the current row are remembered, so that a pause repeats none of them.
+//! W2: results for the current row are kept, so that no function is computed again after a pause.
 
 use super::Operator;
 use super::accumulator::Accumulator;
@@ -19,7 +19,7 @@ use conditions::Condition;
 use expr::function::interval;
 use expr::keys::{self, KeyKind};
 use expr::packed::{self, Packer};
-use expr::{Env, Error, Expr, FrameBound, WindowCall, WindowFunction, coerce};
+use expr::{Aggregate, Env, Error, Expr, FrameBound, WindowCall, WindowFunction, WindowOnly, coerce};
 use sql::plan::SortKey;
 use std::cmp::Ordering;
 use types::temporal::IntervalUnit;
@@ -55,7 +55,7 @@ struct Groups {
     /// The first row of the second and of the last group.
     second: Option<usize>,
     last: usize,
-    /// The group of the current row: its number, its first row, and the one behind it.
+    /// The group of the current row: its number, its first row, and the row after its last.
     number: usize,
     peers: (usize, usize),
 }
@@ -81,7 +81,7 @@ impl Groups {
         if self.starts.needs_settling() { self.starts.settle(run) } else { Ok(()) }
     }
 
-    /// Rows become current one after the other, of a partition with so many.
+    /// Moves to the next row of a partition with this number of rows.
     fn move_to(&mut self, row: usize, rows: usize) -> Step<()> {
         if row < self.peers.1 {
             return Ok(());
@@ -100,7 +100,7 @@ impl Groups {
     }
 }
 
-/// The frame that an aggregate has taken in.
+/// The frame whose rows an aggregate has added.
 struct Running {
     accumulator: Option<Accumulator>,
     start: usize,
@@ -111,9 +111,9 @@ struct Running {
 enum State {
     /// The offsets of the frames are checked.
     Begin,
-    /// An input row is wanted, or (`true`) there and not kept yet.
+    /// The next input row must be read, or (`true`) has been read but not kept yet.
     Collect(bool),
-    /// The partition is complete; `more`: the input stands on the first row of the next one.
+    /// The partition is complete; `more`: the input's current row is the first of the next one.
     Emit {
         row: usize,
         more: bool,
@@ -198,7 +198,7 @@ impl<'p> WindowOperator<'p> {
         self.running.iter_mut().for_each(|r| *r = Running { accumulator: None, start: 0, end: 0 });
     }
 
-    /// Keeps the input's row; `false`: it is of the next partition.
+    /// Keeps the input's row; `false`: it belongs to the next partition.
     fn keep(&mut self, run: &mut Run<'p>) -> Step<bool> {
         let slots = self.input.slots();
         let env = run.env(slots);
@@ -231,8 +231,8 @@ impl<'p> WindowOperator<'p> {
         run.tick()?;
         while let Some(call) = self.calls.get(self.results.len()) {
             let value = match &call.function {
-                WindowFunction::Aggregate(_) => self.aggregate(run, call, row)?,
-                _ => self.function(run, call, row)?,
+                WindowFunction::Aggregate(plan) => self.aggregate(run, call, plan, row)?,
+                WindowFunction::Only(function) => self.function(run, call, *function, row)?,
             };
             run.row_done();
             self.results.push(value);
@@ -253,17 +253,17 @@ impl<'p> WindowOperator<'p> {
         self.rows.random(&self.cache, row)
     }
 
-    fn function(&self, run: &Run<'p>, call: &'p WindowCall, row: usize) -> Step<Value<'static>> {
+    fn function(&self, run: &Run<'p>, call: &'p WindowCall, function: WindowOnly, row: usize) -> Step<Value<'static>> {
         let rows = self.rows.len();
         let (first_peer, behind_peers) = self.groups.peers;
         let unsigned = |n: usize| Ok(Value::UInt(n as u64));
-        match &call.function {
-            WindowFunction::RowNumber => unsigned(row + 1),
-            WindowFunction::Rank => unsigned(first_peer + 1),
-            WindowFunction::DenseRank => unsigned(self.groups.number + 1),
-            WindowFunction::PercentRank => Ok(Value::Double(if rows > 1 { first_peer as f64 / (rows - 1) as f64 } else { 0.0 })),
-            WindowFunction::CumeDist => Ok(Value::Double(behind_peers as f64 / rows as f64)),
-            WindowFunction::Ntile => {
+        match function {
+            WindowOnly::RowNumber => unsigned(row + 1),
+            WindowOnly::Rank => unsigned(first_peer + 1),
+            WindowOnly::DenseRank => unsigned(self.groups.number + 1),
+            WindowOnly::PercentRank => Ok(Value::Double(if rows > 1 { first_peer as f64 / (rows - 1) as f64 } else { 0.0 })),
+            WindowOnly::CumeDist => Ok(Value::Double(behind_peers as f64 / rows as f64)),
+            WindowOnly::Ntile => {
                 let slots = self.row_slots(row)?;
                 let env = run.env(&slots);
                 let buckets = env.integer(&call.args[0])?.filter(|buckets| *buckets > 0);
@@ -271,14 +271,14 @@ impl<'p> WindowOperator<'p> {
                 let buckets = usize::try_from(buckets).unwrap_or(usize::MAX);
                 unsigned(bucket(row, rows, buckets) + 1)
             }
-            WindowFunction::Lag | WindowFunction::Lead => {
+            WindowOnly::Lag | WindowOnly::Lead => {
                 let slots = self.row_slots(row)?;
                 let env = run.env(&slots);
                 let distance = match call.args.get(1) {
                     Some(distance) => env.integer(distance)?,
                     None => Some(1),
                 };
-                let back = call.function == WindowFunction::Lag;
+                let back = function == WindowOnly::Lag;
                 let distance = distance.filter(|distance| *distance >= 0);
                 let distance = distance.ok_or_else(|| wrong_arguments(if back { "lag" } else { "lead" }))?;
                 let distance = usize::try_from(distance).unwrap_or(usize::MAX);
@@ -289,11 +289,11 @@ impl<'p> WindowOperator<'p> {
                     (None, None) => Ok(Value::Null),
                 }
             }
-            WindowFunction::FirstValue | WindowFunction::LastValue | WindowFunction::NthValue => {
+            WindowOnly::FirstValue | WindowOnly::LastValue | WindowOnly::NthValue => {
                 let (start, end) = self.frame(run, call, row)?;
-                let place = match call.function {
-                    WindowFunction::FirstValue => Some(start),
-                    WindowFunction::LastValue => end.checked_sub(1),
+                let place = match function {
+                    WindowOnly::FirstValue => Some(start),
+                    WindowOnly::LastValue => end.checked_sub(1),
                     _ => match run.env(&self.row_slots(row)?).integer(&call.args[1])? {
                         Some(n) if n < 1 => return Err(wrong_arguments("nth_value")),
                         n => n.and_then(|n| usize::try_from(n - 1).ok()).and_then(|n| start.checked_add(n)),
@@ -304,7 +304,6 @@ impl<'p> WindowOperator<'p> {
                     None => Ok(Value::Null),
                 }
             }
-            WindowFunction::Aggregate(_) => unreachable!("handled by the caller"),
         }
     }
 
@@ -314,7 +313,7 @@ impl<'p> WindowOperator<'p> {
         let value = env.eval_short(expr)?;
         let value = env.finish(value, &expr.ty, &call.ty)?.into_owned();
         Ok(match (&value, &call.ty.kind) {
-            // A default shows as many digits as the values do.
+            // A default has as many digits as the values.
             (Value::Decimal(number), TypeKind::Decimal { scale, .. }) => {
                 Value::Decimal(number.rescale(*scale).unwrap_or(*number))
             }
@@ -322,8 +321,7 @@ impl<'p> WindowOperator<'p> {
         })
     }
 
-    fn aggregate(&mut self, run: &mut Run<'p>, call: &'p WindowCall, row: usize) -> Step<Value<'static>> {
-        let WindowFunction::Aggregate(plan) = &call.function else { unreachable!("the caller looked") };
+    fn aggregate(&mut self, run: &mut Run<'p>, call: &'p WindowCall, plan: &'p Aggregate, row: usize) -> Step<Value<'static>> {
         let (start, end) = self.frame(run, call, row)?;
         let place = self.results.len();
         let running = &mut self.running[place];
@@ -347,7 +345,7 @@ impl<'p> WindowOperator<'p> {
         Ok(env.finish(value, &plan.ty, &call.ty)?.into_owned())
     }
 
-    /// The rows of the frame: the first, and the one behind the last; empty when they meet or cross.
+    /// The rows of the frame: the first, and the row after the last. The frame is empty if the second is not greater.
     fn frame(&self, run: &Run<'p>, call: &'p WindowCall, row: usize) -> Step<(usize, usize)> {
         let rows = self.rows.len();
         let (first_peer, behind_peers) = self.groups.peers;
@@ -387,7 +385,7 @@ impl<'p> WindowOperator<'p> {
         Ok((start, end.max(start)))
     }
 
-    /// 3586: an offset of RANGE that is NULL or negative. It is the same for all rows, and refused even where there are none.
+    /// 3586: an offset of RANGE that is NULL or negative. It is the same for all rows, and refused even without rows.
     fn check_offsets(&self, run: &Run<'p>) -> Step<()> {
         for offsets in self.calls.iter().filter_map(|call| call.frame.offsets.as_deref()) {
             let env = run.env(&[]);
@@ -401,7 +399,7 @@ impl<'p> WindowOperator<'p> {
         Ok(())
     }
 
-    /// The first row at or behind the bound, or the first row behind it. Rows whose key is NULL are each other's frame.
+    /// The first row at or after the bound, or the first row after it. Rows with a NULL key are each other's frame.
     fn key_bound(&self, run: &Run<'p>, bound: &'p Expr, row: usize, is_start: bool) -> Step<usize> {
         let SortKey { expr: key, descending } = &self.order[0];
         let slots = self.row_slots(row)?;
@@ -412,7 +410,7 @@ impl<'p> WindowOperator<'p> {
         }
         let limit = own.eval_short(bound)?;
         if matches!(limit, Value::Null) {
-            // Of no date, or outside of what the type can hold: as in MySQL, above all keys.
+            // Not a date, or out of the type's range: above all keys, as in MySQL.
             let (first, behind) = self.rows_with_key(run, key, *descending)?;
             return Ok(if *descending { first } else { behind });
         }
@@ -422,7 +420,7 @@ impl<'p> WindowOperator<'p> {
             let middle = (low + high) / 2;
             let order = compare_key(&run.env(&self.row_slots(middle)?), by, key, &limit, bound)?;
             let order = if *descending { order.reverse() } else { order };
-            // Does this row lie before the place that is looked for?
+            // Is this row before the position that is searched for?
             let before = if is_start { order.is_lt() } else { order.is_le() };
             if before {
                 low = middle + 1;
@@ -433,7 +431,7 @@ impl<'p> WindowOperator<'p> {
         Ok(low)
     }
 
-    /// The rows whose key is not NULL: behind the NULLs, or before them in descending order.
+    /// The rows whose key is not NULL: after the NULLs, or before them in descending order.
     fn rows_with_key(&self, run: &Run<'p>, key: &'p Expr, descending: bool) -> Step<(usize, usize)> {
         let rows = self.rows.len();
         let first = if descending { self.groups.last } else { 0 };
@@ -461,7 +459,7 @@ fn compare_key(env: &Env<'_>, by: expr::CompareAs, key: &Expr, limit: &Value<'_>
     Ok(env.compare_values(by, &value, &key.ty, limit, &bound.ty)?.unwrap_or(Ordering::Equal))
 }
 
-/// The bucket, from 0, of a row among so many: the first ones are larger by one where they cannot be equal.
+/// The bucket of a row, from 0. If rows cannot be divided equally, the first buckets have one row more.
 fn bucket(row: usize, rows: usize, buckets: usize) -> usize {
     let (small, larger) = (rows / buckets, rows % buckets);
     let in_larger = larger * (small + 1);
@@ -471,7 +469,7 @@ fn bucket(row: usize, rows: usize, buckets: usize) -> usize {
     }
 }
 
-/// May this be added to a key, or taken from it? NULL and what is negative may not.
+/// May this be an offset? NULL and negative values may not.
 fn is_offset<'a>(env: &Env<'a>, amount: &'a Expr, unit: Option<IntervalUnit>) -> Step<bool> {
     if matches!(env.eval_short(amount)?, Value::Null) {
         return Ok(false);
@@ -482,7 +480,7 @@ fn is_offset<'a>(env: &Env<'a>, amount: &'a Expr, unit: Option<IntervalUnit>) ->
     })
 }
 
-/// 1210: a number of rows that cannot be one.
+/// 1210: a value that cannot be a number of rows.
 #[cold]
 fn wrong_arguments(function: &str) -> Pause {
     Pause::error(Error::from(Condition::WrongArguments { what: function.into() }))

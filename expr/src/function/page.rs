@@ -1,6 +1,7 @@
 //! The table of functions in `docs/COMPATIBILITY.md`, made from the rows: `UPDATE_DOCS=1 cargo test -p expr` writes it.
 
 use super::names::all;
+use crate::aggregates::{AggregateFunction, WindowOnly};
 use crate::func::{Area, Function};
 use std::fmt::Write;
 
@@ -39,7 +40,27 @@ fn table() -> String {
         functions.sort();
         let _ = writeln!(table, "| {} | {} |", title(area), functions.join(", "));
     }
+    let aggregates = AggregateFunction::ALL.iter().map(|function| named(function.row().names));
+    let windows = WindowOnly::ALL.iter().map(|function| named(&[function.row().name]));
+    for (title, functions) in [("aggregates", sorted(aggregates)), ("windows", sorted(windows))] {
+        let _ = writeln!(table, "| {title} | {functions} |");
+    }
     table
+}
+
+/// A name, with the other names of the function in brackets.
+fn named(names: &[&str]) -> String {
+    match names {
+        [name] => (*name).to_owned(),
+        [name, others @ ..] => format!("{name} ({})", others.join(", ")),
+        [] => String::new(),
+    }
+}
+
+fn sorted(names: impl Iterator<Item = String>) -> String {
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names.join(", ")
 }
 
 #[test]

@@ -7,9 +7,9 @@ use super::{Binder, LevelKind};
 use crate::ast;
 use crate::error::{Clause, Error, Result};
 use crate::param::ParamKind;
-use expr::{Aggregate, AggregateFunction as A, Class, Expr, ExprKind, class, typing};
+use expr::{Aggregate, AggregateArguments, AggregateFunction as A, Class, Expr, ExprKind, Operand, class, typing};
 use std::sync::Arc;
-use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
+use types::{CollationId, Value};
 
 /// Slots from this number on stand for aggregates until [`super::group`] numbers them.
 pub(super) const AGGREGATE_SLOT: usize = 1 << 32;
@@ -114,12 +114,11 @@ impl Binder<'_> {
             order.push((key, item.descending));
         }
         let function = call.function;
-        if matches!(function, A::Sum | A::Avg | A::BitAnd | A::BitOr | A::BitXor)
-            || matches!(function, A::StdDevPop | A::StdDevSamp | A::VarPop | A::VarSamp)
-        {
-            let wanted = if matches!(function, A::BitAnd | A::BitOr | A::BitXor) { ParamKind::Int } else { ParamKind::Double };
+        let operand = function.row().operand;
+        if operand != Operand::Any {
+            let wanted = if operand == Operand::Bits { ParamKind::Int } else { ParamKind::Double };
             args.iter_mut().for_each(|arg| adopt_number(self.context, arg, wanted));
-            let is_bits = matches!(function, A::BitAnd | A::BitOr | A::BitXor) && typing::is_bit_string(&args[0]);
+            let is_bits = operand == Operand::Bits && typing::is_bit_string(&args[0]);
             args = if is_bits { args } else { args.into_iter().map(numeric_operand).collect() };
             if call.distinct && class(&args[0].ty) == Class::String {
                 // DISTINCT applies to the numbers, not to the strings that they are converted from.
@@ -138,7 +137,10 @@ impl Binder<'_> {
             // The order in which MySQL reads them from the tree that removes duplicates.
             order = args.iter().map(|arg| (arg.clone(), false)).collect();
         }
-        let (ty, nullable) = self.aggregate_type(function, &args, derivation);
+        let collation = self.string_collation(derivation);
+        let increment = self.context.div_precision_increment();
+        let ty = function.row().type_of(&AggregateArguments { args: &args, collation, increment });
+        let nullable = function.row().is_nullable(&args);
         let derivation = match class(&ty) {
             Class::Json => Derivation { collation: CollationId::UTF8MB4_BIN, level: Coercibility::Implicit },
             Class::String if function == A::GroupConcat && derivation.level > Coercibility::Numeric => {
@@ -149,34 +151,6 @@ impl Binder<'_> {
         };
         let separator = call.separator.unwrap_or(b",").to_vec();
         Ok((Aggregate { function, args, distinct: call.distinct, order, separator, ty, nullable }, derivation))
-    }
-
-    fn aggregate_type(&self, function: A, args: &[Expr], derivation: Derivation) -> (ColumnType, bool) {
-        match function {
-            A::Count => (typing::bigint(false), false),
-            A::Sum => (typing::sum(&args[0]), true),
-            A::Avg => (typing::average(&args[0], self.context.div_precision_increment()), true),
-            A::AnyValue => (typing::stored(&args[0].ty), args[0].nullable),
-            A::Min | A::Max => {
-                let mut ty = typing::stored(&args[0].ty);
-                if let TypeKind::Enum { .. } | TypeKind::Set { .. } = ty.kind {
-                    let length = typing::string_length(&ty) as u32;
-                    ty = ColumnType { collation: ty.collation, ..ColumnType::new(TypeKind::Char { length }) };
-                }
-                ty.unsigned |= ty.kind == TypeKind::Year;
-                (ty, true)
-            }
-            A::GroupConcat => {
-                let collation = self.string_collation(derivation);
-                let binary = collation == CollationId::BINARY;
-                let kind = if binary { TypeKind::Blob(LobSize::Regular) } else { TypeKind::Text(LobSize::Regular) };
-                (ColumnType { collation, ..ColumnType::new(kind) }, true)
-            }
-            A::BitAnd | A::BitOr | A::BitXor if typing::is_bit_string(&args[0]) => (typing::bit_string(&args[0]), false),
-            A::BitAnd | A::BitOr | A::BitXor => (typing::bigint(true), false),
-            A::JsonArrayAgg | A::JsonObjectAgg => (ColumnType::new(TypeKind::Json), true),
-            A::StdDevPop | A::StdDevSamp | A::VarPop | A::VarSamp => (typing::double(), true),
-        }
     }
 }
 

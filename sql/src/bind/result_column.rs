@@ -8,7 +8,9 @@ use super::Binder;
 use super::aggregate::AGGREGATE_SLOT;
 use super::window::WINDOW_SLOT;
 use crate::plan::{Made, OutputColumn};
-use expr::{AggregateFunction as A, Class, Expr, ExprKind, Function as F, WindowFunction, class, digits, typing};
+use expr::{
+    AggregateFunction as A, Class, Expr, ExprKind, Function as F, WindowFunction, WindowOnly as W, class, digits, typing,
+};
 use types::{CollationId, ColumnType, LobSize, TypeKind};
 
 /// A longer string becomes a TEXT column.
@@ -62,8 +64,8 @@ impl Binder<'_> {
         if slot >= WINDOW_SLOT {
             let call = &self.scope.windows.as_ref()?.get(slot - WINDOW_SLOT)?.call;
             return match &call.function {
-                WindowFunction::FirstValue | WindowFunction::LastValue | WindowFunction::NthValue => call.args.first(),
-                WindowFunction::Lag | WindowFunction::Lead if call.args.len() < 3 => call.args.first(),
+                WindowFunction::Only(W::FirstValue | W::LastValue | W::NthValue) => call.args.first(),
+                WindowFunction::Only(W::Lag | W::Lead) if call.args.len() < 3 => call.args.first(),
                 WindowFunction::Aggregate(aggregate) if args_of(&aggregate.function) => aggregate.args.first(),
                 _ => None,
             };
@@ -77,7 +79,7 @@ impl Binder<'_> {
         let ExprKind::Slot(slot) = expr.kind else { return None };
         let call = &self.scope.windows.as_ref()?.get(slot.checked_sub(WINDOW_SLOT)?)?.call;
         match call.function {
-            WindowFunction::Lag | WindowFunction::Lead => call.args.as_slice().try_into().ok(),
+            WindowFunction::Only(W::Lag | W::Lead) => call.args.as_slice().try_into().ok(),
             _ => None,
         }
     }

@@ -13,8 +13,8 @@ use crate::ast::{self, IntervalUnit};
 use crate::error::{Clause, Error, Result, WindowError};
 use crate::plan::{Node, SortKey};
 use expr::{
-    AggregateFunction, ArithmeticOp, Class, Expr, ExprKind, Frame, FrameBound, FrameOffsets, Function, WindowCall,
-    WindowFunction, class, typing,
+    AggregateArguments, AggregateFunction, ArithmeticOp, Class, Expr, ExprKind, Frame, FrameBound, FrameOffsets, Function,
+    WindowCall, WindowFunction, WindowOnly, class, typing,
 };
 use types::{ColumnType, TypeKind, Value};
 
@@ -247,7 +247,7 @@ impl Binder<'_> {
             ref spec => self.window_spec("", spec)?,
         };
         let windows = self.scope.windows.take();
-        let bound = self.window_function(&call.function, &window);
+        let bound = self.window_function(&call.function);
         self.scope.windows = windows;
         let (mut bound, derivation) = bound?;
         bound.frame = self.frame_over(&window, &bound.function)?;
@@ -265,7 +265,7 @@ impl Binder<'_> {
         Ok(Expr { kind: ExprKind::Slot(WINDOW_SLOT + slot), ty, nullable })
     }
 
-    fn window_function(&mut self, function: &ast::WindowFunction<'_>, window: &NamedWindow) -> Result<(WindowCall, Derivation)> {
+    fn window_function(&mut self, function: &ast::WindowFunction<'_>) -> Result<(WindowCall, Derivation)> {
         let (name, args) = match function {
             ast::WindowFunction::Aggregate(call) => {
                 if call.distinct {
@@ -289,47 +289,22 @@ impl Binder<'_> {
                 derivation = compare::joined(&[derivation, self.derivation], name)?;
             }
         }
-        let _ = window;
-        let count = |range: std::ops::RangeInclusive<usize>| -> Result<()> {
-            if range.contains(&args.len()) { Ok(()) } else { Err(Error::Syntax { near: ")".to_owned(), line: 1 }) }
-        };
-        let integer = (typing::bigint(true), false);
-        let real = (typing::double(), false);
-        use WindowFunction as W;
-        let (function, (ty, nullable)) = match name {
-            "ROW_NUMBER" => (count(0..=0).map(|()| W::RowNumber)?, integer),
-            "RANK" => (count(0..=0).map(|()| W::Rank)?, integer),
-            "DENSE_RANK" => (count(0..=0).map(|()| W::DenseRank)?, integer),
-            "PERCENT_RANK" => (count(0..=0).map(|()| W::PercentRank)?, real),
-            "CUME_DIST" => (count(0..=0).map(|()| W::CumeDist)?, real),
-            "NTILE" => {
-                count(1..=1)?;
-                self.positive_argument(&mut bound[0], "ntile", 1)?;
-                (W::Ntile, (typing::bigint(true), true))
-            }
-            "LAG" | "LEAD" => {
-                count(1..=3)?;
-                if let Some(offset) = bound.get_mut(1) {
-                    self.positive_argument(offset, if name == "LAG" { "lag" } else { "lead" }, 0)?;
-                }
-                if let [value, _, otherwise] = bound.as_mut_slice() {
-                    self.adopt_choice([value, otherwise].into_iter(), &self.text());
-                }
-                let values = bound.iter().take(1).chain(bound.get(2));
-                let ty = typing::unify(values, self.string_collation(derivation));
-                let ty = if bound.len() == 3 { ty } else { typing::stored(&bound[0].ty) };
-                let nullable = bound.get(2).is_none_or(|otherwise| otherwise.nullable || bound[0].nullable);
-                (if name == "LAG" { W::Lag } else { W::Lead }, (ty, nullable))
-            }
-            "FIRST_VALUE" => (count(1..=1).map(|()| W::FirstValue)?, (typing::stored(&bound[0].ty), true)),
-            "LAST_VALUE" => (count(1..=1).map(|()| W::LastValue)?, (typing::stored(&bound[0].ty), true)),
-            "NTH_VALUE" => {
-                count(2..=2)?;
-                self.positive_argument(&mut bound[1], "nth_value", 1)?;
-                (W::NthValue, (typing::stored(&bound[0].ty), true))
-            }
-            other => return Err(Error::NotSupported(other.to_owned())),
-        };
+        let Some(function) = WindowOnly::named(name) else { return Err(Error::NotSupported(name.to_owned())) };
+        let row = function.row();
+        if !(row.fewest..=row.most).contains(&args.len()) {
+            return Err(Error::Syntax { near: ")".to_owned(), line: 1 });
+        }
+        if let Some((argument, least)) = row.count
+            && let Some(count) = bound.get_mut(argument)
+        {
+            self.positive_argument(count, row.shown, least)?;
+        }
+        if let (WindowOnly::Lag | WindowOnly::Lead, [value, _, default]) = (function, bound.as_mut_slice()) {
+            self.adopt_choice([value, default].into_iter(), &self.text());
+        }
+        let (collation, increment) = (self.string_collation(derivation), self.context.div_precision_increment());
+        let ty = row.type_of(&AggregateArguments { args: &bound, collation, increment });
+        let (nullable, function) = (row.is_nullable(&bound), WindowFunction::Only(function));
         let derivation = match class(&ty) {
             Class::String => Derivation { collation: ty.collation, level: derivation.level.min(Coercibility::Coercible) },
             _ => Derivation::of_no_text(&ty),
@@ -356,10 +331,10 @@ impl Binder<'_> {
 
     /// The frame of a function over a window.
     fn frame_over(&self, window: &NamedWindow, function: &WindowFunction) -> Result<Frame> {
-        let has_frame = matches!(
-            function,
-            WindowFunction::Aggregate(_) | WindowFunction::FirstValue | WindowFunction::LastValue | WindowFunction::NthValue
-        );
+        let has_frame = match function {
+            WindowFunction::Aggregate(_) => true,
+            WindowFunction::Only(only) => only.row().reads_frame,
+        };
         let Some(frame) = &window.frame else {
             let running = Frame { range: true, end: FrameBound::CurrentRow, ..Frame::whole() };
             return Ok(if has_frame && !window.order.is_empty() { running } else { Frame::whole() });

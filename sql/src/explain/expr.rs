@@ -119,17 +119,7 @@ impl Printer {
 
 fn window_name(function: &WindowFunction) -> &'static str {
     match function {
-        WindowFunction::RowNumber => "row_number",
-        WindowFunction::Rank => "rank",
-        WindowFunction::DenseRank => "dense_rank",
-        WindowFunction::PercentRank => "percent_rank",
-        WindowFunction::CumeDist => "cume_dist",
-        WindowFunction::Ntile => "ntile",
-        WindowFunction::Lag => "lag",
-        WindowFunction::Lead => "lead",
-        WindowFunction::FirstValue => "first_value",
-        WindowFunction::LastValue => "last_value",
-        WindowFunction::NthValue => "nth_value",
+        WindowFunction::Only(only) => only.row().shown,
         WindowFunction::Aggregate(aggregate) => aggregate.function.name(),
     }
 }

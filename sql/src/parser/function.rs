@@ -8,7 +8,7 @@ use crate::ast::*;
 use crate::error::{Error, NameKind, Result};
 use crate::keyword::Keyword as K;
 use crate::lexer::Token;
-use expr::AggregateFunction as A;
+use expr::{AggregateFunction as A, Distinct};
 use std::ops::RangeInclusive;
 
 /// The constructs that INTERVAL may begin.
@@ -166,7 +166,7 @@ impl<'a> Parser<'a> {
         if self.start != start + word.len() && !self.mode.ignore_space && is_adjacent(upper) {
             return self.call_with_args(ObjectName { database: None, name }, 0..=usize::MAX, true);
         }
-        if let Some(function) = aggregate(upper) {
+        if let Some(function) = A::named(upper) {
             return self.aggregate_call(function);
         }
         match upper {
@@ -192,15 +192,13 @@ impl<'a> Parser<'a> {
         if function == A::Count && self.accept(Token::Star) {
             self.height = 1;
         } else {
-            let takes_distinct = matches!(function, A::Count | A::Sum | A::Avg | A::Min | A::Max | A::GroupConcat);
+            let row = function.row();
+            let takes_distinct = row.distinct != Distinct::No;
             call.distinct = takes_distinct && (self.accept_kw(K::Distinct) || self.accept_kw(K::DistinctRow));
             self.accept_kw(K::All);
             call.args = self.expr_list()?;
-            if function == A::JsonObjectAgg {
-                if call.args.len() != 2 {
-                    return Err(self.error());
-                }
-            } else if call.args.len() > 1 && function != A::GroupConcat && !(function == A::Count && call.distinct) {
+            let most = if call.distinct && row.distinct == Distinct::Many { usize::MAX } else { row.most };
+            if !(row.fewest..=most).contains(&call.args.len()) {
                 return Err(self.error());
             }
             let height = self.height;
@@ -751,7 +749,7 @@ impl<'a> Parser<'a> {
 
 /// Functions whose parenthesis must follow the name directly, unless IGNORE_SPACE is set.
 fn is_adjacent(upper: &[u8]) -> bool {
-    aggregate(upper).is_some_and(|function| function != A::Avg)
+    A::named(upper).is_some_and(|function| function.row().is_adjacent)
         || matches!(upper, b"ADDDATE" | b"CAST" | b"CURDATE" | b"CURTIME" | b"DATE_ADD" | b"DATE_SUB" | b"EXTRACT")
         || matches!(
             upper,
@@ -781,25 +779,4 @@ fn arguments(upper: &[u8]) -> RangeInclusive<usize> {
         b"COALESCE" => 1..=usize::MAX,
         _ => 0..=usize::MAX,
     }
-}
-
-fn aggregate(upper: &[u8]) -> Option<A> {
-    Some(match upper {
-        b"COUNT" => A::Count,
-        b"SUM" => A::Sum,
-        b"AVG" => A::Avg,
-        b"MIN" => A::Min,
-        b"MAX" => A::Max,
-        b"GROUP_CONCAT" => A::GroupConcat,
-        b"BIT_AND" => A::BitAnd,
-        b"BIT_OR" => A::BitOr,
-        b"BIT_XOR" => A::BitXor,
-        b"STD" | b"STDDEV" | b"STDDEV_POP" => A::StdDevPop,
-        b"STDDEV_SAMP" => A::StdDevSamp,
-        b"VARIANCE" | b"VAR_POP" => A::VarPop,
-        b"VAR_SAMP" => A::VarSamp,
-        b"JSON_ARRAYAGG" => A::JsonArrayAgg,
-        b"JSON_OBJECTAGG" => A::JsonObjectAgg,
-        _ => return None,
-    })
 }
