@@ -58,12 +58,12 @@ impl ByteMap {
         self.arena.clear();
     }
 
-    /// About how much memory its keys need.
+    /// The approximate memory of its keys.
     pub fn used_bytes(&self) -> usize {
         self.arena.len() + self.spans.len() * 23
     }
 
-    /// About how much memory the map holds.
+    /// The approximate memory of the map.
     pub fn memory_bytes(&self) -> usize {
         // 12 bytes a span rounded up to 16, 4 a table entry and its control byte at a load of about 7/10.
         self.arena.capacity() + self.spans.capacity() * 16 + self.table.capacity() * 7

@@ -1,13 +1,13 @@
-//! In which partitions of its table a scan can find rows: what EXPLAIN shows.
+//! The partitions of a table in which a scan can find rows, as EXPLAIN shows them.
 //!
-//! 1. The scan's ranges and its filter are *facts* about single columns: a column is one of some values, or lies above or below one.
-//! 2. Where every column that decides about the partition has one of few values, the partition function is asked for all combinations.
-//! 3. Else, by RANGE and LIST, bounds of the one column (or the first) bound the partitions, where the expression grows with its column.
-//! 4. An OR allows what any of its branches allows; all facts together allow what each of them does.
+//! 1. The scan's ranges and its filter are *facts* about single columns: a column has one of some values, or is above or below a value.
+//! 2. If every column of the partition function has one of few values, the function is computed for all combinations.
+//! 3. Otherwise, for RANGE and LIST, bounds of the only (or first) column give bounds of the partitions, if the expression is monotonic.
+//! 4. An OR allows the partitions of any branch; facts together allow the partitions that each of them allows.
 //!
-//! 5. Subpartitions are asked for in the same way: where the partitions and the subpartitions meet, rows may be.
+//! 5. Subpartitions are found in the same way.
 //!
-//! P1: a partition that is left out has no row that the scan gives. One too many is no mistake.
+//! P1: a partition that is left out has no row of the scan. A superfluous partition is allowed.
 
 use crate::access;
 use crate::estimate::Constants;
@@ -19,18 +19,18 @@ use table::Table;
 use types::Value;
 use types::partition::PartitionFunction;
 
-/// Combinations of values for which the function is asked.
+/// The most combinations of values for which the function is computed.
 const COMBINATIONS_MAX: usize = 1024;
-/// Numbers between two bounds that are looked at one by one.
+/// The most numbers between two bounds that are tried one by one.
 const WALK_MAX: i128 = 32;
 
-/// What is known of a column.
+/// A fact about a column.
 #[derive(Clone, Copy)]
 enum Fact<'e> {
     Equal(usize, &'e Expr),
     Null(usize),
     In(usize, &'e [Expr]),
-    /// `true`: the value itself too.
+    /// `true`: the value itself is included.
     Low(usize, &'e Expr, bool),
     High(usize, &'e Expr, bool),
 }
@@ -47,11 +47,11 @@ struct Pruning<'p> {
     constants: &'p Constants<'p>,
     table: &'p Table,
     source: usize,
-    /// Partitions, and subpartitions where there are any.
+    /// Partitions, and subpartitions if there are any.
     levels: Vec<Level<'p>>,
 }
 
-/// One partition function, and what it reads of a row.
+/// One partition function, and the columns that it reads.
 struct Level<'p> {
     function: &'p PartitionFunction,
     args: &'p [Expr],
@@ -103,7 +103,7 @@ impl<'p> Pruning<'p> {
         }
     }
 
-    /// What holds for all rows of an access path.
+    /// The facts about all rows of an access path.
     fn facts_of_access<'e>(&self, access: &'e Access) -> Vec<Fact<'e>> {
         match access {
             Access::Point { index, key } => {
@@ -127,7 +127,7 @@ impl<'p> Pruning<'p> {
         let parts = &self.table.def().indexes[index].columns;
         let mut facts = Vec::new();
         for (n, (value, null_safe)) in range.prefix.iter().zip(&range.null_safe).enumerate() {
-            // A prefix of the column says no more than that the column begins like the value.
+            // A prefix only says that the column begins like the value.
             if parts[n].prefix.is_some() {
                 continue;
             }
@@ -144,7 +144,7 @@ impl<'p> Pruning<'p> {
         facts
     }
 
-    /// What conditions allow together with those around them.
+    /// The partitions that conditions allow, together with the conditions around them.
     fn of_conjuncts(&self, conditions: &[&Expr], around: &[&Expr], known: &[Fact<'_>]) -> BTreeSet<usize> {
         let all: Vec<&Expr> = conditions.iter().chain(around).copied().collect();
         let facts: Vec<Fact<'_>> = known.iter().copied().chain(all.iter().flat_map(|condition| self.facts(condition))).collect();
@@ -171,7 +171,7 @@ impl<'p> Pruning<'p> {
         allowed
     }
 
-    /// The column of the scan's table that an expression is.
+    /// The scan's column, if the expression is one.
     fn column(&self, expr: &Expr) -> Option<usize> {
         match expr.kind {
             ExprKind::Column { source, column } if source == self.source => Some(column),
@@ -235,7 +235,7 @@ impl<'p> Pruning<'p> {
         found.unwrap_or_else(|| (0..level.function.count()).collect())
     }
 
-    /// What the facts say of one column.
+    /// The facts about one column.
     fn known(&self, column: usize, facts: &[Fact<'_>]) -> Known {
         let mut known = Known::default();
         for fact in facts {
@@ -249,14 +249,14 @@ impl<'p> Pruning<'p> {
                 Fact::Null(c) if *c == column => known.points = Some(vec![Value::Null]),
                 Fact::Low(c, value, inclusive) if *c == column => {
                     if let Some(Some((value, order))) = self.value(column, value) {
-                        // What was rounded down lies below what is asked for, what was rounded up is the least of it.
+                        // A value that was rounded down is below the range; one that was rounded up is its first value.
                         let inclusive = order == Ordering::Greater || order == Ordering::Equal && *inclusive;
                         known.low = Some((value, inclusive));
                     }
                 }
                 Fact::High(c, value, inclusive) if *c == column => {
                     if let Some(Some((value, order))) = self.value(column, value) {
-                        // What was rounded down lies below the bound itself.
+                        // A value that was rounded down is below the bound.
                         known.high = Some((value, *inclusive || order != Ordering::Equal));
                     }
                 }
@@ -273,7 +273,7 @@ impl<'p> Pruning<'p> {
     fn points(&self, column: usize, list: &[Expr]) -> Option<Vec<Value<'static>>> {
         let mut points = Vec::with_capacity(list.len());
         for value in list {
-            // A NULL, or what no value of the column equals, brings no rows.
+            // NULL, or a value that the column cannot have, matches no rows.
             if let Some((value, Ordering::Equal)) = self.value(column, value)? {
                 points.push(value);
             }
@@ -313,7 +313,7 @@ impl<'p> Pruning<'p> {
         Some(allowed)
     }
 
-    /// The partition of rows with these values; the inner `None`: there is none. The outer one: it cannot be computed.
+    /// The partition of rows with these values; inner `None`: there is none; outer `None`: it cannot be computed.
     fn locate(&self, level: &Level<'_>, values: &[(usize, Value<'static>)]) -> Option<Option<usize>> {
         let found = match level.function.definition().by.expr() {
             None => {
@@ -330,7 +330,7 @@ impl<'p> Pruning<'p> {
         self.constants.over_row(self.table, values, &level.args[0])
     }
 
-    /// The partitions between bounds of the one column, or the first.
+    /// The partitions between bounds of the only (or first) column.
     fn of_bounds(&self, level: &Level<'_>, known: &[Known]) -> Option<BTreeSet<usize>> {
         let by = &level.function.definition().by;
         let first = known.first()?;
@@ -348,7 +348,7 @@ impl<'p> Pruning<'p> {
             return None;
         }
         let is_column = matches!(level.args[0].kind, ExprKind::Column { .. });
-        // The expression's value at a bound; what lies beyond a day lies at its neighbour or beyond that.
+        // The expression's value at a bound; values beyond a day are at its neighbour or beyond.
         let of = |bound: Option<(Value<'static>, bool)>, step: i64| -> Option<Option<(Value<'static>, bool)>> {
             let Some((value, inclusive)) = bound else { return Some(None) };
             let beside = if inclusive { None } else { neighbour(&value, step) };
@@ -371,7 +371,7 @@ fn between(
     Some(level.function.between(low, high).ok()?.into_iter().collect())
 }
 
-/// Does the expression never become less where its column becomes more?
+/// Does the expression never decrease when its column increases?
 fn grows_with_column(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Column { .. } => true,
@@ -383,7 +383,7 @@ fn grows_with_column(expr: &Expr) -> bool {
     }
 }
 
-/// The day, or the microsecond, beside another.
+/// The next or previous day or microsecond.
 fn neighbour(value: &Value<'static>, step: i64) -> Option<Value<'static>> {
     match value {
         Value::Date(date) => {
@@ -395,7 +395,7 @@ fn neighbour(value: &Value<'static>, step: i64) -> Option<Value<'static>> {
     }
 }
 
-/// The whole numbers between two bounds, where they are few.
+/// The integers between two bounds, if there are few.
 fn between_numbers(known: &Known) -> Option<Vec<Value<'static>>> {
     let number = |value: &Value<'static>| match value {
         Value::Int(number) => Some(i128::from(*number)),
@@ -413,7 +413,7 @@ fn between_numbers(known: &Known) -> Option<Vec<Value<'static>>> {
 }
 
 impl Constants<'_> {
-    /// The value of an expression over a row of which these columns are known.
+    /// The value of an expression over a row with these column values.
     fn over_row(&self, table: &Table, values: &[(usize, Value<'static>)], expr: &Expr) -> Option<Value<'static>> {
         use crate::source::Source;
         let shared = crate::shared::Shared::new(self.session, self.params, &crate::wait::NoHost);

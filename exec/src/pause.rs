@@ -10,7 +10,7 @@ pub(crate) enum Pause {
     Evaluation(expr::Pause),
     /// Await it.
     Stall(txn::Stall),
-    /// A block of a temporary file is on its way: await it.
+    /// A block of a temporary file is being read or written: await it.
     Spill(SpillWait),
 }
 
@@ -56,7 +56,7 @@ impl From<txn::Interrupt> for Pause {
     }
 }
 
-/// An error of the engine as one of the statement.
+/// Converts an error of the engine into one of the statement.
 pub fn engine_error(error: txn::Error) -> Error {
     match error {
         txn::Error::Deadlock => Error::Deadlock,

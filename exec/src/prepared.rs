@@ -1,8 +1,8 @@
-//! A plan made ready to run: tables resolved, the way to run it chosen. Immutable and shared by executions.
+//! A prepared plan: its tables are resolved, and the way to run it is chosen. Immutable and shared by executions.
 //!
-//! P1: a plan addresses columns and indexes by position, so each handle ([`Table`]) here has the very definition that the plan was made
-//!     with: not one of the same table that was published since.
-//! P2: there is one handle for each table. Who runs the plan holds a share of its metadata lock and looks then whether the handle is
+//! P1: a plan addresses columns and indexes by position, so each handle ([`Table`]) has exactly the definition that the plan was made
+//!     with, and not a definition of the same table that was published later.
+//! P2: there is one handle for each table. An execution takes the shared metadata lock, and then checks that the handle is
 //!     still the published one (`server::session::transaction`); so rows are read and written by the layout that the plan knows.
 
 use crate::dml::{ColumnDefaultValue, ForeignKeys, RowRules, ViewJudge, default_of_column, foreign_keys_of_plan};
@@ -13,32 +13,32 @@ use std::sync::Arc;
 use table::{Table, TableUse};
 use types::schema::{TableDef, TableId};
 
-/// A plan with what can be computed once. Valid as long as the plan's schema version.
+/// A plan and everything that can be computed once. Valid for the plan's schema version.
 pub struct Prepared {
     pub(crate) plan: Arc<Plan>,
     /// By source of the query, or of an UPDATE or DELETE (whose table is source 0). `None` is a virtual table.
     pub(crate) sources: Vec<Option<Arc<Table>>>,
-    /// The same, of ON DUPLICATE KEY UPDATE with subqueries.
+    /// The same, for ON DUPLICATE KEY UPDATE with subqueries.
     pub(crate) duplicate_sources: Vec<Option<Arc<Table>>>,
     /// The table an INSERT writes, and how.
     pub(crate) target: Option<(Arc<Table>, InsertShape)>,
-    /// The foreign keys that a data change concerns.
+    /// The foreign keys that a data change affects.
     pub(crate) foreign_keys: Option<Box<ForeignKeys>>,
-    /// The rules of the tables that are written, of those that have any.
+    /// The rules of the tables that are written, if they have any.
     rules: Vec<(TableId, RowRules)>,
-    /// What views ask of the rows that are written, where that needs more than the row.
+    /// The conditions of views on written rows, if they need more than the row.
     judges: Vec<ViewJudge>,
     /// Every stored table, once, in the order in which their metadata locks are taken.
     tables: Vec<Arc<Table>>,
-    /// How it uses each of them.
+    /// The use of each of them.
     uses: Vec<TableUse>,
     calls_programs: bool,
 }
 
 impl Prepared {
-    /// Resolves the plan's tables. [`Error::TableChanged`]: one is gone or has another definition by now, bind and plan again.
+    /// Resolves the plan's tables. [`Error::TableChanged`]: a table is gone or has another definition; bind and plan again.
     pub fn new(database: &table::Database, plan: Arc<Plan>) -> Result<Prepared> {
-        // Each table once, so that the statement has one handle of it (P2), even if it is opened anew meanwhile.
+        // Each table once, so that the statement has one handle of it (P2), even if the table is reopened meanwhile.
         let resolved = RefCell::new(Vec::<Arc<Table>>::new());
         let resolve = |def: &TableDef| {
             let mut resolved = resolved.borrow_mut();
@@ -71,7 +71,7 @@ impl Prepared {
                     InsertSource::Values(_) | InsertSource::File(_) => &insert.parts,
                 };
                 prepared.sources = resolve_trees(&plan, parts, &resolve)?;
-                // Values that read the row which they are for, and those of LOAD DATA, see it as the first source.
+                // Values that read their own row, and values of LOAD DATA, see the row as the first source.
                 let sees_row = insert.reads_row && !parts.subqueries.is_empty() || matches!(insert.source, InsertSource::File(_));
                 let target = || prepared.target.as_ref().map(|(table, _)| Arc::clone(table));
                 if sees_row {
@@ -95,13 +95,13 @@ impl Prepared {
             }
             Plan::Change(change) => {
                 prepared.sources = resolve_trees(&plan, &change.parts, &resolve)?;
-                // A tree that reads nothing scans no target.
+                // A plan that reads nothing does not scan its target.
                 for target in &change.targets {
                     prepared.sources[target.source] = Some(resolve(&target.table)?);
                 }
             }
         }
-        // Views are held as tables are: a plan is made of their queries, too.
+        // Views are locked like tables, because the plan contains their queries.
         for named in plan.named().flatten().filter(|named| named.table.view.is_some()) {
             let view = resolve(&named.table)?;
             if !prepared.tables.iter().any(|t| t.id() == view.id()) {
@@ -127,7 +127,7 @@ impl Prepared {
         Ok(prepared)
     }
 
-    /// After the plan's own tables are resolved: who gives one of them another key opens it anew (`table::ddl::foreign`, F2).
+    /// Called after the plan's own tables are resolved: a definition that adds a key to one of them reopens it (`table::ddl::foreign`, F2).
     fn add_foreign_keys(&mut self, database: &table::Database) -> Result<()> {
         let resolved = |id| self.tables.iter().find(|table| table.id() == id).cloned();
         let keys = foreign_keys_of_plan(database, &self.plan, resolved)?;
@@ -146,11 +146,11 @@ impl Prepared {
     }
 
     fn add_rules(&mut self) -> Result<()> {
-        // An INSERT has those of its target in its shape.
+        // An INSERT has the rules of its target in its shape.
         if !matches!(*self.plan, Plan::Update(_) | Plan::Change(_)) {
             return Ok(());
         }
-        // What the statement itself asks of rows of its tables.
+        // The conditions of the statement itself on rows of its tables.
         type Asked<'p> = (TableId, Option<&'p ViewCheck>, Option<&'p [usize]>);
         let asked: Vec<Asked<'_>> = match &*self.plan {
             Plan::Update(update) => {
@@ -182,7 +182,7 @@ impl Prepared {
         self.rules.iter().find(|(id, _)| *id == table.id()).map(|(_, rules)| rules)
     }
 
-    /// What a view asks of rows of the table, where that needs more than the row.
+    /// The condition of a view on rows of the table, if it needs more than the row.
     #[inline]
     pub(crate) fn judge(&self, table: &Table) -> Option<&ViewJudge> {
         if self.judges.is_empty() {
@@ -203,12 +203,12 @@ impl Prepared {
         }
     }
 
-    /// Does it call stored functions, or fire triggers? Then a host that runs programs is needed.
+    /// Does it call stored functions or fire triggers? Then it needs a host that runs programs.
     pub fn calls_programs(&self) -> bool {
         self.calls_programs
     }
 
-    /// Is it a data change without IGNORE, for which strict mode makes errors of warnings?
+    /// Is it a data change without IGNORE, in which strict mode turns warnings into errors?
     pub fn may_be_strict(&self) -> bool {
         match &*self.plan {
             Plan::Query(_) => false,
@@ -219,13 +219,13 @@ impl Prepared {
         }
     }
 
-    /// Does the statement itself read or change the table? Not for its foreign keys' sake.
+    /// Does the statement itself read or change the table, not only for foreign keys?
     pub fn uses(&self, id: TableId) -> bool {
         let read = self.sources.iter().chain(&self.duplicate_sources).flatten();
         read.chain(self.target.iter().map(|(table, _)| table)).any(|table| table.id() == id)
     }
 
-    /// The tables whose rows it changes, but for foreign keys' actions.
+    /// The tables whose rows it changes, without actions of foreign keys.
     pub fn changed_tables(&self) -> impl Iterator<Item = &Arc<TableDef>> {
         let (one, several) = match &*self.plan {
             Plan::Query(_) => (None, &[][..]),
@@ -237,7 +237,7 @@ impl Prepared {
         one.into_iter().chain(several.iter().map(|target| &target.table))
     }
 
-    /// Does it lock what it reads as if to change it (FOR UPDATE)?
+    /// Does it lock the rows that it reads exclusively (FOR UPDATE)?
     pub fn locks_for_change(&self) -> bool {
         matches!(&*self.plan, Plan::Query(query) if query.locks_for_change())
     }
@@ -251,20 +251,20 @@ impl Prepared {
         }
     }
 
-    /// Every stored table the plan uses, once: what the caller takes metadata locks on.
+    /// Every stored table that the plan uses, once; the caller takes their metadata locks.
     pub fn tables(&self) -> &[Arc<Table>] {
         &self.tables
     }
 
-    /// How it uses each of [`Self::tables`].
+    /// The use of each of [`Self::tables`].
     pub fn table_uses(&self) -> &[TableUse] {
         &self.uses
     }
 }
 
-/// Where the columns of inserted rows come from.
+/// The sources of the columns of inserted rows.
 pub(crate) struct InsertShape {
-    /// For each column of the table its place in the given rows.
+    /// For each column of the table, its position in the given rows.
     pub given: Vec<Option<usize>>,
     pub defaults: Vec<ColumnDefaultValue>,
     /// Some default is an expression.
@@ -315,7 +315,7 @@ fn resolve_trees(
     resolve_roots(plan.main().into_iter().chain(parts.roots()), parts.sources.max(targets), resolve)
 }
 
-/// The tables of all scans of these trees, by source; of `count` sources at least.
+/// The tables of all scans of these trees, by source; for at least `count` sources.
 fn resolve_roots<'n>(
     roots: impl Iterator<Item = &'n Node>,
     count: usize,
@@ -335,7 +335,7 @@ fn resolve_roots<'n>(
     Ok(sources)
 }
 
-/// The scan and the select list of a query that is nothing more than both.
+/// The scan and the select list of a query that consists of only these two.
 pub(crate) fn simple_scan(root: &Node) -> Option<(&Scan, &[expr::Expr])> {
     let Node::Project { input, exprs } = root else { return None };
     match &**input {

@@ -1,6 +1,6 @@
-//! What stored programs compute outside of statements: expressions over their variables, and what a variable takes.
+//! Computations of stored programs outside of statements: expressions over their variables, and assignments to them.
 //!
-//! An expression reads no table, so it needs no transaction and no operator. One that waits (SLEEP, GET_LOCK) is for a statement.
+//! An expression reads no table, so it needs no transaction and no operators. An expression that waits (SLEEP, GET_LOCK) runs as a statement.
 
 use crate::dml::convert_to;
 use crate::wait::NoHost;
@@ -9,15 +9,15 @@ use expr::Shared;
 use expr::{Env, Expr, Result, SessionVars};
 use types::{ColumnType, TypeKind, Value, convert};
 
-/// Computes an expression of a stored program, whose variables are `params`. `None`: it waits for something, so it must be run as a query.
-/// `strict`: conditions that a strict data change takes for errors are errors.
+/// Computes an expression of a stored program, whose variables are `params`. `None`: it waits, so it must run as a query.
+/// `strict`: conditions that are errors in a strict data change are errors here.
 pub fn evaluate(expr: &Expr, session: &SessionVars, params: &[Value<'_>], strict: bool) -> Result<Option<Value<'static>>> {
     let shared = Shared::change(session, params, &NoHost, strict);
     let env = Env { rows: &expr::NoRows, slots: &[], insert: &[], overlay: &[], shared: &shared };
     told(&shared, env.eval(expr).map(Value::into_owned))
 }
 
-/// The text of an expression that is the same each time, computed while a statement is bound: it warns of nothing. `None`: NULL, or it waits.
+/// The text of a constant expression, computed while a statement is bound, without warnings. `None`: NULL, or it waits.
 pub fn constant_text(expr: &Expr, session: &SessionVars) -> Option<Vec<u8>> {
     let shared = Shared::new(session, &[], &NoHost);
     let env = Env { rows: &expr::NoRows, slots: &[], insert: &[], overlay: &[], shared: &shared };
@@ -26,7 +26,7 @@ pub fn constant_text(expr: &Expr, session: &SessionVars) -> Option<Vec<u8>> {
     text.ok().flatten().map(std::borrow::Cow::into_owned)
 }
 
-/// As [`evaluate`], of a condition: is it true?
+/// As [`evaluate`], for a condition: is it true?
 pub fn is_true(expr: &Expr, session: &SessionVars, params: &[Value<'_>], strict: bool) -> Result<Option<bool>> {
     let shared = Shared::change(session, params, &NoHost, strict);
     let env = Env { rows: &expr::NoRows, slots: &[], insert: &[], overlay: &[], shared: &shared };
@@ -47,8 +47,8 @@ fn told<T>(shared: &Shared<'_>, outcome: std::result::Result<T, Pause>) -> Resul
     }
 }
 
-/// The value as the variable `name` of type `to` takes it; `from` is its own static type. What does not quite fit is an error in strict
-/// mode, else a warning.
+/// Converts a value of static type `from` for the variable `name` of type `to`. A value that does not fit is an error in strict
+/// mode, otherwise a warning.
 #[inline]
 pub fn assign(
     session: &SessionVars,

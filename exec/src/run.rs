@@ -1,6 +1,6 @@
 //! The state of one execution that operators share: the current row of each table, the budget of CPU and memory.
 //!
-//! R1: whatever may wait returns a [`Pause`] and leaves the operator so that the same call goes on later.
+//! R1: a call that must wait returns a [`Pause`], and the same call continues later.
 //! R2: [`Run::tick`] is called once for each row read, so that no statement holds its thread for long or survives a KILL.
 
 use crate::clock::Slice;
@@ -26,26 +26,26 @@ pub(crate) struct Run<'a> {
     memory_bytes: usize,
     /// The statement's temporary file, once it has one.
     spill: Option<Rc<Spill>>,
-    /// What runs beside the main tree.
+    /// Subqueries and stores, which run beside the main tree.
     pub parts: &'a Parts,
     /// `None`: the statement has no subqueries.
     pub subqueries: Option<Rc<dyn RunSubqueries<'a> + 'a>>,
     /// The rows of common table expressions.
     pub stores: Vec<RowStore>,
-    /// Copied rows of stored tables keep their keys, for those that are changed by them.
+    /// Copied rows of stored tables keep their keys, because a change finds the rows by them.
     pub keeps_keys: bool,
-    /// SQL_CALC_FOUND_ROWS: the rows that there are without LIMIT.
+    /// SQL_CALC_FOUND_ROWS: the number of rows without LIMIT.
     pub found_rows: Option<u64>,
-    /// The rows that the last LIMIT to end had read.
+    /// The number of rows that the last LIMIT has read.
     pub passed_over: u64,
 }
 
 /// Runs a statement's subqueries with operators, which are above the run: [`crate::subquery`] gives it to the run.
 pub(crate) trait RunSubqueries<'a> {
-    /// What evaluation waits for, if the subquery's outcome is known and a part of it is in a temporary file.
+    /// The wait that evaluation needs, if the subquery has run and a part of its rows is in a temporary file.
     fn take_wait(&self) -> Option<SpillWait>;
 
-    /// Runs a subquery with the arguments that evaluation wants, and keeps its outcome.
+    /// Runs a subquery with the arguments that evaluation asks for, and keeps its result.
     fn run<'r>(self: Rc<Self>, run: &'r mut Run<'a>, id: usize) -> LocalFuture<'r, Result<()>>
     where
         'a: 'r;
@@ -92,18 +92,18 @@ impl<'a> Run<'a> {
         self.clock.tick(self.shared.session)
     }
 
-    /// A part of the statement is done: a SLEEP in it may have been cut short, which it does not tell by an error.
+    /// Checks the clock after a part of the statement: a SLEEP may have been cut short without an error.
     pub fn check_clock(&self) -> Result<()> {
         self.clock.check(self.shared.session)
     }
 
-    /// The rows that were read since the last look at the clock count, too.
+    /// Counts the rows that were read since the last look at the clock.
     #[inline]
     pub fn count_rest(&mut self) {
         self.clock.count_rest(self.shared.session);
     }
 
-    /// What was counted last is no row: the scan is at its end.
+    /// The last tick found no row: the scan is at its end.
     #[inline]
     pub fn count_end(&mut self) {
         self.clock.count_end();
@@ -118,7 +118,7 @@ impl<'a> Run<'a> {
         self.shared.session.sort_memory_bytes_max
     }
 
-    /// Accounts for memory that an operator cannot do without, until the statement ends.
+    /// Charges memory that an operator must have, until the statement ends.
     pub fn charge(&mut self, bytes: usize) -> std::result::Result<(), Pause> {
         self.memory_bytes += bytes;
         if self.memory_bytes <= self.memory_max() {
@@ -127,8 +127,8 @@ impl<'a> Run<'a> {
         Err(Pause::error(self.out_of_memory()))
     }
 
-    /// Accounts for `more` bytes of an operator that has `own` already, or refuses: then rows go to a temporary file. A quarter of the
-    /// memory is left to those who cannot, and everybody may have a little.
+    /// Charges `more` bytes to an operator that has `own` already, or refuses: then its rows go to a temporary file. A quarter of the
+    /// memory is reserved for operators that cannot spill, and every operator may have a little.
     pub fn grant(&mut self, own: usize, more: usize) -> bool {
         let (limit, total) = (self.memory_max(), self.memory_bytes + more);
         let granted = total <= limit - limit / 4 || own + more <= limit / 64;
@@ -138,7 +138,7 @@ impl<'a> Run<'a> {
         granted
     }
 
-    /// Accounts for memory that has been refused and is there all the same, of an operator that takes no more from now on.
+    /// Charges memory that was refused but is in use already, of an operator that takes no more from now on.
     pub fn overdraw(&mut self, bytes: usize) {
         self.memory_bytes += bytes;
     }
@@ -146,7 +146,7 @@ impl<'a> Run<'a> {
     /// The statement's temporary file.
     ///
     /// # Errors
-    /// There are none here: the statement has no more memory.
+    /// The server has no temporary space, so the statement is out of memory.
     #[cold]
     pub fn spill(&mut self) -> Result<&Rc<Spill>> {
         if self.spill.is_none() {
@@ -160,12 +160,12 @@ impl<'a> Run<'a> {
         Error::OutOfSortMemory { limit: self.memory_max(), setting: "heddle_statement_memory" }
     }
 
-    /// Gives back what an operator has charged and does not keep any longer.
+    /// Releases memory that an operator has charged and freed.
     pub fn release(&mut self, bytes: usize) {
         self.memory_bytes = self.memory_bytes.saturating_sub(bytes);
     }
 
-    /// Waits for what a step asked for; a subquery is run.
+    /// Waits for the reason of a pause; runs a subquery.
     pub async fn resolve(&mut self, pause: Pause) -> Result<()> {
         if let Pause::Evaluation(expr::Pause::Subquery(id)) = pause
             && let Some(subqueries) = self.subqueries.clone()
@@ -181,7 +181,7 @@ impl<'a> Run<'a> {
         wait::resolve(pause, &self.shared, &mut self.clock).await
     }
 
-    /// Calls an operator until it answers, waiting out its pauses. `false`: there is no further row.
+    /// Calls an operator until it returns a row or its end, and waits for its pauses. `false`: there is no further row.
     #[inline]
     pub async fn advance(&mut self, mut next: impl FnMut(&mut Self) -> Step<bool>) -> Result<bool> {
         loop {
@@ -192,7 +192,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Is a predicate, where there is one, true of the current row?
+    /// Is the predicate true for the current row, or is there none?
     #[inline]
     pub fn passes<'e>(&'e self, predicate: Option<&'e Expr>) -> std::result::Result<bool, Pause>
     where
@@ -204,7 +204,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Is a predicate true of the current row?
+    /// Is a predicate true for the current row?
     #[inline]
     pub fn judge<'e>(&'e self, slots: &'e [u8], predicate: &'e Expr) -> std::result::Result<bool, Pause>
     where
@@ -215,7 +215,7 @@ impl<'a> Run<'a> {
         Ok(truth)
     }
 
-    /// Are all predicates true of the current row? What stands behind one that is not is not evaluated.
+    /// Are all predicates true for the current row? Evaluation stops at the first that is not.
     pub fn judge_each<'e>(&'e self, predicates: &'e [Expr]) -> std::result::Result<bool, Pause>
     where
         'a: 'e,
@@ -225,7 +225,7 @@ impl<'a> Run<'a> {
         Ok(truth)
     }
 
-    /// The same in the middle of a row, which goes on.
+    /// The same within a row whose evaluation continues.
     pub fn all_true<'e>(&'e self, predicates: &'e [Expr]) -> std::result::Result<bool, Pause>
     where
         'a: 'e,
@@ -239,7 +239,7 @@ impl<'a> Run<'a> {
         Ok(true)
     }
 
-    /// What an operator evaluates for one row is evaluated to the end: nothing of it is repeated, so its sleeps are forgotten.
+    /// The evaluation of a row is complete and will not be repeated, so its sleeps are forgotten.
     #[inline]
     pub fn row_done(&self) {
         self.shared.row_done();

@@ -1,6 +1,6 @@
 //! Buffers that outlive a statement, so that a short one allocates nothing.
 //!
-//! Each thread keeps a few sets of them; a statement takes a set when it begins and gives it back when it ends. An idle session holds
+//! Each thread keeps a few sets of buffers; a statement takes a set when it begins and returns it when it ends. An idle session holds
 //! none. A statement that is dropped half-way (its connection is gone) drops its set with it.
 
 use crate::spill::sorter::Entry;
@@ -21,14 +21,14 @@ pub(crate) struct Scratch {
     pub progress: table::Progress,
     /// A packed row.
     pub slots: Vec<u8>,
-    /// Rows of a sort, and what is sorted.
+    /// Rows of a sort, and their keys.
     pub arena: Vec<u8>,
     pub entries: Vec<Entry>,
 }
 
-/// Sets kept by a thread: as many statements as are usually under way on it at once.
+/// The sets that a thread keeps: the usual number of concurrent statements.
 const KEPT_MAX: usize = 16;
-/// A set whose buffers grew over this is not kept.
+/// A set with larger buffers is not kept.
 const KEPT_BYTES_MAX: usize = 256 << 10;
 
 thread_local! {

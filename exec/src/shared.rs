@@ -1,4 +1,4 @@
-//! The data that all rows of one execution share: those that evaluation reads, and the host of operators and changes.
+//! The data that all rows of one execution share: the data that evaluation reads, and the host.
 
 use crate::context::Host;
 use expr::SessionVars;

@@ -1,4 +1,4 @@
-//! Where result rows go. `server` implements [`RowSink`] over the packet encoder, straight into the connection's buffer;
+//! The receiver of result rows. `server` implements [`RowSink`] over the packet encoder, directly into the connection's buffer;
 //! tests implement it over a vector. Used generically, so that a value is encoded without a virtual call.
 
 use expr::{Result, SessionVars};
@@ -21,39 +21,39 @@ pub trait RowSink {
 
     fn end_row(&mut self);
 
-    /// Forgets the row begun last: an expression failed or has to wait. It may be begun again.
+    /// Drops the row that was begun last: an expression failed or must wait. The row may be begun again.
     fn cancel_row(&mut self);
 
     /// Should the buffered rows be sent before more are made?
     fn is_full(&self) -> bool;
 
-    /// Sends what is buffered. `Err(Error::ClientGone)` when nobody reads any more.
+    /// Sends the buffered bytes. `Err(Error::ClientGone)` if the client is gone.
     fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>>;
 
-    /// Does it want the values of the next row? Else the row is counted only.
+    /// Does it need the values of the next row? Otherwise the row is only counted.
     #[inline]
     fn takes(&self) -> bool {
         true
     }
 
-    /// After so many rows it needs no more.
+    /// The number of rows after which it needs no more.
     fn rows_max(&self) -> u64 {
         u64::MAX
     }
 
-    /// What is an error while the query runs, in strict mode.
+    /// The warnings that are errors while the query runs, in strict mode.
     fn strictness(&self) -> Strictness {
         Strictness::Arguments
     }
 
-    /// Is also what goes wrong with the value of this column of a row?
+    /// Is a problem with this column's value also an error?
     #[inline]
     fn is_strict(&self, _column: usize) -> bool {
         false
     }
 }
 
-/// Where a query of a strict session takes for an error what else is a warning: what is divided by zero, or cut.
+/// The parts of a query in which strict mode turns warnings about division by zero or truncation into errors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strictness {
     /// Nowhere: DO.
@@ -66,14 +66,14 @@ pub enum Strictness {
 }
 
 impl Strictness {
-    /// Is all that goes wrong an error in this session?
+    /// Is every problem an error in this session?
     #[inline]
     pub fn is_full(self, session: &SessionVars) -> bool {
         session.sql_mode.strict && self == Self::Everywhere
     }
 }
 
-/// Counts rows and drops them: for statements whose result nobody wants.
+/// Counts rows and drops them: for statements whose result is not read.
 #[derive(Debug, Default)]
 pub struct NullSink {
     pub rows: u64,

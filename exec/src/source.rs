@@ -8,17 +8,17 @@ use table::{RowBuf, Table};
 use types::schema::TableDef;
 use types::{ColumnType, Error, Value};
 
-/// What expressions see of one table of the query block.
+/// One table of the query block, as expressions see it.
 #[derive(Default)]
 pub(crate) struct Source<'p> {
-    /// The table; `None` for one of the server's memory, whose rows are packed.
+    /// The table; `None` for a table in the server's memory, whose rows are packed.
     pub table: Option<&'p Table>,
     pub state: SourceState,
     /// The current row when `Stored`.
     pub row: RowBuf,
     /// The current row when `Copied` (stored bytes) or `Packed`.
     pub bytes: Vec<u8>,
-    /// The columns of packed rows, where ENUM and SET may be among them.
+    /// The columns of packed rows, if ENUM or SET may be among them.
     pub def: Option<&'p TableDef>,
 }
 

@@ -1,9 +1,9 @@
-//! The beginning of a scan's condition, judged on the bytes of its rows.
+//! The first conjuncts of a scan's condition, tested on the bytes of its rows.
 //!
 //! `l_shipdate >= DATE ? AND l_shipdate < DATE ? + INTERVAL '1' YEAR AND l_quantity < ? AND l_comment LIKE ?` has three tests and a rest. What stands
 //! beside the columns is the same for a whole execution, so it is computed once.
 //!
-//! F1: a test answers as the evaluation of its conjunct does, which then warns of nothing and sets nothing. Builds with debug assertions compare
+//! F1: a test gives the result of evaluating its conjunct, which raises no warning and has no effect. Builds with debug assertions compare
 //!     both for each row.
 //! F2: conjuncts keep their order: what stands before a conjunct that only evaluation can judge is tested, what stands behind it is evaluated.
 

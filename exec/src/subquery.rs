@@ -1,13 +1,13 @@
 //! Subqueries in expressions.
 //!
-//! 1. Evaluation computes the subquery's arguments into a packed row and looks for its outcome among those that are kept, by that row.
-//! 2. Where there is none, it notes the arguments and answers [`expr::Pause::Subquery`]. The driver runs the subquery to its end
-//!    ([`Run::resolve`]), keeps the outcome, and evaluation of the row starts over. The same answer is given if kept rows are on
-//!    their way from a temporary file; the driver then waits for them.
-//! 3. Outcomes are kept for the statement, up to a limit of memory for each subquery; those of a volatile one until the row is done.
+//! 1. Evaluation computes the subquery's arguments into a packed row, and looks up the kept outcome for that row.
+//! 2. If there is none, it notes the arguments and returns [`expr::Pause::Subquery`]. The driver runs the subquery to its end
+//!    ([`Run::resolve`]), keeps the outcome, and evaluation of the row starts over. It returns the same if kept rows must be read
+//!    from a temporary file; the driver then waits for them.
+//! 3. Outcomes are kept for the statement, up to a memory limit for each subquery; outcomes of a volatile subquery are kept for one row.
 //!
-//! Q1: a subquery runs with what its arguments were when the evaluation paused; while it runs, nothing else of the statement does.
-//! Q2: what the row around it has gathered in [`expr::Waits`] is set aside while the subquery runs.
+//! Q1: a subquery runs with the arguments of the paused evaluation; nothing else of the statement runs meanwhile.
+//! Q2: the outer row's [`expr::Waits`] are set aside while the subquery runs.
 
 use crate::boxed::boxed;
 use crate::context::{Call, LocalFuture};
@@ -31,47 +31,47 @@ use std::sync::Arc;
 use table::Table;
 use types::{ColumnType, Value};
 
-/// The memory for outcomes of one subquery; when they are more, they are forgotten.
+/// The memory for outcomes of one subquery; when it is exceeded, all are dropped.
 const KEPT_BYTES_MAX: usize = 4 << 20;
 
 /// The subqueries of a statement.
 struct Subqueries<'a> {
     outcomes: Rc<Outcomes>,
-    /// The trees of subqueries that have been run, by subquery.
+    /// The operator trees of subqueries that have run, by subquery.
     operators: RefCell<Vec<Option<Box<Operator<'a>>>>>,
-    /// What the trees are built with.
+    /// The parameters for building the trees.
     builder: Builder<'a>,
 }
 
-/// What is known of a statement's subqueries.
+/// The outcomes of a statement's subqueries.
 struct Outcomes {
     known: RefCell<Vec<Known>>,
-    /// A block of kept rows that evaluation needs and that is on its way.
+    /// A block of kept rows that evaluation needs and that is being read.
     wait: RefCell<Option<SpillWait>>,
 }
 
 #[derive(Default)]
 struct Known {
-    /// Arguments by which outcomes are found; their numbers are places in `outcomes`.
+    /// The arguments of outcomes; their numbers are positions in `outcomes`.
     arguments: ByteMap,
     outcomes: Vec<Outcome>,
     /// The arguments that evaluation looks for.
     wanted: Vec<u8>,
-    /// It looks for them where problems are errors.
+    /// Are problems errors in that evaluation?
     strict: bool,
     bytes: usize,
-    /// What forgotten outcomes were accounted with.
+    /// The memory charged for dropped outcomes.
     released: usize,
 }
 
 enum Outcome {
-    /// The one row, packed; empty where there was none.
+    /// The only row, packed; empty if there was none.
     Row(Vec<u8>),
     Truth(Option<bool>),
     Rows(Box<Rows>),
 }
 
-/// All different rows of a subquery that values are compared with.
+/// All distinct rows of a subquery with which values are compared.
 #[derive(Default)]
 struct Rows {
     /// Rows as keys, for equality.
@@ -86,7 +86,7 @@ struct Rows {
 struct RowList {
     rows: RowStore,
     cache: TapeCache,
-    /// Where the rows are on a tape: how far the comparison with some values has come, for it is repeated for each block.
+    /// If the rows are on a tape: the progress of a comparison, because it is repeated for each block.
     cursor: RefCell<Cursor>,
 }
 
@@ -158,7 +158,7 @@ impl Outcomes {
         Self { known: RefCell::new(known), wait: RefCell::default() }
     }
 
-    /// Returns what the outcomes that had to make room for it were accounted with.
+    /// Returns the memory charged for the outcomes that were dropped to make room.
     fn keep(&self, id: usize, outcome: Outcome) -> usize {
         let known = &mut self.known.borrow_mut()[id];
         if known.bytes > KEPT_BYTES_MAX {
@@ -175,7 +175,7 @@ impl Outcomes {
         std::mem::take(&mut known.released)
     }
 
-    /// The place of the outcome for the arguments of the current row; a pause where it is not known.
+    /// The position of the outcome for the arguments of the current row; a pause if it is unknown.
     fn find(&self, env: &Env<'_>, subquery: &Subquery) -> Step<usize> {
         let all = &self.known;
         if subquery.args.is_empty() {
@@ -218,7 +218,7 @@ impl Outcome {
         }
     }
 
-    /// What [`Run`] has accounted for.
+    /// The memory charged to [`Run`].
     fn charged(&self) -> usize {
         match self {
             Outcome::Rows(rows) => rows.charged(),
@@ -232,14 +232,14 @@ fn pack(env: &Env<'_>, args: &[Expr], out: &mut Vec<u8>) -> Step<()> {
     // Arguments may be subqueries themselves, but not this one.
     let mut packer = Packer::new(out, args.len());
     for arg in args {
-        // An expression outlives the environment's borrow of it by being part of the plan.
+        // An expression is part of the plan, so it outlives the environment.
         let value = env.eval_short(arg)?;
         packer.push(&value);
     }
     Ok(())
 }
 
-/// Values that are compared with rows.
+/// Values to compare with rows.
 struct Compared<'e, 'a> {
     env: &'e Env<'a>,
     op: CompareOp,
@@ -299,7 +299,7 @@ impl Compared<'_, '_> {
     }
 
     fn row(&self, row: &[u8]) -> Step<Option<bool>> {
-        // `<>` of rows holds where any part differs; all else where all parts hold.
+        // `<>` of rows is true if any part differs; all other tests need all parts.
         let any = self.op == CompareOp::NotEqual;
         let mut unknown = false;
         for (n, value) in self.left.iter().enumerate() {
@@ -327,7 +327,7 @@ impl Compared<'_, '_> {
     }
 }
 
-/// What a subquery that runs has gathered.
+/// The rows that a running subquery has returned.
 enum Gathering {
     Row(Option<Vec<u8>>),
     Exists(bool),
@@ -343,7 +343,7 @@ impl<'a> Run<'a> {
         self.set_measured_parts(parts, tables, lock, None);
     }
 
-    /// As [`Self::set_parts`]; `measures`: of EXPLAIN ANALYZE.
+    /// As [`Self::set_parts`]; `measures`: for EXPLAIN ANALYZE.
     #[inline]
     pub fn set_measured_parts(
         &mut self,
@@ -388,7 +388,7 @@ impl<'a> RunSubqueries<'a> for Subqueries<'a> {
             if let Some(function) = &plan.call {
                 return outcomes.call_function(run, id, function).await;
             }
-            // Not while it is borrowed: the subquery may have subqueries.
+            // Without a borrow of it: the subquery may have subqueries.
             let built = self.operators.borrow_mut()[id].take();
             let mut operator = match built {
                 Some(mut operator) => {
@@ -423,7 +423,7 @@ impl<'a> RunSubqueries<'a> for Subqueries<'a> {
 }
 
 impl Outcomes {
-    /// Calls a stored function with the arguments that are wanted; unless it is called once, its value is good for the current row.
+    /// Calls a stored function with the noted arguments. Its value holds for the current row, or for the statement if it is called once.
     async fn call_function<'a>(&self, run: &mut Run<'a>, id: usize, function: &'a FunctionCall) -> Result<()> {
         let args: Vec<Value<'static>> = {
             let known = self.known.borrow();
@@ -485,7 +485,7 @@ async fn gather<'a>(run: &mut Run<'a>, plan: &'a SubqueryPlan, operator: &mut Op
 }
 
 impl Gathering {
-    /// Takes a row in; `true`: no more are needed.
+    /// Adds a row; `true`: no more rows are needed.
     fn take<'a>(&mut self, plan: &'a SubqueryPlan, slots: &[u8], run: &mut Run<'a>) -> Step<bool> {
         match self {
             Gathering::Row(Some(_)) => return Err(Error::SubqueryMoreThanOneRow.into()),
@@ -555,7 +555,7 @@ impl Rows {
             has_null |= matches!(value, Value::Null);
             keys::encode(env, KeyKind::of_comparison(by[n], &left[n], ty), &value, ty, &mut key)?;
         }
-        // What is no value of the kind is encoded as NULL, but is none.
+        // A value that the key kind cannot hold is encoded as NULL, although it is not NULL.
         key.push(u8::from(has_null));
         if self.keys.add(&key) {
             self.all.rows.push(slots, types.len());

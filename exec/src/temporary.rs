@@ -1,18 +1,18 @@
-//! Temporary files: where statements keep rows that their memory has no room for.
+//! Temporary files for rows that do not fit a statement's memory.
 //!
 //! ```text
 //!   operator:   Tape::push ... -> block full -> Job::Write --+      +-- writes, reads and checks, closes
 //!               TapeReader::next -> Job::Read ---------------+--> threads `heddle-spill-N`
 //!               Pause::Spill(wait) <------ Ticket -----------+
 //! ```
-//! 1. A statement that spills for the first time gets a file of its own ([`Spill`]), without a name, in one folder of the data directory.
-//!    It is gone when the statement is, however that ends, and with the process. So does a cursor ([`crate::spill::kept`]), until it is closed.
-//! 2. Operators write rows one behind the other on tapes ([`crate::spill::tape::Tape`]), which are chains of blocks of that file.
-//! 3. A worker never waits for the device: blocks go to a few threads, which are started when the first statement spills.
+//! 1. A statement that spills for the first time gets its own unnamed file ([`Spill`]) in one folder of the data directory.
+//!    The file disappears with the statement or the process. A cursor ([`crate::spill::kept`]) has one too, until it is closed.
+//! 2. Operators write rows to tapes ([`crate::spill::tape::Tape`]), which are chains of blocks of that file.
+//! 3. A worker never waits for the device: a few threads read and write blocks. They are started when the first statement spills.
 //!
-//! T1: what all files take together stays within a bound, and a part of the disk is left free for the log and the data.
-//! T2: a block is believed only when its checksum and its number are right.
-//! T3: a place in a file is used again only after its block has been read for the last time.
+//! T1: the total size of all files has a limit, and a part of the disk stays free for the log and the data.
+//! T2: a block is used only if its checksum and its number are right.
+//! T3: the space of a block is reused only after the block has been read for the last time.
 
 use expr::Error;
 use std::cell::{Cell, RefCell};
@@ -26,17 +26,17 @@ use std::task::{Context, Poll, Waker};
 use sync::atomic::{AtomicU64, Ordering};
 use sync::{Condvar, Mutex};
 
-/// Enough to write for one statement while another reads.
+/// Enough threads to write for one statement while another reads.
 const THREADS: usize = 2;
-/// Before every block: checksum, bytes of content, number, each a `u32`, little-endian.
+/// The header of every block: checksum, length of the content, number, each a `u32`, little-endian.
 pub(crate) const HEADER_BYTES: usize = 12;
 const BLOCK_BYTES_MIN: usize = 4 << 10;
 const BLOCK_BYTES_MAX: usize = 256 << 10;
-/// A statement's memory is at least so many blocks.
+/// A statement's memory is at least this number of blocks.
 const BLOCKS_OF_MEMORY: usize = 256;
-/// What files leave free on the disk, unless told otherwise.
+/// The default for the space that stays free on the disk.
 const FREE_BYTES_MIN: u64 = 256 << 20;
-/// Blocks between two looks at how much is free.
+/// The number of blocks between two checks of the free space.
 const LOOKS: u64 = 64;
 
 /// The temporary files of a server.
@@ -44,16 +44,16 @@ pub struct Temporary {
     pub(crate) service: Arc<Service>,
 }
 
-/// What [`Temporary::figures`] tells.
+/// The result of [`Temporary::figures`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TemporaryFigures {
-    /// In files now.
+    /// Bytes in files now.
     pub bytes: u64,
-    /// Written since the start.
+    /// Bytes written since the start.
     pub spilled_bytes: u64,
-    /// Files made since the start.
+    /// Files created since the start.
     pub files: u64,
-    /// Passes of sorts over what they had written.
+    /// Merge passes of sorts.
     pub merge_passes: u64,
 }
 
@@ -91,15 +91,15 @@ enum Job {
         bytes: usize,
         ticket: Arc<Ticket>,
     },
-    /// Giving back the space of a large file takes its time.
+    /// Closes a file on a thread: releasing the space of a large file takes time.
     Close(#[expect(dead_code, reason = "dropped by the thread")] Arc<TemporaryFile>),
 }
 
 struct TemporaryFile {
     service: Arc<Service>,
-    /// Made by the first job.
+    /// Created by the first job.
     file: Mutex<Option<Arc<os::ScratchFile>>>,
-    /// What the file takes, or may soon.
+    /// The space that the file takes, pending writes included.
     reserved: AtomicU64,
 }
 
@@ -109,7 +109,7 @@ impl Drop for TemporaryFile {
     }
 }
 
-/// Why a block was not written or read.
+/// The reason why a block was not written or read.
 #[derive(Clone, Debug)]
 pub(crate) enum Failure {
     DiskFull,
@@ -119,7 +119,7 @@ pub(crate) enum Failure {
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
         match error.kind() {
-            // A limit of the process is one of its disk, too.
+            // A limit of the process counts as a full disk.
             std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded | std::io::ErrorKind::FileTooLarge => {
                 Failure::DiskFull
             }
@@ -138,7 +138,7 @@ impl From<Failure> for Error {
 }
 
 impl Temporary {
-    /// Temporary files in `directory`, which is made when the first is. What an earlier server left there is removed.
+    /// Temporary files in `directory`, which is created with the first file. Files of an earlier server are removed.
     ///
     /// # Errors
     /// The directory cannot be read.
@@ -164,13 +164,13 @@ impl Temporary {
         Ok(Self { service: Arc::new(service) })
     }
 
-    /// How much all files together may take.
+    /// Sets the limit for the total size of all files.
     pub fn set_bytes_max(&self, bytes: u64) {
-        // Relaxed: it decides about the next block, whichever that is.
+        // Relaxed: it only affects the following blocks.
         self.service.bytes_max.store(bytes, Ordering::Relaxed);
     }
 
-    /// How much of the disk the files leave free: a disk with less is full for them.
+    /// Sets the space that must stay free: a disk with less counts as full.
     pub fn set_free_bytes_min(&self, bytes: u64) {
         // Relaxed: as above.
         self.service.free_bytes_min.store(bytes, Ordering::Relaxed);
@@ -186,7 +186,7 @@ impl Temporary {
         }
     }
 
-    /// A file for one statement that has so much memory.
+    /// A file for a statement with this much memory.
     pub(crate) fn open(&self, memory_bytes: usize) -> Rc<Spill> {
         self.service.open(memory_bytes)
     }
@@ -213,7 +213,7 @@ impl Service {
         if queue.threads < THREADS && queue.threads < queue.jobs.len() {
             let service = self.clone();
             let builder = os::thread::Builder::new().name(format!("heddle-spill-{}", queue.threads)).stack_size(256 << 10);
-            // Without a further thread those that there are do it; without any, the statement is told.
+            // If no further thread starts, the existing threads do the work; without any, the statement fails.
             match builder.spawn(move || service.run()) {
                 Ok(_) => queue.threads += 1,
                 Err(error) if queue.threads == 0 => {
@@ -295,7 +295,7 @@ fn is_sound(block: &[u8], number: u32) -> bool {
 }
 
 impl TemporaryFile {
-    /// The file, which the first call makes.
+    /// The file, which the first call creates.
     fn scratch(&self) -> Result<Arc<os::ScratchFile>, Failure> {
         let mut file = self.file.lock();
         if let Some(file) = &*file {
@@ -312,11 +312,11 @@ impl TemporaryFile {
 /// The file of one statement. It belongs to the statement's thread.
 pub(crate) struct Spill {
     file: Arc<TemporaryFile>,
-    /// Of a block, its header included.
+    /// The size of a block with its header.
     pub block_bytes: usize,
-    /// Places given out so far.
+    /// The number of places used so far.
     blocks: Cell<u64>,
-    /// Places that may be used again (T3).
+    /// Places that can be reused (T3).
     free: RefCell<Vec<u64>>,
 }
 
@@ -345,7 +345,7 @@ impl Spill {
         self.file.reserved.fetch_add(bytes, Ordering::Relaxed);
         let place = self.blocks.get();
         self.blocks.set(place + 1);
-        // T1. Where the folder is not made yet nothing is known, and little is written.
+        // T1. Before the folder exists the free space is unknown, but little has been written.
         let least = || service.free_bytes_min.load(Ordering::Relaxed);
         if place % LOOKS == LOOKS - 1 && os::fs::free_bytes(&service.directory).is_ok_and(|free| free < least()) {
             return Err(Error::TemporaryDiskFull);
@@ -373,13 +373,13 @@ impl Spill {
         ticket
     }
 
-    /// A sort goes over its runs.
+    /// Counts a merge pass of a sort.
     pub fn count_merge_pass(&self) {
         self.file.service.merge_passes.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-/// A block under way.
+/// A pending read or write.
 #[derive(Debug, Default)]
 pub(crate) struct Ticket(Mutex<TicketState>);
 
@@ -400,7 +400,7 @@ impl Ticket {
         }
     }
 
-    /// The outcome, once it is there.
+    /// The result, once it is known.
     pub fn take(&self) -> Option<Result<Vec<u8>, Failure>> {
         let mut state = self.0.lock();
         match std::mem::replace(&mut *state, TicketState::Taken) {

@@ -88,17 +88,17 @@ pub(crate) fn lock_of(locking: Locking, wait: LockWait) -> Option<SourceLock> {
 pub(crate) struct Builder<'p> {
     /// By source.
     pub tables: &'p [Option<std::sync::Arc<Table>>],
-    /// Row locks for the scans, in a locking read.
+    /// Row locks of the scans, in a locking read.
     pub lock: Option<SourceLock>,
-    /// Those of single tables, in place of `lock`.
+    /// Row locks of single tables, instead of `lock`.
     pub locks: &'p [TableLock],
     /// A LIMIT may stop the scans.
     pub is_limited: bool,
-    /// The sources whose rows are to be changed: locked for that, while the others get `lock`.
+    /// The sources whose rows will be changed: these get exclusive locks, the others get `lock`.
     pub exclusive: Option<&'p [ChangeTarget]>,
-    /// Nothing above sorts what is built: its order may be the result's.
+    /// No operator above sorts the rows: their order may be the result's.
     pub keeps_order: bool,
-    /// EXPLAIN ANALYZE: what operators do is counted here.
+    /// EXPLAIN ANALYZE: the measures of the operators.
     pub measures: Option<&'p Registry>,
 }
 
@@ -110,7 +110,7 @@ impl<'p> Builder<'p> {
         }
     }
 
-    /// The operator, counted; the filter of a scan apart from what it reads.
+    /// The operator with its measures; the filter of a scan is measured apart from its reads.
     #[cold]
     fn measured(&self, node: &'p Node, registry: &'p Registry) -> Operator<'p> {
         let count = |operator, part| {
@@ -142,7 +142,7 @@ impl<'p> Builder<'p> {
             Node::Scan(scan) if matches!(scan.access, Access::Virtual) => {
                 Operator::Virtual(Box::new(scan::VirtualScan::new(scan)))
             }
-            // No row of what is no stored table.
+            // Only stored tables have such rows.
             Node::Scan(scan) if self.tables[scan.source].is_none() && matches!(scan.access, Access::Nothing) => {
                 Operator::Concat(Box::new(concat::Concat::new(Vec::new())))
             }
@@ -197,7 +197,7 @@ impl<'p> Builder<'p> {
                 Operator::Sort(Box::new(sort::Sort::new(input, of_range, keys, limit.as_ref(), columns)))
             }
             Node::Limit { input, limit } => Operator::Limit(Box::new(limit::Limit::new(self.ordered().build(input), limit))),
-            // Whoever reads the slots knows how many there are.
+            // The reader of the slots knows how many there are.
             Node::Trim { input, .. } => self.build(input),
             Node::Values { rows } => Operator::Values(Box::new(values::ValuesRows::new(rows))),
             Node::JsonTable(table) => Operator::JsonTable(Box::new(json_table::JsonTableRows::new(table))),
@@ -226,12 +226,12 @@ impl<'p> Builder<'p> {
         }
     }
 
-    /// For what is sorted anyway, or whose order nobody sees.
+    /// For rows that are sorted later, or whose order does not matter.
     fn unordered(&self) -> Self {
         Self { keeps_order: false, ..*self }
     }
 
-    /// For what may be cut off somewhere: which rows come first matters, whatever stands above.
+    /// For rows that a LIMIT may cut: it matters which come first.
     fn ordered(&self) -> Self {
         Self { keeps_order: true, ..*self }
     }
@@ -310,7 +310,7 @@ impl<'p> Operator<'p> {
         }
     }
 
-    /// Takes buffers of earlier statements: each operator what it uses, the first of its kind.
+    /// Takes buffers of earlier statements: the first operator of each kind takes the buffers that it uses.
     pub fn borrow_buffers(&mut self, scratch: &mut Scratch) {
         match self {
             Operator::Scan(op) => op.borrow_buffers(scratch),
@@ -337,7 +337,7 @@ impl<'p> Operator<'p> {
         }
     }
 
-    /// The input that is read first, of operators that keep no buffers of their own.
+    /// The input that is read first, if the operator keeps no buffers itself.
     fn first_input(&mut self) -> Option<&mut Operator<'p>> {
         match self {
             Operator::NestedLoop(op) => Some(op.first_input()),
@@ -350,7 +350,7 @@ impl<'p> Operator<'p> {
         }
     }
 
-    /// Starts over, for the next row of an outer loop: keys and filters are evaluated anew.
+    /// Starts over, for the next row of an outer loop: keys and filters are evaluated again.
     pub fn rewind(&mut self, run: &mut Run<'p>) {
         match self {
             Operator::Scan(op) => op.rewind(),
@@ -379,7 +379,7 @@ impl<'p> Operator<'p> {
     }
 }
 
-/// The type of the slot that says how many keys are not rolled up.
+/// The type of the slot with the number of keys that are not rolled up.
 static LEVEL_TYPE: std::sync::LazyLock<types::ColumnType> =
     std::sync::LazyLock::new(|| types::ColumnType::new(types::TypeKind::BigInt));
 
@@ -411,7 +411,7 @@ fn slot_types(node: &Node) -> Vec<&types::ColumnType> {
     }
 }
 
-/// The types of rows that come from several places: NULLs alone have none of their own.
+/// The types of rows from several inputs: NULL has no type of its own.
 fn known<'n>(mut inputs: impl Iterator<Item = Vec<&'n types::ColumnType>>) -> Vec<&'n types::ColumnType> {
     let is_null = |ty: &types::ColumnType| ty.kind == types::TypeKind::Null;
     let mut known = inputs.next().unwrap_or_default();

@@ -12,18 +12,18 @@ pub(crate) struct NestedLoop<'p> {
     right: Operator<'p>,
     kind: JoinKind,
     on: Option<&'p Expr>,
-    /// The right input's sources: NULL rows when nothing matched.
+    /// The right input's sources: they become NULL rows if nothing matched.
     right_sources: Vec<usize>,
     state: State,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// The next left row is wanted.
+    /// The next left row must be read.
     Left,
-    /// A left row is there; `matched`: some right row went with it.
+    /// There is a left row; `matched`: a right row has matched it.
     Right { matched: bool },
-    /// A right row is there, and not judged yet.
+    /// There is a right row that has not been checked yet.
     Judge { matched: bool },
 }
 

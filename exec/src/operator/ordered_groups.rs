@@ -1,9 +1,9 @@
-//! GROUP BY over rows whose groups come one after the other: each group is given when a row of the next one comes, and nothing else is kept.
+//! GROUP BY over rows that are ordered by group: a group is returned when the next one begins, and nothing else is kept.
 //!
-//! WITH ROLLUP, over rows in the order of the keys, gives behind the groups that agree in their first keys a row for all of them, down to
-//! one row for all. One set of accumulators per level; level n is the groups with n keys, and without ROLLUP there is but the last level.
+//! WITH ROLLUP, over rows in the order of the keys, adds a row after all groups that agree in their first keys, down to
+//! one row for everything. There is one set of accumulators per level; level n has groups of n keys, and without ROLLUP only the last level exists.
 //! A row whose key number d is the first that differs ends the groups of all levels above d. When memory is refused, the
-//! level that has gathered most puts aside what its group goes on to gather (`super::deferred`).
+//! level that has gathered most defers the further parts of its group (`super::deferred`).
 
 use super::Operator;
 use super::accumulator::{Accumulator, gathers};
@@ -20,11 +20,11 @@ pub(crate) struct OrderedGroups<'p> {
     keys: &'p [Expr],
     kinds: Vec<KeyKind>,
     aggregates: &'p [Aggregate],
-    /// The lowest level: 0, or that of all keys.
+    /// The lowest level: 0, or the level of all keys.
     base: usize,
-    /// `aggregates.len()` for each level from the lowest.
+    /// `aggregates.len()` for each level, from the lowest.
     accumulators: Vec<Accumulator>,
-    /// The encoded keys of the group, one by one, and of the row that is there.
+    /// The encoded keys of the group, one by one, and of the current row.
     group: Option<Vec<Vec<u8>>>,
     next: Vec<Vec<u8>>,
     /// The group's keys, packed.
@@ -34,7 +34,7 @@ pub(crate) struct OrderedGroups<'p> {
     state: State,
 }
 
-/// What the group of a level has gathered.
+/// The memory that the group of a level has gathered.
 #[derive(Default)]
 struct Level {
     grown: usize,
@@ -53,11 +53,11 @@ impl Level {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Take,
-    /// A row is there; which levels does it end?
+    /// There is a row; the levels that it ends must be found.
     Compare,
-    /// It is the first of its group.
+    /// The row is the first of its group.
     Begin,
-    /// The groups of levels down to `last` are to be shown, this one next; then the row is fed, or all is done.
+    /// Returns the groups of levels down to `last`, this one next; then adds the row, or ends.
     Emit {
         level: usize,
         last: usize,
@@ -98,7 +98,7 @@ impl<'p> OrderedGroups<'p> {
                     }
                     self.state = match self.input.next(run)? {
                         true => State::Compare,
-                        // No rows: the sum of all of them.
+                        // Without rows there is still one group for everything.
                         false if self.group.is_none() && self.rolls_up() => State::Emit { level: 0, last: 0, ended: true },
                         false if self.group.is_none() => State::Done,
                         false => State::Emit { level: levels, last: self.base, ended: true },
@@ -141,7 +141,7 @@ impl<'p> OrderedGroups<'p> {
         }
     }
 
-    /// How many keys the row has in common with the group; `None`: there is no group yet.
+    /// The number of leading keys that the row shares with the group; `None`: there is no group yet.
     fn same_keys(&mut self, run: &Run<'p>) -> Step<Option<usize>> {
         self.next.resize_with(self.keys.len(), Vec::new);
         let env = run.env(self.input.slots());
@@ -158,7 +158,7 @@ impl<'p> OrderedGroups<'p> {
         self.base == 0
     }
 
-    /// The row that is there begins a group.
+    /// Begins a group with the current row.
     fn begin_group(&mut self, run: &Run<'p>) -> Step<()> {
         self.group_row.clear();
         let env = run.env(self.input.slots());
@@ -199,7 +199,7 @@ impl<'p> OrderedGroups<'p> {
         Ok(())
     }
 
-    /// The level that has gathered most, of those that could put it aside, does so from now on.
+    /// Makes the level that has gathered most, among those that can, defer its parts from now on.
     fn defer(&mut self) {
         let levels = self.levels.iter_mut().filter(|level| level.deferred.is_none());
         if let Some(level) = levels.max_by_key(|level| level.grown) {

@@ -19,7 +19,7 @@ impl<'p> Project<'p> {
         Self { input, exprs, row: Vec::new(), pending: false }
     }
 
-    /// What it reads, for who needs no more of the rows than their number.
+    /// The input, for a reader that needs only the number of rows.
     pub fn input(&mut self) -> &mut Operator<'p> {
         &mut self.input
     }

@@ -1,7 +1,7 @@
-//! WITH RECURSIVE: the rows of the seed, then, round after round, those that the steps make of the rows of the round before, until a
+//! WITH RECURSIVE: the rows of the seed; then, in rounds, the rows that the steps make from the rows of the previous round, until a
 //! round makes none.
 //!
-//! Whoever reads from here keeps each row in the table's store before it asks for the next one; a round is a range of that store.
+//! The reader keeps each row in the table's store before it asks for the next one; a round is a range of that store.
 
 use super::Operator;
 use super::limit::evaluate_count;
@@ -21,13 +21,13 @@ pub(crate) struct Recursive<'p> {
     steps: Vec<Operator<'p>>,
     columns: &'p [(String, ColumnType)],
     kinds: Vec<KeyKind>,
-    /// Of UNION DISTINCT: the rows seen.
+    /// For UNION DISTINCT: the rows seen.
     seen: Option<KeySet>,
     limit: Option<&'p LimitPlan>,
     left: Option<u64>,
     key: Vec<u8>,
     row: Vec<u8>,
-    /// The row is copied, and may have been there before.
+    /// The row is copied, and may be a duplicate.
     copied: bool,
     state: State,
     rounds: u64,
@@ -37,7 +37,7 @@ pub(crate) struct Recursive<'p> {
 enum State {
     Start,
     Seed,
-    /// The next round is to begin.
+    /// The next round must begin.
     Round,
     Step(usize),
     Done,
@@ -172,7 +172,7 @@ impl<'p> Recursive<'p> {
         Ok(())
     }
 
-    /// Was the copied row not there before?
+    /// Is the copied row new?
     fn is_new(&mut self) -> Step<bool> {
         let Some(seen) = &mut self.seen else { return Ok(true) };
         Ok(!seen.contains(&self.key)? && seen.add(&self.key))
@@ -194,7 +194,7 @@ impl<'p> Recursive<'p> {
     }
 }
 
-/// Where a text that is longer than the type is to be cut.
+/// The position at which a text that is longer than the type is cut.
 fn too_long(text: &[u8], ty: &ColumnType) -> Option<usize> {
     match ty.kind {
         TypeKind::VarBinary { length } | TypeKind::Binary { length } if text.len() > length as usize => Some(length as usize),

@@ -1,9 +1,9 @@
 //! INTERSECT and EXCEPT: the right input's rows are counted in a hash table, then each left row is looked up.
 //!
-//! When memory is refused, the counts and all further rows of both inputs go to tapes by hash, and afterwards each pair of tapes is worked
-//! on in the same way. A count of 0 says that a row was there.
+//! When memory is refused, the counts and all further rows of both inputs go to tapes by hash, and afterwards each pair of tapes is processed
+//! in the same way. A count of 0 records that the row existed.
 //!
-//! S1: from the moment that rows go to tapes until the inputs have ended no row is given out; a table that cannot grow is written out whole.
+//! S1: once rows go to tapes, no row is returned until the inputs have ended; a table that cannot grow is written to tapes completely.
 
 use super::Operator;
 use crate::hash::ByteMap;
@@ -23,27 +23,27 @@ pub(crate) struct SetOperation<'p> {
     all: bool,
     kinds: Vec<(KeyKind, &'p ColumnType)>,
     rows: ByteMap,
-    /// How often each row is still there on the right.
+    /// The remaining count of each right row.
     counts: Vec<u64>,
     key: Vec<u8>,
     built: bool,
     pending: bool,
     charged: usize,
     spilling: Option<Box<Spilling>>,
-    /// Pairs of tapes that are still to be worked on, and how often their rows have been spread.
+    /// Pairs of tapes to process later, and how often their rows have been spread.
     waiting: Vec<(Tape, Tape, u32)>,
     replay: Option<Box<Replay>>,
 }
 
-/// Where rows go.
+/// The tapes over which rows are being spread.
 struct Spilling {
     right: Partitions,
     left: Partitions,
-    /// The row of the table that is to be written next; `None`: all are.
+    /// The next row of the table to write; `None`: all are written.
     table: Option<usize>,
 }
 
-/// What is read instead of the inputs.
+/// The tapes that are read instead of the inputs.
 struct Replay {
     right: Tape,
     left: Tape,
@@ -104,7 +104,7 @@ impl<'p> SetOperation<'p> {
         }
     }
 
-    /// The next right row's key, and how often it is there.
+    /// The next right row's key, and its count.
     fn take_right(&mut self, run: &mut Run<'p>) -> Step<Option<u64>> {
         if let Some(replay) = &mut self.replay {
             run.tick()?;
@@ -158,7 +158,7 @@ impl<'p> SetOperation<'p> {
         Ok(true)
     }
 
-    /// Does the left row whose key is there belong to the result?
+    /// Is the left row with the current key part of the result?
     fn judge(&mut self) -> bool {
         let found = self.rows.find(&self.key);
         let there = found.filter(|number| self.counts[*number] > 0);
@@ -189,7 +189,7 @@ impl<'p> SetOperation<'p> {
         }
     }
 
-    /// The table has grown: may it stay in memory?
+    /// Asks for memory after the table has grown.
     fn account(&mut self, run: &mut Run<'p>) -> Step<()> {
         let bytes = self.rows.memory_bytes() + self.counts.capacity() * 8;
         let grown = bytes.saturating_sub(self.charged);
@@ -200,7 +200,7 @@ impl<'p> SetOperation<'p> {
         if run.grant(self.charged, grown) {
             self.charged = bytes;
         } else if depth >= DEPTH_MAX {
-            // No further bits of the hash: a table of what is left.
+            // No bits of the hash are left to spread by: the rest stays in a table.
             self.charged = bytes;
             run.charge(grown)?;
         } else {
@@ -210,7 +210,7 @@ impl<'p> SetOperation<'p> {
         Ok(())
     }
 
-    /// Writes the table out where that has begun, and waits where much is on its way.
+    /// While rows are being spread: writes the table to tapes, and waits if many writes are pending.
     fn settle(&mut self, run: &mut Run<'p>) -> Step<()> {
         let Some(spilling) = &mut self.spilling else { return Ok(()) };
         spilling.left.settle()?;
@@ -232,13 +232,13 @@ impl<'p> SetOperation<'p> {
         Ok(())
     }
 
-    /// Turns to the next pair of tapes; `false`: there is none.
+    /// Starts with the next pair of tapes; `false`: there is none.
     fn next_pair(&mut self, run: &mut Run<'p>) -> Step<bool> {
         if let Some(spilling) = self.spilling.take() {
             let depth = spilling.left.depth() + 1;
             let Spilling { left, right, .. } = *spilling;
             let pairs = left.finish()?.into_iter().zip(right.finish()?).rev();
-            // Without left rows there is nothing to give.
+            // Without left rows there is no result.
             self.waiting.extend(pairs.filter(|(left, _)| left.records() > 0).map(|(left, right)| (left, right, depth)));
         }
         run.release(std::mem::take(&mut self.charged));

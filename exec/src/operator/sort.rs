@@ -1,4 +1,4 @@
-//! ORDER BY: keeps all rows, or the best few of them when a LIMIT stands above.
+//! ORDER BY: keeps all rows, or only the first ones in the order if a LIMIT follows.
 //!
 //! The rows are a [`Sorter`]'s; rows with equal keys keep their order.
 
@@ -23,7 +23,7 @@ pub(crate) struct Sort<'p> {
     sorter: Sorter,
     state: State,
     pending: bool,
-    /// Rows taken in.
+    /// The number of rows read.
     rows: u64,
 }
 
@@ -36,7 +36,7 @@ enum State {
 }
 
 impl<'p> Sort<'p> {
-    /// `of_range`: what is sorted comes of ranges of an index.
+    /// `of_range`: the input reads ranges of an index.
     pub fn new(input: Operator<'p>, of_range: bool, keys: &'p [SortKey], limit: Option<&'p LimitPlan>, columns: usize) -> Self {
         let kinds = keys.iter().map(|key| KeyKind::of_type(&key.expr.ty)).collect();
         Self {
@@ -93,7 +93,7 @@ impl<'p> Sort<'p> {
         count(if self.of_range { &work.sort_range } else { &work.sort_scan });
     }
 
-    /// The first `offset + count` rows are kept; the Limit above skips those of the offset.
+    /// Keeps the first `offset + count` rows; the LIMIT skips the rows of the offset.
     fn evaluate_limit(&mut self, run: &Run<'p>) -> Step<()> {
         let Some(limit) = self.limit else { return Ok(()) };
         let env = run.env(&[]);

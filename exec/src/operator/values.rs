@@ -1,4 +1,4 @@
-//! Rows that come from no table: SELECT without FROM, and VALUES ROW(...).
+//! Rows without a table: SELECT without FROM, and VALUES ROW(...).
 
 use crate::pause::Step;
 use crate::run::Run;

@@ -1,11 +1,11 @@
 //! Rows of a result that outlive their statement, each read once, in order: those of a cursor.
 //!
 //! 1. A row is a record in memory until all of them take more than a bound.
-//! 2. Then they go to a tape, before another row is made ([`RowSink::poll_drain`] waits for that).
-//! 3. Reading takes those of the tape first, then those in memory. The places of blocks that were read are given back.
+//! 2. Then they go to a tape before the next row is made ([`RowSink::poll_drain`] waits for that).
+//! 3. Reading returns the rows of the tape first, then the rows in memory. The space of blocks that were read is released.
 //!
-//! K1: memory has at most the bound, the row that reaches it, and a few blocks on their way.
-//! K2: all rows are there before the first is read.
+//! K1: memory use is at most the bound, the row that reaches it, and a few blocks that are being written.
+//! K2: the first row is read only after the last was added.
 
 use super::tape::{Tape, TapeReader};
 use crate::pause::{Pause, Step};
@@ -29,17 +29,17 @@ pub struct KeptRecords {
     memory_bytes_max: usize,
     tape: Option<Tape>,
     reader: TapeReader,
-    /// The records behind those of the tape, each with its length before it.
+    /// The records after those of the tape, each preceded by its length.
     buffer: Vec<u8>,
-    /// Up to where they have gone to the tape, or have been read.
+    /// The end of the records that have gone to the tape or have been read.
     at: usize,
-    /// The current record, where it lies in memory.
+    /// The span of the current record in memory.
     within: Option<(usize, usize)>,
     left: u64,
 }
 
 impl Temporary {
-    /// For records that take at most so much memory.
+    /// For records of at most this much memory.
     pub fn keep(&self, memory_bytes_max: usize) -> KeptRecords {
         KeptRecords {
             service: Arc::clone(&self.service),
@@ -55,7 +55,7 @@ impl Temporary {
 }
 
 impl KeptRecords {
-    /// Adds a record. When it [is full](Self::is_full), it is to be [drained](Self::poll_drain) before the next one.
+    /// Adds a record. If it [is full](Self::is_full), it must be [drained](Self::poll_drain) before the next one.
     pub fn push(&mut self, record: &[u8]) -> Result<()> {
         let length = u32::try_from(record.len()).map_err(|_| Error::Storage("a row is too large for a cursor".to_owned()))?;
         self.buffer.extend_from_slice(&length.to_le_bytes());
@@ -68,12 +68,12 @@ impl KeptRecords {
         self.buffer.len() > self.memory_bytes_max || self.at > 0
     }
 
-    /// How many were not read yet.
+    /// The number of unread records.
     pub fn left(&self) -> u64 {
         self.left
     }
 
-    /// What they take in memory.
+    /// The memory of the records.
     pub fn memory_bytes(&self) -> usize {
         self.buffer.capacity()
     }
@@ -96,13 +96,13 @@ impl KeptRecords {
         }
         tape.seal()?;
         self.buffer.clear();
-        // One large record does not keep its room.
+        // Memory for one large record is not kept.
         self.buffer.shrink_to(self.memory_bytes_max.saturating_add(self.memory_bytes_max / 8));
         self.at = 0;
         Ok(())
     }
 
-    /// Moves to the next record, which [`Self::record`] then is; `false` behind the last one.
+    /// Moves to the next record, which [`Self::record`] then returns; `false` after the last one.
     pub async fn next(&mut self) -> Result<bool> {
         std::future::poll_fn(|cx| wait(cx, || self.step())).await
     }
@@ -133,14 +133,14 @@ impl KeptRecords {
     }
 }
 
-/// Where the record lies whose length is at `at`.
+/// The span of the record whose length is at `at`.
 fn bounds(buffer: &[u8], at: usize) -> (usize, usize) {
     let length: [u8; LENGTH_BYTES] = buffer[at..at + LENGTH_BYTES].try_into().expect("so many bytes");
     let start = at + LENGTH_BYTES;
     (start, start + u32::from_le_bytes(length) as usize)
 }
 
-/// Makes a step, as far as blocks are there.
+/// Runs a step, and waits for the blocks that it needs.
 fn wait<T>(cx: &mut Context<'_>, mut step: impl FnMut() -> Step<T>) -> Poll<Result<T>> {
     loop {
         match step() {
@@ -160,7 +160,7 @@ pub struct KeptRows {
     records: KeptRecords,
     row: Vec<Value<'static>>,
     packed: Vec<u8>,
-    /// Of a row that could not be kept.
+    /// The error for a row that could not be kept.
     failure: Option<Error>,
 }
 
@@ -169,7 +169,7 @@ impl KeptRows {
         Self { records, row: Vec::new(), packed: Vec::new(), failure: None }
     }
 
-    /// Moves to the next row; `false` behind the last one.
+    /// Moves to the next row; `false` after the last one.
     pub async fn next(&mut self) -> Result<bool> {
         self.records.next().await
     }

@@ -1,11 +1,11 @@
-//! A set of byte strings that is asked and added to in turn, and may be larger than memory.
+//! A set of byte strings with lookups and insertions in any order. It may be larger than memory.
 //!
 //! 1. Keys gather in a hash table.
-//! 2. When memory is refused they are sorted and written to a tape, a *run*; the table begins anew.
-//! 3. Of a run every so many bytes a key is noted, so that looking one up reads a block or two.
+//! 2. When memory is refused, they are sorted and written to a tape, a *run*; the table starts empty again.
+//! 3. At regular distances a key of the run is noted, so that a lookup reads a block or two.
 //! 4. A run that is not much shorter than the one before it is merged with it, so there are few runs.
 //!
-//! K1: nothing is asked or added before [`KeySet::settle`] has answered.
+//! K1: no lookup or insertion happens before [`KeySet::settle`] is done.
 
 use super::tape::{Tape, TapeCache, TapeReader};
 use crate::hash::ByteMap;
@@ -13,22 +13,22 @@ use crate::pause::Step;
 use crate::run::Run;
 use expr::Error;
 
-/// One key of so many bytes of a run is noted.
+/// The distance in bytes between noted keys of a run.
 const NOTE_BYTES: usize = 4 << 10;
 
 #[derive(Default)]
 pub(crate) struct KeySet {
     table: ByteMap,
     charged: usize,
-    /// Bytes of keys at which a run is written, once memory has been refused.
+    /// The size of the keys at which a run is written, once memory has been refused.
     quota: Option<usize>,
     runs: Vec<KeyRun>,
     work: Option<Work>,
 }
 
-/// What [`KeySet::settle`] is at.
+/// The state of [`KeySet::settle`].
 enum Work {
-    /// Writes the table's keys, sorted: the next one's place.
+    /// Writes the table's keys in order: the position of the next one.
     Write {
         run: Box<KeyRun>,
         order: Vec<u32>,
@@ -41,7 +41,7 @@ enum Work {
 struct KeyRun {
     tape: Tape,
     cache: TapeCache,
-    /// Noted keys: record, and where the key ends in `noted`.
+    /// Noted keys: their records, and their ends in `noted`.
     notes: Vec<(u64, usize)>,
     noted: Vec<u8>,
     /// Bytes since the last note.
@@ -56,7 +56,7 @@ struct Merge {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
-    /// Its next key is to be read.
+    /// Its next key must be read.
     Wanted,
     There,
     Ended,
@@ -76,23 +76,23 @@ impl KeySet {
         Ok(false)
     }
 
-    /// Adds a key without a look at those on tapes; false when the table has it. [`Self::settle`] is to be called before anything else.
+    /// Adds a key without a lookup on tapes; `false` if the table has it. [`Self::settle`] must be called before anything else.
     pub fn add(&mut self, key: &[u8]) -> bool {
         self.table.insert(key).1
     }
 
-    /// What is held in memory.
+    /// Its memory.
     pub fn memory_bytes(&self) -> usize {
         let notes = |run: &KeyRun| run.noted.capacity() + run.notes.capacity() * size_of::<(u64, usize)>();
         self.table.memory_bytes() + self.runs.iter().map(notes).sum::<usize>()
     }
 
-    /// What [`Run`] has accounted for.
+    /// The memory charged to [`Run`].
     pub fn charged(&self) -> usize {
         self.charged
     }
 
-    /// Accounts for keys that were added, and moves them to a tape where memory has no room for them.
+    /// Charges the memory of new keys, and moves them to a tape if they do not fit.
     pub fn settle(&mut self, run: &mut Run<'_>) -> Step<()> {
         if self.work.is_none() {
             self.wait_written()?;
@@ -145,12 +145,12 @@ impl KeySet {
         self.wait_written()
     }
 
-    /// The runs before the last one are written since they are no longer the last.
+    /// All runs before the last one are written completely.
     fn wait_written(&mut self) -> Step<()> {
         self.runs.last_mut().map_or(Ok(()), |last| last.tape.wait_written())
     }
 
-    /// Puts a run behind the others, or merges it with the last of them.
+    /// Appends a run to the others, or merges it with the last of them.
     fn place(&mut self, run: &mut Run<'_>, done: KeyRun) -> Step<()> {
         match self.runs.pop_if(|last| last.tape.records() < done.tape.records().saturating_mul(2)) {
             None => self.runs.push(done),
@@ -169,7 +169,7 @@ impl KeyRun {
         Ok(Self { tape: Tape::new(run.spill()?.clone()), cache, notes, noted, since: NOTE_BYTES })
     }
 
-    /// Appends a key that is greater than those before.
+    /// Appends a key that is greater than all before.
     fn push(&mut self, key: &[u8]) -> Result<(), Error> {
         if self.since >= NOTE_BYTES {
             self.since = 0;

@@ -1,4 +1,4 @@
-//! What operators keep of their rows: in memory while there is room, then on tapes in the statement's temporary file.
+//! The rows that operators keep: in memory while they fit, then on tapes in the statement's temporary file.
 //!
 //! The files themselves are in [`crate::temporary`].
 
@@ -10,9 +10,9 @@ pub(crate) mod row_store;
 pub(crate) mod sorter;
 pub(crate) mod tape;
 
-/// A hash for partitions; it has nothing to do with those of hash tables.
+/// A hash for partitions, independent of the hashes of hash tables.
 pub(crate) fn partition_hash(key: &[u8]) -> u64 {
-    // Keys need not be told apart by it, only spread evenly.
+    // It must spread keys evenly; collisions do no harm.
     let mut hash = 0x9E37_79B9_7F4A_7C15_u64 ^ key.len() as u64;
     let (words, rest) = key.as_chunks::<8>();
     for word in words {
@@ -23,7 +23,7 @@ pub(crate) fn partition_hash(key: &[u8]) -> u64 {
     mixed(hash ^ u64::from_le_bytes(last))
 }
 
-/// One round of a 64-bit finalizer: each bit of the input moves each bit of the output.
+/// One round of a 64-bit finalizer: each bit of the input changes each bit of the output.
 fn mixed(hash: u64) -> u64 {
     let product = u128::from(hash ^ 0x2D35_8DCC_AA6C_78A5) * u128::from(0x9E37_79B9_7F4A_7C15_u64);
     (product as u64) ^ (product >> 64) as u64

@@ -1,6 +1,6 @@
-//! Rows spread over tapes by the hash of their keys, so that each tape can be worked on alone.
+//! Rows spread over tapes by the hash of their keys, so that each tape can be processed alone.
 //!
-//! Rows of one key go to one tape. What is still too much for memory is spread again by further bits of the same hash.
+//! Rows with the same key go to the same tape. A tape that is too large for memory is spread again by further bits of the same hash.
 
 use super::tape::Tape;
 use crate::pause::Step;
@@ -9,7 +9,7 @@ use expr::Error;
 
 const BITS: u32 = 4;
 const TAPES: usize = 1 << BITS;
-/// Rows are not spread more often than this: there are more keys in no memory of today, or they are all the same.
+/// The most times that rows are spread: after that, a tape that is too large has only a few distinct keys.
 pub(crate) const DEPTH_MAX: u32 = 5;
 
 pub(crate) struct Partitions {
@@ -28,9 +28,9 @@ impl Partitions {
         self.depth
     }
 
-    /// Which tape rows of a hash go to.
+    /// The tape for rows of a hash.
     pub fn number(&self, hash: u64) -> usize {
-        // Beyond the bits that there are, one tape is as good as another.
+        // If no bits are left, any tape will do.
         (hash << (BITS * self.depth).min(63) >> (u64::BITS - BITS)) as usize
     }
 
@@ -44,7 +44,7 @@ impl Partitions {
         self.tapes[number].records() == 0
     }
 
-    /// Waits where much is on its way to the disk.
+    /// Waits if many writes are pending.
     pub fn settle(&mut self) -> Step<()> {
         self.tapes.iter_mut().try_for_each(Tape::settle)
     }

@@ -1,10 +1,10 @@
-//! The current row of an operator's input as bytes, and back: what each source stands on, then the slots.
+//! Converts the current row of an operator's input to bytes and back: the current row of each source, then the slots.
 
 use crate::run::Run;
 use crate::source::SourceState;
 use sql::plan::Node;
 
-/// The sources that expressions over an operator's rows may read; none where the rows are slots.
+/// The sources that expressions over an operator's rows may read; none if the rows are slots.
 pub(crate) fn row_sources(input: &Node) -> Vec<usize> {
     match input {
         Node::Filter { input, .. } | Node::Limit { input, .. } | Node::Sort { input, .. } | Node::Distinct { input, .. } => {
@@ -20,7 +20,7 @@ pub(crate) fn row_sources(input: &Node) -> Vec<usize> {
 pub(crate) fn sources_of(node: &Node) -> Vec<usize> {
     fn collect(node: &Node, sources: &mut Vec<usize>) {
         match node {
-            // What is inside of a derived table is no source of its row.
+            // The sources inside a derived table are not sources of its rows.
             Node::Scan(scan) => sources.push(scan.source),
             _ => node.inputs().into_iter().for_each(|input| collect(input, sources)),
         }
@@ -46,7 +46,7 @@ pub(crate) fn write(run: &Run<'_>, sources: &[usize], slots: &[u8], out: &mut Ve
     out.extend_from_slice(slots);
 }
 
-/// Makes a row current again. Returns where its slots begin.
+/// Restores a row as the current one. Returns the start of its slots.
 pub(crate) fn restore(run: &mut Run<'_>, sources: &[usize], row: &[u8]) -> usize {
     let mut rest = row;
     for source in sources {

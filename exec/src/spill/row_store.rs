@@ -1,6 +1,6 @@
-//! Rows that are kept and read again, in order or by number: in memory, and the first ones on a tape when they are many.
+//! Rows that are kept and read again, in order or by number: in memory, and the first ones on a tape if there are many.
 //!
-//! S1: while rows move to the tape, nobody reads; whoever adds a row calls [`RowStore::settle`] to its end before anything else.
+//! S1: no row is read while rows move to the tape; after adding a row, [`RowStore::settle`] must complete before anything else.
 
 use super::tape::{Record, Tape, TapeCache, TapeReader};
 use crate::pause::Step;
@@ -10,21 +10,21 @@ use expr::packed::{self, Packer};
 /// Packed rows.
 #[derive(Default)]
 pub(crate) struct RowStore {
-    /// The first rows, as many as it has records.
+    /// The first rows.
     tape: Option<Tape>,
-    /// The others.
+    /// The remaining rows.
     arena: Vec<u8>,
     starts: Vec<u64>,
     /// The row in the arena that goes to the tape next.
     writing: Option<usize>,
-    /// All rows of the query are there.
+    /// All rows of the query have been added.
     pub complete: bool,
-    /// Of a recursive table: the rows of the round before.
+    /// For a recursive table: the rows of the previous round.
     pub round: (usize, usize),
-    /// Of a recursive table with an OFFSET: rows before this one are there for the steps alone.
+    /// For a recursive table with an OFFSET: only the steps read rows before this one.
     pub first: usize,
     charged: usize,
-    /// Bytes in the arena at which its rows go to the tape, once memory has been refused.
+    /// The size of the arena at which its rows go to the tape, once memory has been refused.
     quota: Option<usize>,
 }
 
@@ -39,12 +39,12 @@ impl RowStore {
         self.first = 0;
     }
 
-    /// Some of its rows are in the temporary file.
+    /// Are some of its rows in the temporary file?
     pub fn is_on_tape(&self) -> bool {
         self.tape.is_some()
     }
 
-    /// What [`Run`] has accounted for.
+    /// The memory charged to [`Run`].
     pub fn charged(&self) -> usize {
         self.charged
     }
@@ -58,7 +58,7 @@ impl RowStore {
         self.on_tape() + self.starts.len()
     }
 
-    /// Keeps a row. When the store [needs it](Self::needs_settling), [`Self::settle`] is to be called before the next one.
+    /// Keeps a row. If the store [needs it](Self::needs_settling), [`Self::settle`] must be called before the next one.
     pub fn push(&mut self, slots: &[u8], columns: usize) {
         self.starts.push(self.arena.len() as u64);
         let mut packer = Packer::new(&mut self.arena, columns);
@@ -78,7 +78,7 @@ impl RowStore {
         self.arena.capacity() + self.starts.capacity() * 8
     }
 
-    /// Accounts for the rows that were added, and moves them to the tape where memory has no room for them.
+    /// Charges the memory of new rows, and moves rows to the tape if they do not fit.
     pub fn settle(&mut self, run: &mut Run<'_>) -> Step<()> {
         if self.writing.is_none() {
             if self.quota.is_none() {
@@ -88,7 +88,7 @@ impl RowStore {
                     return Ok(());
                 }
                 self.arena.shrink_to_fit();
-                // One large row does not make all others wait for as much.
+                // One large row does not raise the limit for all others.
                 let used = self.arena.len() - self.arena.len() / 8;
                 self.quota = Some(used.min(self.charged.max(run.memory_max() / 64)));
             }
@@ -112,7 +112,7 @@ impl RowStore {
         Ok(())
     }
 
-    /// A row by its number. Rows in order cost a reader one look each.
+    /// A row by its number. Reading in order costs one lookup per row.
     pub fn row<'s>(&'s mut self, reader: &'s mut TapeReader, number: usize) -> Step<&'s [u8]> {
         let on_tape = self.on_tape();
         if number < on_tape {
@@ -134,7 +134,7 @@ impl RowStore {
         Ok(true)
     }
 
-    /// Makes ready for [`Self::random`].
+    /// Prepares for [`Self::random`].
     pub fn wait_written(&mut self) -> Step<()> {
         self.tape.as_mut().map_or(Ok(()), Tape::wait_written)
     }

@@ -1,32 +1,32 @@
-//! Sorts rows by encoded keys: in memory, and by runs on tapes when they are many.
+//! Sorts rows by encoded keys: in memory, and with runs on tapes if there are many.
 //!
-//! 1. Rows gather in one arena as `[key][row]`; what is sorted is an array of entries with the key's first eight bytes, so most
-//!    comparisons touch no other memory. With a limit of n rows the arena grows to a multiple of n rows, then the best n are kept.
-//! 2. When memory is refused, the rows there are sorted and written as a run; the next ones gather anew.
-//! 3. More runs than can be read at once are merged into longer ones, neighbours with neighbours, as often as it takes.
-//! 4. The last merge gives the rows out: a heap of the runs' current rows, compared like entries.
+//! 1. Rows gather in one arena as `[key][row]`; the sort moves entries with the key's first eight bytes, so most
+//!    comparisons read no other memory. With a limit of n rows the arena grows to a multiple of n rows, then only the first n are kept.
+//! 2. When memory is refused, the gathered rows are sorted and written as a run, and gathering starts again.
+//! 3. If there are more runs than can be read at once, neighbouring runs are merged until there are few enough.
+//! 4. The last merge returns the rows: a heap of the runs' current rows, compared like entries.
 //!
-//! M1: rows of equal keys come in the order in which they were added: within a run by place, between runs by the runs' order.
-//! M2: each step may pause and is called again; rows are added only after [`Sorter::settle`] has answered.
+//! M1: rows with equal keys keep the order in which they were added: within a run by position, between runs by the runs' order.
+//! M2: each step may pause and is called again; rows are added only after [`Sorter::settle`] is done.
 
 use super::tape::{Tape, TapeReader};
 use crate::pause::Step;
 use crate::run::Run;
 use std::cmp::Ordering;
 
-/// Never select among fewer rows than this.
+/// The least number of rows among which the first are selected.
 const SELECT_ROWS_MIN: usize = 256;
-/// Runs that are merged at once, at most; fewer with little memory.
+/// The most runs that are merged at once; fewer with little memory.
 const FAN_IN_MAX: usize = 64;
 
 #[derive(Default)]
 pub(crate) struct Sorter {
     entries: Vec<Entry>,
     arena: Vec<u8>,
-    /// Only so many first rows are wanted.
+    /// The number of first rows that are needed.
     pub rows_max: Option<usize>,
     charged: usize,
-    /// Bytes at which a run is written, once memory has been refused.
+    /// The size at which a run is written, once memory has been refused.
     quota: Option<usize>,
     /// The run that is being written, and its next row.
     writing: Option<(Tape, usize)>,
@@ -40,7 +40,7 @@ pub(crate) struct Sorter {
 pub(crate) struct Entry {
     /// The key's first bytes, big-endian.
     prefix: u64,
-    /// Where the key begins in the arena.
+    /// The start of the key in the arena.
     start: u64,
     key_bytes: u32,
     row_bytes: u32,
@@ -52,14 +52,14 @@ enum Phase {
     Gather,
     /// Runs are merged into fewer ones.
     Merge,
-    /// Giving rows out of memory; the number of the next one.
+    /// Returns rows from memory; the number of the next one.
     Memory(usize),
-    /// Giving them out of the last merge, so many yet.
+    /// Returns rows of the last merge; the number of remaining rows.
     Tapes(usize),
 }
 
 impl Sorter {
-    /// Gives out only so many first rows.
+    /// Returns only this number of first rows.
     pub fn of_first(rows_max: usize) -> Self {
         Self { rows_max: Some(rows_max), ..Self::default() }
     }
@@ -76,13 +76,13 @@ impl Sorter {
         *entries = std::mem::take(&mut self.entries);
     }
 
-    /// Where a row's key, then the row, are appended, for [`Self::push`].
+    /// The arena to which a row's key and then the row are appended, for [`Self::push`].
     #[inline]
     pub fn arena(&mut self) -> &mut Vec<u8> {
         &mut self.arena
     }
 
-    /// Takes in the row that was appended to the arena from `start`; its key has so many bytes.
+    /// Adds the row that was appended to the arena from `start`, with the length of its key.
     #[inline]
     pub fn push(&mut self, start: usize, key_bytes: usize) {
         let prefix = prefix(&self.arena[start..start + key_bytes]);
@@ -94,7 +94,7 @@ impl Sorter {
         self.arena.len() + self.entries.len() * size_of::<Entry>()
     }
 
-    /// Accounts for the rows that were added; writes a run where memory has no room for more.
+    /// Charges the memory of new rows; writes a run if it is refused.
     #[inline]
     pub fn settle(&mut self, run: &mut Run<'_>) -> Step<()> {
         if self.writing.is_some() {
@@ -162,7 +162,7 @@ impl Sorter {
         Ok(())
     }
 
-    /// All rows have been added: makes ready to give them out.
+    /// Called after the last row: prepares to return the rows.
     pub fn finish(&mut self, run: &mut Run<'_>) -> Step<()> {
         if self.phase == Phase::Gather {
             self.write_run(run)?;
@@ -216,7 +216,7 @@ impl Sorter {
         Ok(())
     }
 
-    /// Moves to the next row in order; `false` behind the last one.
+    /// Moves to the next row in order; `false` after the last one.
     pub fn next(&mut self, run: &mut Run<'_>) -> Step<bool> {
         match self.phase {
             Phase::Memory(n) if n < self.entries.len() => {
@@ -257,7 +257,7 @@ impl Sorter {
         }
     }
 
-    /// Forgets all rows; the memory stays.
+    /// Drops all rows and keeps the memory.
     pub fn clear(&mut self) {
         self.entries.clear();
         self.arena.clear();
@@ -268,20 +268,20 @@ impl Sorter {
         self.phase = Phase::Gather;
     }
 
-    /// Forgets all rows and gives their memory back.
+    /// Drops all rows and frees the memory.
     pub fn release(&mut self, run: &mut Run<'_>) {
         run.release(self.charged);
         *self = Self { rows_max: self.rows_max, ..Self::default() };
     }
 
-    /// Keeps the best `rows_max` rows and closes the gaps in the arena.
+    /// Keeps the first `rows_max` rows in the order and closes the gaps in the arena.
     fn select(&mut self, rows_max: usize) {
         if rows_max < self.entries.len() {
             let arena = &self.arena;
             self.entries.select_nth_unstable_by(rows_max, |a, b| compare(arena, a, b));
             self.entries.truncate(rows_max);
         }
-        // In the order of the arena, so that bytes only move down.
+        // In arena order, so that bytes only move to lower addresses.
         self.entries.sort_unstable_by_key(|entry| entry.start);
         let mut end = 0;
         for entry in &mut self.entries {
@@ -317,10 +317,10 @@ fn compare(arena: &[u8], a: &Entry, b: &Entry) -> Ordering {
     a.prefix.cmp(&b.prefix).then_with(|| key(a).cmp(key(b))).then(a.start.cmp(&b.start))
 }
 
-/// A merge, and where its rows go.
+/// A merge, and the target of its rows.
 struct Merging {
     merge: Merge,
-    /// `None`: they are given out.
+    /// `None`: the rows are returned.
     out: Option<Tape>,
     /// Longer runs of this pass.
     merged: Vec<Tape>,
@@ -343,14 +343,14 @@ impl Merging {
     }
 }
 
-/// Runs read side by side, the one with the least row first.
+/// Runs that are read in parallel, ordered by their current rows.
 struct Merge {
     inputs: Vec<Input>,
     /// Inputs that have a row, as a heap.
     heap: Vec<usize>,
-    /// Inputs whose first row has been read.
+    /// The number of inputs whose first row has been read.
     primed: usize,
-    /// The first input of the heap has given its row.
+    /// The row of the heap's first input has been returned.
     taken: bool,
 }
 
@@ -406,7 +406,7 @@ impl Merge {
         Ok(self.taken)
     }
 
-    /// The row of the input that comes first, with its key.
+    /// The least row with its key.
     fn record(&self) -> &[u8] {
         self.inputs[self.heap[0]].reader.record()
     }

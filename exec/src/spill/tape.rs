@@ -1,12 +1,12 @@
-//! Tapes: records one behind the other in blocks of a statement's temporary file.
+//! Tapes: sequences of records in blocks of a statement's temporary file.
 //!
-//! A record is a length (`u32`) and its bytes; it may reach over several blocks. A block is written when it is full, the last one when the
-//! tape is [sealed](Tape::seal). Reading begins at the start, or at any record; one block is read ahead.
+//! A record is a length (`u32`) and its bytes; it may span several blocks. A block is written when it is full, the last one when the
+//! tape is [sealed](Tape::seal). Reading starts at the beginning or at any record; one block is read ahead.
 //!
 //! [`TapeCache`] reads records by number, and keeps a few blocks.
 //!
-//! P1: reading begins after the tape has been sealed, and waits until its blocks are written. P2: a reader that consumes gives the
-//! places of its blocks back, so only one reader reads such a tape.
+//! P1: reading starts after the tape has been sealed, and waits until its blocks are written. P2: a consuming reader releases the
+//! space of the blocks that it has read, so the tape can have only one reader.
 
 use crate::pause::{Pause, Step};
 use crate::temporary::{HEADER_BYTES, Spill, SpillWait, Ticket};
@@ -16,16 +16,16 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Blocks of one tape that may be on their way before its writer waits.
+/// The most pending writes of one tape before its writer waits.
 const UNDER_WAY_MAX: usize = 2;
 const LENGTH_BYTES: usize = 4;
 
 pub(crate) struct Tape {
     spill: Rc<Spill>,
     blocks: Vec<Block>,
-    /// The block that is being filled, with room for its header; empty between blocks.
+    /// The block that is being filled, with space for its header; empty between blocks.
     tail: Vec<u8>,
-    /// The first record that begins in it, and where.
+    /// The first record that begins in it, and its position.
     tail_first: Option<(u64, u32)>,
     writing: VecDeque<Arc<Ticket>>,
     records: u64,
@@ -37,14 +37,14 @@ pub(crate) struct Tape {
 struct Block {
     place: u64,
     bytes: u32,
-    /// The first record that begins here, and where in the block. 0: none does, the block belongs to a record of that number or below.
+    /// The first record that begins in the block, and its position. 0: none begins here; the block belongs to this record or an earlier one.
     first: u64,
     first_at: u32,
 }
 
 impl Drop for Tape {
     fn drop(&mut self) {
-        // T3: blocks that are being written keep their places.
+        // T3: blocks that are being written keep their space.
         let written = self.blocks.len() - self.writing.len();
         for block in self.blocks.get(self.freed..written).unwrap_or_default() {
             self.spill.free(block.place);
@@ -66,7 +66,7 @@ impl Tape {
     pub fn push(&mut self, parts: &[&[u8]]) -> Result<(), Error> {
         let bytes: usize = parts.iter().map(|part| part.len()).sum();
         let length = u32::try_from(bytes).map_err(|_| Error::Storage("a row is too large for a temporary file".into()))?;
-        // Lengths are never torn.
+        // A length never spans two blocks.
         if self.tail.len() + LENGTH_BYTES > self.spill.block_bytes {
             self.write_tail()?;
         }
@@ -112,7 +112,7 @@ impl Tape {
         Ok(())
     }
 
-    /// Waits while many blocks are on their way; tells of those that failed.
+    /// Waits while many writes are pending; returns errors of failed ones.
     pub fn settle(&mut self) -> Step<()> {
         self.wait_for_all_but(UNDER_WAY_MAX)
     }
@@ -167,19 +167,19 @@ impl Tape {
 /// Reads a tape.
 #[derive(Default)]
 pub(crate) struct TapeReader {
-    /// The block that is wanted or there.
+    /// The block that is needed or has been read.
     block: usize,
     data: Option<Vec<u8>>,
     at: usize,
     loading: Option<Arc<Ticket>>,
-    /// The block behind, on its way.
+    /// The next block, which is being read.
     ahead: Option<Arc<Ticket>>,
     /// The number of the next record.
     next: u64,
-    /// The record as it is put together: what is still missing of it.
+    /// A record that spans blocks, and the number of its missing bytes.
     missing: Option<usize>,
     record: Vec<u8>,
-    /// The current record, where it lies in one block.
+    /// The current record's span, if it is in one block.
     within: Option<(usize, usize)>,
     consumes: bool,
 }
@@ -190,7 +190,7 @@ impl TapeReader {
         Self::default()
     }
 
-    /// From the start, once: what has been read is given back (P2).
+    /// From the start, once: releases the space of what has been read (P2).
     pub fn consuming() -> Self {
         Self { consumes: true, ..Self::default() }
     }
@@ -203,7 +203,7 @@ impl TapeReader {
         }
     }
 
-    /// Moves to a record of a tape that it does not consume; [`Self::next`] comes to it.
+    /// Moves before a record of a tape that it does not consume; [`Self::next`] returns the record.
     pub fn seek(&mut self, tape: &mut Tape, record: u64) -> Step<()> {
         if record == self.next {
             return Ok(());
@@ -228,7 +228,7 @@ impl TapeReader {
         Ok(())
     }
 
-    /// Moves to the next record; `false` behind the last one.
+    /// Moves to the next record; `false` after the last one.
     pub fn next(&mut self, tape: &mut Tape) -> Step<bool> {
         self.within = None;
         if self.missing.is_none() {
@@ -271,11 +271,11 @@ impl TapeReader {
         Ok(true)
     }
 
-    /// Makes sure that the current block is there and has something left.
+    /// Makes sure that the current block has been read and has unread bytes.
     fn be_in_block(&mut self, tape: &mut Tape) -> Step<()> {
         loop {
             if let Some(data) = &self.data {
-                // Behind the last whole length nothing begins.
+                // No record begins where a length does not fit.
                 let least = if self.missing.is_some() { 1 } else { LENGTH_BYTES };
                 if self.at + least <= data.len() {
                     return Ok(());
@@ -309,7 +309,7 @@ impl TapeReader {
         }
     }
 
-    /// P2: behind the last record nothing is left.
+    /// P2: releases the rest after the last record.
     fn finish(&mut self, tape: &mut Tape) {
         if self.consumes && self.data.take().is_some() {
             tape.free_block(self.block);
@@ -318,21 +318,21 @@ impl TapeReader {
     }
 }
 
-/// Blocks that a [`TapeCache`] keeps: more than a binary search over any tape looks at.
+/// The blocks that a [`TapeCache`] keeps: more than a binary search over any tape reads.
 const CACHED_BLOCKS: usize = 24;
 
-/// Reads records of a tape by number, after [`Tape::wait_written`]. The blocks used last are kept, so that a step which reads several
-/// records and is repeated for each block that it lacks comes to its end.
+/// Reads records of a tape by number, after [`Tape::wait_written`]. Recently used blocks are kept, so that a step that reads several
+/// records, and is repeated for each missing block, completes.
 #[derive(Default)]
 pub(crate) struct TapeCache {
     /// The one used last is first.
     blocks: RefCell<Vec<(usize, Rc<Vec<u8>>)>>,
     loading: RefCell<Option<(usize, Arc<Ticket>)>>,
-    /// A record, its block, and where in the block it begins: the way to the next one is short.
+    /// A record, its block, and its position in the block: a shortcut to the next record.
     last: Cell<(u64, usize, usize)>,
 }
 
-/// A record that is there.
+/// A record in memory.
 pub(crate) enum Record<'s> {
     Memory(&'s [u8]),
     Block(Rc<Vec<u8>>, usize, usize),
@@ -352,7 +352,7 @@ impl std::ops::Deref for Record<'_> {
 }
 
 impl TapeCache {
-    /// The record of a number, which the tape has.
+    /// The record with this number, which must exist.
     pub fn record(&self, tape: &Tape, number: u64) -> Step<Record<'static>> {
         let block = tape.block_of(number);
         let data = self.block(tape, block, CACHED_BLOCKS)?;
@@ -375,7 +375,7 @@ impl TapeCache {
         self.whole(tape, block, &data[start..], length)
     }
 
-    /// A record that reaches over several blocks.
+    /// A record that spans several blocks.
     fn whole(&self, tape: &Tape, block: usize, beginning: &[u8], length: usize) -> Step<Record<'static>> {
         let wanted = CACHED_BLOCKS + length / (tape.spill.block_bytes - HEADER_BYTES) + 2;
         let mut record = Vec::with_capacity(length);
@@ -390,7 +390,7 @@ impl TapeCache {
         if record.len() < length { Err(lost().into()) } else { Ok(Record::Whole(record)) }
     }
 
-    /// A block; `kept`: how many are kept beside it.
+    /// A block; `kept`: the number of other blocks that are kept.
     fn block(&self, tape: &Tape, number: usize, kept: usize) -> Step<Rc<Vec<u8>>> {
         let mut blocks = self.blocks.borrow_mut();
         if let Some(place) = blocks.iter().position(|(block, _)| *block == number) {
