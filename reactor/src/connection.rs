@@ -22,6 +22,7 @@ use protocol::{CompressedWriter, PacketReader, PacketWriter};
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::io::{self, Read, Write};
+use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -106,6 +107,8 @@ impl Buffers {
 pub enum Stream {
     Tcp(os::net::TcpStream),
     Unix(os::net::UnixStream),
+    /// One of a pair of sockets; a thread of this process has the other one, and acts for this peer.
+    Inside(os::net::UnixStream, Peer),
 }
 
 impl Peer {
@@ -113,20 +116,27 @@ impl Peer {
     pub fn local() -> Self {
         Self { host: "localhost".into(), address: "localhost".into(), ip: None, is_local: true }
     }
+
+    /// A client at a network address.
+    pub fn at(address: SocketAddr) -> Self {
+        let ip = address.ip().to_canonical();
+        let host = if ip.is_loopback() { "localhost".into() } else { ip.to_string() };
+        Self { address: format!("{host}:{}", address.port()), host, ip: Some(ip), is_local: ip.is_loopback() }
+    }
 }
 
 impl Stream {
     fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Stream::Tcp(stream) => (&*stream).read(buffer),
-            Stream::Unix(stream) => (&*stream).read(buffer),
+            Stream::Unix(stream) | Stream::Inside(stream, _) => (&*stream).read(buffer),
         }
     }
 
     fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Stream::Tcp(stream) => (&*stream).write(bytes),
-            Stream::Unix(stream) => (&*stream).write(bytes),
+            Stream::Unix(stream) | Stream::Inside(stream, _) => (&*stream).write(bytes),
         }
     }
 
@@ -134,12 +144,9 @@ impl Stream {
     pub fn peer(&self) -> Peer {
         match self {
             Stream::Unix(_) => Peer::local(),
+            Stream::Inside(_, peer) => peer.clone(),
             Stream::Tcp(stream) => match stream.peer_addr() {
-                Ok(address) => {
-                    let ip = address.ip().to_canonical();
-                    let host = if ip.is_loopback() { "localhost".into() } else { ip.to_string() };
-                    Peer { address: format!("{host}:{}", address.port()), host, ip: Some(ip), is_local: ip.is_loopback() }
-                }
+                Ok(address) => Peer::at(address),
                 Err(_) => Peer { host: "unknown".into(), address: "unknown".into(), ip: None, is_local: false },
             },
         }
@@ -205,7 +212,7 @@ impl Socket {
     pub fn new(core: Rc<Core>, mut stream: Stream) -> io::Result<Self> {
         let readiness = match &mut stream {
             Stream::Tcp(stream) => core.register(stream)?,
-            Stream::Unix(stream) => core.register(stream)?,
+            Stream::Unix(stream) | Stream::Inside(stream, _) => core.register(stream)?,
         };
         readiness.writable.set(true);
         Ok(Self { core, stream, readiness, watches_writable: Cell::new(false), tls: None })
@@ -213,7 +220,7 @@ impl Socket {
 
     /// Is the channel secure, so that nobody else can read it?
     pub fn is_private(&self) -> bool {
-        matches!(self.stream, Stream::Unix(_)) || self.tls.is_some()
+        !matches!(self.stream, Stream::Tcp(_)) || self.tls.is_some()
     }
 
     /// The negotiated parameters of TLS.
@@ -297,7 +304,7 @@ impl Socket {
         }
         let descriptor = match &self.stream {
             Stream::Tcp(stream) => stream.as_raw_fd(),
-            Stream::Unix(stream) => stream.as_raw_fd(),
+            Stream::Unix(stream) | Stream::Inside(stream, _) => stream.as_raw_fd(),
         };
         self.core.watch_writable(&mut os::net::SourceFd(&descriptor), watch)
     }
@@ -351,7 +358,7 @@ impl Drop for Socket {
     fn drop(&mut self) {
         match &mut self.stream {
             Stream::Tcp(stream) => self.core.deregister(stream),
-            Stream::Unix(stream) => self.core.deregister(stream),
+            Stream::Unix(stream) | Stream::Inside(stream, _) => self.core.deregister(stream),
         }
     }
 }

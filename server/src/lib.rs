@@ -8,6 +8,7 @@
 //! - `ddl` runs definitions on threads that may block. `plan_cache` keeps plans.
 //! - `show` makes the rows of SHOW, information_schema, performance_schema and `sys`; `variables` has the system
 //!   variables.
+//! - [`inside::Inside`] is how other threads of the process reach the server: connections without a network, counters.
 //! - `error` maps the errors of every crate to conditions of the catalogue.
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![forbid(unsafe_code)]
@@ -20,6 +21,7 @@ mod digests;
 mod error;
 mod event;
 mod handshakes;
+pub mod inside;
 mod instruments;
 mod latin1;
 mod plan_cache;

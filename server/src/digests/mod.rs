@@ -15,13 +15,16 @@
 //!     remembered from the last execution; for SET and CALL with any literals. For long texts the parser knows which
 //!     rows of VALUES add nothing to it.
 
+mod latencies;
 mod statistics;
 mod summary;
 
 pub use statistics::{Measured, Statistics, Ways};
 pub use summary::{Summary, merged};
 
+use latencies::Latencies;
 use sql::Repeated;
+use statistics::{BUCKETS, bucket_end, bucket_of};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -45,6 +48,8 @@ pub struct Digests {
     /// D4: keyed by everything that determines the digest.
     recent: RefCell<Recent>,
     overflow: RefCell<Option<Rc<Statistics>>>,
+    /// The durations of all statements since the start.
+    latencies: Latencies,
     /// How many there may be, with the row of all others.
     size: usize,
 }
@@ -52,7 +57,13 @@ pub struct Digests {
 impl Digests {
     /// `size`: `performance_schema_digests_size`, which stays as it is.
     pub fn new(size: usize) -> Self {
-        Self { by_name: RefCell::default(), recent: RefCell::default(), overflow: RefCell::default(), size }
+        Self {
+            by_name: RefCell::default(),
+            recent: RefCell::default(),
+            overflow: RefCell::default(),
+            latencies: Latencies::new(BUCKETS),
+            size,
+        }
     }
 
     /// The statistics of the first statement of `text`; the parser knows its `repeated` rows.
@@ -98,6 +109,17 @@ impl Digests {
         found
     }
 
+    /// Counts a statement that took so many ticks.
+    #[inline]
+    pub fn note_latency(&self, ticks: u64) {
+        self.latencies.record(bucket_of(ticks), ticks);
+    }
+
+    /// How many statements since the start took how long, by the buckets of [`bucket_ends`], and the sum in ticks.
+    pub fn latencies(&self) -> (Vec<u64>, u64) {
+        self.latencies.get()
+    }
+
     /// D3
     pub fn clear(&self) {
         self.recent.borrow_mut().found.clear();
@@ -119,6 +141,11 @@ impl Digests {
         let (by_name, overflow) = (self.by_name.borrow(), self.overflow.borrow());
         by_name.values().chain(overflow.as_ref()).filter_map(|statistics| statistics.summary()).collect()
     }
+}
+
+/// Where the buckets of durations end, in ticks.
+pub fn bucket_ends() -> impl Iterator<Item = u64> {
+    (0..BUCKETS).map(bucket_end)
 }
 
 #[cfg(test)]
@@ -144,6 +171,19 @@ mod tests {
         kept.record(&Measured::default(), os::ticks(), b"SELECT 3", &clock);
         run("SELECT c");
         assert_eq!(digests.summaries().len(), 2);
+    }
+
+    #[test]
+    fn durations_are_counted_below_their_buckets_end() {
+        let digests = Digests::new(3);
+        [0, 5000, 5000, 1 << 30].into_iter().for_each(|ticks| digests.note_latency(ticks));
+        let (counts, sum) = digests.latencies();
+        assert_eq!((counts.iter().sum::<u64>(), sum), (4, (1 << 30) + 10_000));
+        let ends: Vec<u64> = bucket_ends().collect();
+        let bucket = counts.iter().position(|count| *count == 2).expect("both are in one");
+        assert!(ends[bucket - 1] <= 5000 && 5000 < ends[bucket]);
+        digests.clear();
+        assert_eq!(digests.latencies().1, sum, "counters do not fall");
     }
 
     #[test]

@@ -248,7 +248,7 @@ impl Statistics {
 
 /// The bucket of a number of ticks.
 #[inline]
-fn bucket_of(ticks: u64) -> usize {
+pub fn bucket_of(ticks: u64) -> usize {
     let ticks = ticks.max(1 << FIRST_BITS);
     let bits = 63 - ticks.leading_zeros();
     let part = (ticks >> (bits - 3)) as u32 & (PARTS - 1);

@@ -564,6 +564,7 @@ impl<'s> State<'s> {
         self.session.measured.examined = self.execution.vars.rows_examined.get();
         self.session.measured.warnings = self.execution.vars.warnings.get_mut().count();
         self.session.measured.failed = failed;
+        self.worker.digests.note_latency(now.saturating_sub(self.session.measured.began));
         statistics.record(&self.session.measured, now, text, &self.worker.shared.tick_clock);
         is_logged
     }

@@ -44,7 +44,7 @@ pub use quotes::Quotes;
 pub use schema::{virtual_reads, virtual_rows};
 pub use server::process_list;
 pub use source::{Row, Source, Wanted};
-pub use status::counter_sums;
+pub use status::{counter_sums, global_numbers};
 pub use tables::describe;
 pub use views::problem as view_problem;
 pub use virtual_tables::type_columns;

@@ -103,17 +103,29 @@ pub async fn values(state: &State<'_>, global: bool) -> Vec<(&'static str, Strin
             }
         });
     }
+    add_current(shared, &mut values).await;
+    let mut shown: Vec<_> = values.into_iter().map(|(name, value)| (name, value.to_string())).collect();
+    add_texts(state, &mut shown);
+    shown.sort();
+    shown
+}
+
+/// The global values that are numbers.
+pub async fn global_numbers(shared: &Shared) -> BTreeMap<&'static str, u64> {
+    let mut values = counter_sums(shared).await;
+    add_current(shared, &mut values).await;
+    values
+}
+
+/// Adds the values that are not counted by session.
+async fn add_current(shared: &Shared, values: &mut BTreeMap<&'static str, u64>) {
     for sums in gather(shared, of_worker).await {
         for (name, value) in sums {
             *values.entry(name).or_default() += value;
         }
     }
     values.extend(ABSENT.iter().map(|name| (*name, 0)));
-    add_server(state, &mut values);
-    let mut shown: Vec<_> = values.into_iter().map(|(name, value)| (name, value.to_string())).collect();
-    add_texts(state, &mut shown);
-    shown.sort();
-    shown
+    add_server(shared, values);
 }
 
 /// The current values of a worker.
@@ -131,8 +143,7 @@ fn of_worker(worker: &Rc<Worker>) -> [(&'static str, u64); 5] {
 }
 
 /// The values of the server and its engine.
-fn add_server(state: &State<'_>, values: &mut BTreeMap<&'static str, u64>) {
-    let shared = &state.worker.shared;
+fn add_server(shared: &Shared, values: &mut BTreeMap<&'static str, u64>) {
     let uptime = shared.started.elapsed().as_secs();
     let engine = shared.engine.status();
     let files = os::file_counts();

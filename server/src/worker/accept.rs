@@ -138,7 +138,7 @@ fn waiting<T>(accepted: io::Result<T>) -> io::Result<Option<T>> {
 }
 
 /// Gives a client to the worker with the fewest sessions, an administrator to the worker that serves nobody else.
-fn hand_over(shared: &Arc<Shared>, stream: Stream, admin: bool) {
+pub fn hand_over(shared: &Shared, stream: Stream, admin: bool) {
     let (workers, admins) = shared.workers.split_at(shared.config.workers.max(1));
     let workers = if admin { admins } else { workers };
     // Relaxed: a rough figure is enough.

@@ -8,7 +8,7 @@ mod arena;
 mod gather;
 mod turn;
 
-pub use accept::{Acceptor, Listeners};
+pub use accept::{Acceptor, Listeners, hand_over};
 pub use arena::ArenaGuard;
 pub use gather::{gather, gather_for};
 
