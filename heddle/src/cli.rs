@@ -180,6 +180,13 @@ pub struct ServeFlags {
     /// How much to log to standard error: error, warn, info, debug or trace [default: info]
     #[arg(long, value_name = "LEVEL")]
     pub log_level: Option<String>,
+    /// Where the console and the metrics are, by HTTP: an address with a port, or 'off'. With an address that other machines reach, by HTTPS
+    /// with the certificates of the data directory [default: 127.0.0.1:3380]
+    #[arg(long, value_name = "ADDRESS|off")]
+    pub console: Option<String>,
+    /// Whether the console speaks plain HTTP to other machines, too: behind a proxy that has TLS [default: off]
+    #[arg(long, value_name = "on|off", num_args = 0..=1, default_missing_value = "on")]
+    pub console_plain: Option<String>,
     /// TOML file with settings (or HEDDLE_CONFIG)
     #[arg(long, value_name = "FILE")]
     pub config: Option<String>,
@@ -212,6 +219,8 @@ impl ServeFlags {
             "general-log-file" => &self.general_log_file,
             "log-output" => &self.log_output,
             "log-level" => &self.log_level,
+            "console" => &self.console,
+            "console-plain" => &self.console_plain,
             _ => unreachable!("{key} is in settings::KEYS and has a flag"),
         };
         value.as_deref()

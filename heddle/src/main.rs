@@ -9,6 +9,7 @@
 mod check;
 mod cli;
 mod config_file;
+mod console;
 mod limits;
 mod serve;
 mod settings;

@@ -7,6 +7,7 @@
 //! committed. Further SIGTERMs are ignored, because service managers send several; they use SIGKILL for a process that
 //! does not stop.
 
+use crate::console;
 use crate::limits;
 use crate::settings::{self, Settings, Socket};
 use crate::size;
@@ -77,8 +78,12 @@ fn serve(
         _ => error.to_string(),
     })?;
     signals.stop_with(handle.stopper());
-    announce(settings, handle.tcp_address(), socket.as_deref(), started);
+    let console = console::start(settings, &handle);
+    announce(settings, handle.tcp_address(), socket.as_deref(), console.as_ref(), started);
     handle.wait();
+    if let Some(console) = console {
+        console.stop();
+    }
     Ok(())
 }
 
@@ -125,7 +130,13 @@ fn socket_path(settings: &Settings) -> Option<PathBuf> {
 }
 
 /// Says where the server is and how to reach it.
-fn announce(settings: &Settings, tcp: Option<SocketAddr>, socket: Option<&Path>, started: Instant) {
+fn announce(
+    settings: &Settings,
+    tcp: Option<SocketAddr>,
+    socket: Option<&Path>,
+    console: Option<&::console::Console>,
+    started: Instant,
+) {
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string();
     let socket = socket.map(absolute);
     let mut places: Vec<String> = tcp.iter().map(ToString::to_string).collect();
@@ -143,6 +154,11 @@ fn announce(settings: &Settings, tcp: Option<SocketAddr>, socket: Option<&Path>,
     }
     if let Some(path) = socket {
         lines.push(format!("  {title:10} mariadb -S {path} -u root"));
+    }
+    if let Some(console) = console {
+        let (scheme, address) = (if console.is_secure() { "https" } else { "http" }, console.address());
+        let address = SocketAddr::new(reachable(address.ip()), address.port());
+        lines.push(format!("  console    {scheme}://{address}/"));
     }
     lines.push("  stop       Ctrl-C".to_owned());
     let mut out = std::io::stdout().lock();

@@ -9,7 +9,7 @@ use crate::{limits, size};
 use server::{EventScheduler, LogSettings};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 use txn::Durability;
@@ -39,8 +39,12 @@ pub const KEYS: &[&str] = &[
     "general-log-file",
     "log-output",
     "log-level",
+    "console",
+    "console-plain",
 ];
 
+/// The console's port if none is given.
+const CONSOLE_PORT: u16 = 3380;
 const BUFFER_POOL_BYTES_MIN: u64 = 8 << 20;
 const UNDO_MEMORY_BYTES_MIN: u64 = 1 << 20;
 const BUFFER_POOL_DEFAULT_BYTES_MIN: u64 = 128 << 20;
@@ -73,6 +77,10 @@ pub struct Settings {
     pub event_scheduler: EventScheduler,
     pub logs: LogSettings,
     pub log_level: tracing::Level,
+    /// Where the console is; `None`: nowhere.
+    pub console: Option<SocketAddr>,
+    /// The console speaks plain HTTP to other machines, too.
+    pub console_plain: bool,
 }
 
 /// Where the unix socket is.
@@ -144,6 +152,8 @@ impl Settings {
                 to_files: sources.read("log-output", parse_log_output)?.unwrap_or(true),
             },
             log_level: sources.read("log-level", parse_level)?.unwrap_or(tracing::Level::INFO),
+            console: sources.read("console", parse_console)?.unwrap_or_else(|| console_at(IpAddr::V4(Ipv4Addr::LOCALHOST))),
+            console_plain: sources.read("console-plain", parse_switch)?.unwrap_or(false),
         })
     }
 }
@@ -228,6 +238,28 @@ fn parse_switch(text: &str) -> Result<bool, String> {
         "off" | "false" => Ok(false),
         _ => Err(format!("'{text}' is neither 'on' nor 'off'")),
     }
+}
+
+/// An address with or without a port, a port alone, or 'off'.
+fn parse_console(text: &str) -> Result<Option<SocketAddr>, String> {
+    if let Ok(port) = text.parse() {
+        return Ok(Some(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port)));
+    }
+    match text {
+        "off" | "false" => Ok(None),
+        "on" | "true" => Ok(console_at(IpAddr::V4(Ipv4Addr::LOCALHOST))),
+        _ if text.parse::<SocketAddr>().is_ok() => Ok(text.parse().ok()),
+        _ => match text.rsplit_once(':').map(|(host, port)| (parse_address(host), parse_port(port))) {
+            Some((Ok(address), Ok(port))) => Ok(Some(SocketAddr::new(address, port))),
+            _ => parse_address(text).map(console_at).map_err(|_| {
+                format!("'{text}' is neither an address of this machine with a port, such as 127.0.0.1:{CONSOLE_PORT}, nor 'off'")
+            }),
+        },
+    }
+}
+
+fn console_at(address: IpAddr) -> Option<SocketAddr> {
+    Some(SocketAddr::new(address, CONSOLE_PORT))
 }
 
 /// Seconds with a fraction, up to a year.
@@ -355,6 +387,23 @@ mod tests {
     }
 
     #[test]
+    fn addresses_of_the_console() {
+        let check = |text: &str, expected: Option<&str>| {
+            let settings = load(&ServeFlags::default(), &[("HEDDLE_CONSOLE", text)]).unwrap();
+            assert_eq!(settings.console.map(|address| address.to_string()).as_deref(), expected, "{text}");
+        };
+        check("off", None);
+        check("on", Some("127.0.0.1:3380"));
+        check("3390", Some("127.0.0.1:3390"));
+        check("localhost:0", Some("127.0.0.1:0"));
+        check("0.0.0.0", Some("0.0.0.0:3380"));
+        check("*:3381", Some("0.0.0.0:3381"));
+        check("[::1]:3381", Some("[::1]:3381"));
+        check("::1", Some("[::1]:3380"));
+        assert_eq!(load(&ServeFlags::default(), &[]).unwrap().console.map(|address| address.port()), Some(CONSOLE_PORT));
+    }
+
+    #[test]
     fn misspelt_variables() {
         let names = ["HEDDLE_PROT", "HEDDLE_PORT", "HEDDLE_DATA_DIR", "HEDDLE_CONFIG", "PATH"].map(str::to_owned);
         assert_eq!(unknown_variables(names.into_iter()), ["HEDDLE_PROT"]);
@@ -373,6 +422,8 @@ mod tests {
         check("durability", "some", "'some' is not one of full, relaxed, none");
         check("max-connections", "many", "'many' is not a number from 1 to 100000");
         check("event-scheduler", "never", "'never' is not one of on, off, disabled");
+        check("console", "here", "'here' is neither an address of this machine with a port, such as 127.0.0.1:3380, nor 'off'");
+        check("console-plain", "yes", "'yes' is neither 'on' nor 'off'");
         check("log-level", "loud", "'loud' is not one of error, warn, info, debug, trace");
         check("data-dir", "", "a path is needed");
         check("long-query-time", "-1", "'-1' is not a number of seconds from 0 to 31536000");

@@ -28,7 +28,7 @@ const FLOORS: &[&[&str]] = &[
     &["sql"],
     &["exec", "reactor"],
     &["accounts"],
-    &["server"],
+    &["server", "console"],
     &["heddle", "bench", "sim", "flexasync"],
     &["embedded"],
 ];
