@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod driver;
+pub mod http;
 pub mod ours;
 pub mod raw;
 pub mod report;

@@ -107,6 +107,11 @@ impl ServerOptions {
     }
 }
 
+/// Only the test of the console has one: servers that run beside each other would want the same port.
+fn console_off(extra: &[String]) -> &'static [&'static str] {
+    if extra.iter().any(|argument| argument == "--console") { &[] } else { &["--console", "off"] }
+}
+
 fn beside_us() -> PathBuf {
     std::env::current_exe().map(|p| p.with_file_name("heddle")).unwrap_or_else(|_| "heddle".into())
 }
@@ -140,6 +145,7 @@ impl Server {
             .arg(options.directory.join("data"))
             .args(["--buffer-pool", &options.buffer_pool, "--durability", &options.durability])
             .args(&options.extra)
+            .args(console_off(&options.extra))
             .stdin(Stdio::null())
             .stdout(output)
             .stderr(errors);
@@ -223,6 +229,22 @@ fn limited(binary: &Path, bytes: u64) -> Command {
 pub fn free_port() -> Result<u16, String> {
     let listener = TcpListener::bind("127.0.0.1:0").map_err(|e| e.to_string())?;
     listener.local_addr().map(|a| a.port()).map_err(|e| e.to_string())
+}
+
+/// The address of the console that a server has printed, `HOST:PORT`.
+pub fn console_address(server: &Server) -> Result<String, String> {
+    let until = Instant::now() + START_MAX;
+    loop {
+        let log = std::fs::read_to_string(&server.log).map_err(|e| e.to_string())?;
+        let line = log.lines().rev().find(|line| line.contains("console  "));
+        if let Some(address) = line.and_then(|line| line.split("://").nth(1)) {
+            return Ok(address.trim_end_matches('/').to_owned());
+        }
+        if Instant::now() > until {
+            return Err("there is no console".to_owned());
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// The last lines of a log, on one line.

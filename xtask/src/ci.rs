@@ -35,6 +35,7 @@ pub fn run(root: &Path, may_install: bool, only: &[String]) -> Result<bool, Stri
                 "abuse",
                 "privileges",
                 "events",
+                "console",
                 "larger",
                 "migrations",
                 "clients",
@@ -170,6 +171,9 @@ fn patient_checks(root: &Path, steps: &Steps, wanted: &dyn Fn(&str) -> bool) {
     }
     if wanted("events") {
         steps.run("events over restarts", &mut test_program(root, "events"), Counting::Lines);
+    }
+    if wanted("console") {
+        steps.run("console over HTTP", &mut test_program(root, "console"), Counting::Lines);
     }
     if wanted("crash") {
         steps.run("kill and recover", test_program(root, "crash").args(["--rounds", CRASH_ROUNDS]), Counting::Lines);

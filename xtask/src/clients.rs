@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The clients, by name.
-pub const NAMES: &[&str] = &["mariadb", "pymysql", "mysqlclient", "connector", "go", "node", "java", "mysql_async", "sysbench"];
+pub const NAMES: &[&str] =
+    &["mariadb", "pymysql", "mysqlclient", "connector", "go", "node", "java", "mysql_async", "sysbench", "prometheus", "browser"];
 
 /// Runners, by name: the program in their folder, what it is called with besides, and how many seconds it may take.
 const RUNNERS: &[(&str, &str, &[&str], u32)] = &[
@@ -91,6 +92,9 @@ pub fn run(root: &Path, options: &Options) -> Result<bool, String> {
 fn with_server(root: &Path, name: &str) -> Command {
     let mut command = Command::new(ci::built(root, "with_server"));
     command.arg(name).current_dir(root).env("HEDDLE_BIN", ci::built(root, "heddle"));
+    if name == "prometheus" {
+        command.env("WITH_SERVER_CONSOLE", "1");
+    }
     command
 }
 
@@ -144,6 +148,11 @@ pub fn folder(root: &Path) -> PathBuf {
 pub fn step(root: &Path, name: &str, steps: &Steps) {
     let label = format!("client {name}");
     match call(root, name) {
+        // It starts its own server.
+        Ok(Call::Program(arguments)) if name == "browser" => {
+            let mut command = Command::new(&arguments[0]);
+            steps.run(&label, command.current_dir(root).env("HEDDLE_BIN", ci::built(root, "heddle")), Counting::Lines);
+        }
         Ok(Call::Program(arguments)) => {
             let mut command = with_server(root, name);
             command.args(arguments);
@@ -165,6 +174,18 @@ fn call(root: &Path, name: &str) -> Result<Call, String> {
                 return Ok(Call::Skip(format!("{name} is not installed")));
             }
             Ok(Call::Program(vec!["bash".into(), text(source.join(format!("{name}.sh")))]))
+        }
+        "prometheus" => {
+            if !on_path("prometheus") || !on_path("promtool") {
+                return Ok(Call::Skip("prometheus is not installed".into()));
+            }
+            Ok(Call::Program(vec!["bash".into(), text(source.join("prometheus.sh"))]))
+        }
+        "browser" => {
+            if !on_path("chromedriver") || !on_path("chromium") {
+                return Ok(Call::Skip("chromium with its driver is not installed".into()));
+            }
+            Ok(Call::Program(vec![text(ci::built(root, "browser"))]))
         }
         "pymysql" | "mysqlclient" | "connector" => {
             let python = install::interpreter(&folder(root));

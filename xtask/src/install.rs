@@ -17,10 +17,14 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("python3", "python3"),
 ];
 
+/// The same, of clients that are skipped by name where they cannot be had.
+const OPTIONAL: &[(&str, &str)] = &[("chromium", "chromium"), ("chromedriver", "chromium-driver"), ("prometheus", "prometheus")];
+
 /// Installs what is missing; tells what it did, or the first thing that failed.
 pub fn all(root: &Path, folder: &Path) -> Result<String, String> {
     let mut told = Vec::new();
     packages(&mut told)?;
+    optional_packages(&mut told);
     python(root, folder, &mut told)?;
     Ok(if told.is_empty() { "nothing was missing\n".into() } else { told.join("\n") + "\n" })
 }
@@ -55,6 +59,17 @@ fn packages(told: &mut Vec<String>) -> Result<(), String> {
     debian(&missing)?;
     told.push(format!("packages {}", missing.join(" ")));
     Ok(())
+}
+
+fn optional_packages(told: &mut Vec<String>) {
+    let missing: Vec<&str> = OPTIONAL.iter().filter(|(program, _)| !on_path(program)).map(|(_, package)| *package).collect();
+    if missing.is_empty() {
+        return;
+    }
+    told.push(match debian(&missing) {
+        Ok(()) => format!("packages {}", missing.join(" ")),
+        Err(why) => format!("not installed: {}: {why}", missing.join(" ")),
+    });
 }
 
 /// Installs Debian packages.

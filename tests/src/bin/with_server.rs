@@ -4,7 +4,8 @@
 //!
 //! The program is called with `HOST PORT USER PASSWORD SOCKET` after its own arguments. The server must still greet
 //! afterwards and end well on SIGTERM; both count as cases beside those the program prints. It may take `$WITH_SERVER_SECONDS`. With
-//! `$WITH_SERVER_ACCOUNT` the account is one of this name and password, and the server takes clients' files. Cases are lines
+//! `$WITH_SERVER_ACCOUNT` the account is one of this name and password, and the server takes clients' files. With `$WITH_SERVER_CONSOLE`
+//! the server has a console, and the program its address as `$CONSOLE`. Cases are lines
 //! `ok ...` and `FAIL ...`; where there are none, those of its line `passed/failed/total: a/b/c` count.
 
 use mysql::prelude::Queryable;
@@ -53,7 +54,13 @@ fn open_for(root: &Address, name: &str) -> Result<Address, String> {
 }
 
 fn run(directory: &std::path::Path, name: &str, program: &str, rest: &[String], report: &mut Report) -> Result<(), String> {
-    let server = Server::start(&ServerOptions::new(directory))?;
+    let mut options = ServerOptions::new(directory);
+    let with_console = std::env::var_os("WITH_SERVER_CONSOLE").is_some();
+    if with_console {
+        options.extra = ["--console", "127.0.0.1:0"].map(str::to_owned).to_vec();
+    }
+    let server = Server::start(&options)?;
+    let console = if with_console { tests::server::console_address(&server)? } else { String::new() };
     let at = &match std::env::var("WITH_SERVER_ACCOUNT") {
         Ok(name) => open_for(&server.address, &name)?,
         Err(_) => server.address.clone(),
@@ -65,6 +72,7 @@ fn run(directory: &std::path::Path, name: &str, program: &str, rest: &[String], 
         .args(["--kill-after=5", &seconds, program])
         .args(rest)
         .args([&at.host, &at.port.to_string(), &at.user, &at.password, &socket])
+        .env("CONSOLE", console)
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
         .output()
