@@ -36,7 +36,25 @@ impl Slice {
     #[cold]
     fn look_up(&mut self, session: &SessionVars) -> std::result::Result<(), Pause> {
         self.ticks_left = TICKS;
-        session.rows_examined.set(session.rows_examined.get() + u64::from(TICKS));
+        self.count_rows(session, u64::from(TICKS));
+        self.look(session)
+    }
+
+    /// Rows were read without a tick for each: the next tick may look at the clock.
+    #[inline]
+    pub fn pass_rows(&mut self, session: &SessionVars, rows: u64) {
+        let ticks = rows.min(u64::from(self.ticks_left - 1));
+        self.ticks_left -= ticks as u32;
+        self.count_rows(session, rows - ticks);
+    }
+
+    /// Rows were counted, and the clock is looked at elsewhere.
+    pub fn count_rows(&self, session: &SessionVars, rows: u64) {
+        session.rows_examined.set(session.rows_examined.get() + rows);
+    }
+
+    /// Looks at the kill flag and the clock at once; may ask to let others run.
+    pub fn look(&mut self, session: &SessionVars) -> std::result::Result<(), Pause> {
         session.check_killed()?;
         let now = Instant::now();
         if self.deadline.is_some_and(|deadline| now >= deadline) {

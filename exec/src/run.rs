@@ -103,6 +103,11 @@ impl<'a> Run<'a> {
         self.clock.count_rest(self.shared.session);
     }
 
+    /// So many rows were counted, without a tick for each.
+    pub fn count_rows(&mut self, rows: u64) {
+        self.clock.count_rows(self.shared.session, rows);
+    }
+
     /// The last tick found no row: the scan is at its end.
     #[inline]
     pub fn count_end(&mut self) {

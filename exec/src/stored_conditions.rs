@@ -17,11 +17,16 @@ use types::row::condition::{Orders, StoredCondition};
 /// The row from which on a scan has tests: one of a few rows makes none. With debug assertions it is the first, so that much is compared (F1).
 const ROWS_MIN: u32 = if cfg!(debug_assertions) { 1 } else { 16 };
 
+/// The row from which on a scan may test its rows ahead of `judge`. With debug assertions some rows are judged twice before (F1).
+const AHEAD_ROWS_MIN: u32 = if cfg!(debug_assertions) { 64 } else { ROWS_MIN };
+
 /// The tests of one scan, once there are any.
 #[derive(Default)]
 pub(crate) struct StoredConditions<'p> {
     judged: u32,
     made: Option<Made<'p>>,
+    /// The tests are made before the row comes.
+    is_ahead: bool,
 }
 
 struct Made<'p> {
@@ -34,17 +39,30 @@ impl<'p> StoredConditions<'p> {
     /// Is `filter` true of the stored row that `source` has?
     #[inline]
     pub fn judge(&mut self, run: &Run<'p>, source: usize, filter: &'p Expr) -> Step<bool> {
-        if self.judged < ROWS_MIN {
+        if self.judged < AHEAD_ROWS_MIN {
             self.judged += 1;
             if self.judged == ROWS_MIN {
                 self.made = Made::new(run, source, filter);
             }
         }
         let Some(Made { tests, tested, rest }) = &self.made else { return run.judge(&[], filter) };
+        if self.is_ahead {
+            return if rest.is_empty() { Ok(true) } else { run.judge_each(rest) };
+        }
         let row = run.sources[source].row.row(run.sources[source].stored_table());
         let passes = tests.iter().all(|test| row.meets(test));
         debug_assert_eq!(passes, run.all_true(tested)?, "{tested:?}");
         Ok(passes && (rest.is_empty() || run.judge_each(rest)?))
+    }
+}
+
+impl StoredConditions<'_> {
+    /// The tests that a row has to meet before `judge` is asked for the rest, where there are enough rows for it.
+    #[inline]
+    pub fn ahead(&mut self) -> Option<&[StoredCondition]> {
+        let made = self.made.as_ref().filter(|_| self.judged >= AHEAD_ROWS_MIN)?;
+        self.is_ahead = true;
+        Some(&made.tests)
     }
 }
 

@@ -17,6 +17,7 @@
 use crate::codec::Covering;
 use crate::{EncodedRange, RowBuf, RowRead, Table};
 use txn::{Interrupt, LockMode, ReadMode, Scan, Stall, Txn, WaitPolicy, Worker};
+use types::row::condition::StoredCondition;
 use types::schema::IndexKind;
 
 const BATCH_ROWS: usize = 64;
@@ -89,6 +90,9 @@ impl RowCursor {
             Some(scan) => scan.reset(tree, &range.low, &range.high, reverse, mode),
             None => self.scan = Some(Scan::new(tree, &range.low, &range.high, reverse, mode)),
         }
+        if index == 0 && mode == ReadMode::Snapshot {
+            self.scan.iter_mut().for_each(Scan::set_by_page);
+        }
         self.index = index;
         self.mode = mode;
         self.held = (LockMode::Exclusive, WaitPolicy::Wait);
@@ -135,6 +139,31 @@ impl RowCursor {
         self.next_by_entry(table, worker, txn, row)
     }
 
+    /// The number of rows in the next leaf of a snapshot's range; `None` at the end. Restartable. Not to be mixed with `next`. Of a
+    /// secondary index only where it is `covering`, and not where `Txn::has_changed_unseen`: entries do not tell of rows then.
+    pub fn count(&mut self, table: &Table, worker: &Worker, txn: &mut Txn) -> txn::Result<Option<u64>> {
+        if self.index > 0 {
+            assert!(self.covering.is_some() && !txn.has_changed_unseen(), "the caller looked");
+            txn.check_age(table.indexes[self.index].made_at)?;
+        }
+        let scan = self.scan.as_mut().expect("opened before count");
+        let rows = scan.count(txn, worker)?;
+        match (rows, &mut self.counted) {
+            (Some(more), Some(counted)) => counted.rows += more,
+            (None, _) => self.correct_estimate(table),
+            (Some(_), None) => {}
+        }
+        Ok(rows)
+    }
+
+    /// A scan of the whole table has ended: the table's estimate of its rows is what it has met.
+    fn correct_estimate(&mut self, table: &Table) {
+        if let (Some(counted), Some(scan)) = (self.counted.take(), &self.scan) {
+            let rows = counted.rows.saturating_add_signed(scan.unseen_rows());
+            table.counters.correct_rows(rows, counted.estimate);
+        }
+    }
+
     /// Drops the read-ahead before a wait. Rows that a locking read has read stay.
     #[inline]
     fn look_at_waits(&mut self, txn: &Txn) {
@@ -148,33 +177,65 @@ impl RowCursor {
 
     fn next_clustered(&mut self, table: &Table, worker: &Worker, txn: &mut Txn, row: &mut RowBuf) -> txn::Result<bool> {
         self.look_at_waits(txn);
-        let scan = self.scan.as_mut().expect("opened before next");
+        let mut scan = self.scan.as_mut().expect("opened before next");
         loop {
             if let Some(found) = scan.next_row() {
-                row.forget_version();
-                row.key.clear();
-                row.key.extend_from_slice(found.key);
-                row.payload.clear();
-                row.payload.extend_from_slice(found.payload);
-                row.held_by_other = found.held_by_other;
-                row.seen = found.seen;
                 if !found.held_by_other {
                     // `RowBuf::row` relies on it; a held row may be empty, and is checked after it was read again.
-                    table.stored_row(&row.payload)?;
+                    table.stored_row(found.payload)?;
                 }
+                row.take(&found);
                 if let Some(counted) = &mut self.counted {
                     counted.rows += 1;
                 }
                 return Ok(true);
             }
-            if !scan.fill(txn, worker, self.batch)? {
-                if let Some(counted) = self.counted.take() {
-                    let rows = counted.rows.saturating_add_signed(scan.unseen_rows());
-                    table.counters.correct_rows(rows, counted.estimate);
-                }
+            if !self.fill_clustered(table, worker, txn)? {
                 return Ok(false);
             }
+            scan = self.scan.as_mut().expect("opened before next");
         }
+    }
+
+    /// Reads the next batch of the clustered index. A snapshot's scan that goes on beyond its first batch takes whole leaves.
+    fn fill_clustered(&mut self, table: &Table, worker: &Worker, txn: &mut Txn) -> txn::Result<bool> {
+        let more = self.scan.as_mut().expect("opened before next").fill(txn, worker, self.batch)?;
+        if !more {
+            self.correct_estimate(table);
+        } else if self.mode == ReadMode::Snapshot {
+            self.batch = usize::MAX;
+        }
+        Ok(more)
+    }
+
+    /// As `next`, of a clustered snapshot, for rows that meet all `tests`; others are passed over, and `passed` is their number. `None`: no
+    /// row is there yet, but some have been passed over.
+    pub fn next_that_meets(
+        &mut self,
+        table: &Table,
+        worker: &Worker,
+        txn: &mut Txn,
+        tests: &[StoredCondition],
+        passed: &mut u64,
+        row: &mut RowBuf,
+    ) -> txn::Result<Option<bool>> {
+        assert!(self.index == 0 && self.mode == ReadMode::Snapshot);
+        let scan = self.scan.as_mut().expect("opened before next");
+        while let Some(found) = scan.next_row() {
+            if let Some(counted) = &mut self.counted {
+                counted.rows += 1;
+            }
+            let stored = table.stored_row(found.payload)?;
+            if tests.iter().all(|test| stored.meets(test)) {
+                row.take(&found);
+                return Ok(Some(true));
+            }
+            *passed += 1;
+        }
+        if *passed > 0 {
+            return Ok(None);
+        }
+        Ok(if self.fill_clustered(table, worker, txn)? { None } else { Some(false) })
     }
 
     fn next_covering(&mut self, table: &Table, worker: &Worker, txn: &mut Txn, row: &mut RowBuf) -> txn::Result<bool> {
@@ -302,6 +363,7 @@ impl RowCursor {
         loop {
             if let Some(found) = scan.next_row() {
                 self.clustered.clear();
+                self.clustered.extend_from_slice(found.prefix);
                 self.clustered.extend_from_slice(found.key);
                 return Ok(true);
             }

@@ -2,7 +2,7 @@
 
 use crate::blob::Load;
 use crate::{StoredRow, Table};
-use txn::Seen;
+use txn::{ScanRow, Seen};
 
 /// One row: its clustered key, its stored bytes, and the version it was read at. Buffers are kept from row to row.
 #[derive(Default)]
@@ -79,6 +79,19 @@ impl RowBuf {
         self.key.clear();
         self.payload.clear();
         self.forget_version();
+    }
+
+    /// Takes the row of a scan of the clustered index.
+    #[inline]
+    pub(crate) fn take(&mut self, found: &ScanRow<'_>) {
+        self.forget_version();
+        self.key.clear();
+        self.key.extend_from_slice(found.prefix);
+        self.key.extend_from_slice(found.key);
+        self.payload.clear();
+        self.payload.extend_from_slice(found.payload);
+        self.held_by_other = found.held_by_other;
+        self.seen = found.seen;
     }
 
     /// Another version is about to be read into `payload`.

@@ -3,12 +3,28 @@
 //! `fill` 1. finds the leaf for the scan's place; 2. copies the records in range, newest versions, and validates once; 3. judges each
 //! copy's visibility and fetches older versions; 4. moves the place to the leaf's fence, or behind the last row. The place is a key, so
 //! nothing is held between calls and splits do not matter.
+//!
+//! A scan `by_page` copies a whole page where it wants much of it. Then the keys of its rows lack the page's prefix, which each row names.
+//!
+//! J1: what a snapshot sees of a mark it sees for ever. A mark names one transaction, and no id is given twice. That of a transaction
+//!     that ended at or before the snapshot can only become `Old`, which everybody sees; the transaction's own is its own until its end, which
+//!     no call of it overlaps. So a mark that was seen is not looked up again for the other records of the leaf (`Known`), but in builds
+//!     with debug assertions, which look and compare. That leaves the simulator as many points between two records as there are to look at.
+//!     A mark that is not seen is looked up each time.
+//! J2: nothing of a page outlives `reset`: neither its prefix nor which slots of it are in range. A scan that copies records has no prefix.
+
+mod count;
 
 use crate::ahead::Ahead;
 use crate::read::{Owner, View};
-use crate::{Error, LockMode, Result, Seen, TreeRef, Txn, WaitPolicy, Worker};
+use crate::status::is_txn;
+use crate::{Engine, Error, LockMode, Result, Seen, TreeRef, Txn, WaitPolicy, Worker};
+use count::Headers;
 use storage::buffer::PageRead;
-use storage::page::RecordHeader;
+use storage::page::{CopiedRecord, Page, PageCopy, RecordHeader};
+
+/// Of fewer rows the records are copied one by one.
+const PAGE_ROWS_MIN: usize = if cfg!(sim) { 3 } else { 32 };
 
 /// Which version a scan returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,10 +65,21 @@ pub struct Scan {
     pub(crate) locked: Option<(Vec<u8>, Vec<u8>)>,
     unseen: i64,
     pub(crate) ahead: Ahead,
+    /// Of `count`.
+    headers: Headers,
+    /// Whole pages are copied.
+    by_page: bool,
+    /// What the keys of the batch lack.
+    prefix: Vec<u8>,
+    /// `bytes` is a copy of a page, and these are the slots in range.
+    paged: Option<(usize, usize)>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub struct ScanRow<'a> {
+    /// The beginning of the key; empty but for scans `by_page`.
+    pub prefix: &'a [u8],
+    /// The rest of it.
     pub key: &'a [u8],
     pub payload: &'a [u8],
     pub held_by_other: bool,
@@ -68,6 +95,26 @@ enum Stop {
     AtFence,
     /// The end of the range.
     Finished,
+}
+
+/// The mark that the snapshot was found to see last (J1). Neighbours mostly have one writer.
+#[derive(Default)]
+struct Known(Option<u64>);
+
+impl Known {
+    /// Is the version visible?
+    #[inline]
+    fn sees(&mut self, engine: &Engine, view: View, header: RecordHeader) -> bool {
+        if self.0 == Some(header.mark) {
+            debug_assert!(engine.sees(view, header), "J1");
+            return true;
+        }
+        let sees = engine.sees(view, header);
+        if sees && is_txn(header.mark) {
+            self.0 = Some(header.mark);
+        }
+        sees
+    }
 }
 
 impl Scan {
@@ -88,6 +135,10 @@ impl Scan {
             locked: None,
             unseen: 0,
             ahead: Ahead::default(),
+            headers: Headers::default(),
+            by_page: false,
+            prefix: Vec::new(),
+            paged: None,
         };
         scan.reset(tree, low, high, reverse, mode);
         scan
@@ -109,6 +160,16 @@ impl Scan {
         self.locked = None;
         self.unseen = 0;
         self.ahead.reset();
+        self.by_page = false;
+        // J2
+        self.prefix.clear();
+        self.paged = None;
+    }
+
+    /// Rows may come with their keys in two parts ([`ScanRow::prefix`]). Of snapshots only.
+    pub fn set_by_page(&mut self) {
+        assert_eq!(self.mode, ReadMode::Snapshot);
+        self.by_page = true;
     }
 
     pub(crate) fn mode(&self) -> ReadMode {
@@ -160,6 +221,9 @@ impl Scan {
                 continue;
             }
             self.older = fence;
+            if let Some((begin, end)) = self.paged {
+                self.find_records(begin, end)?;
+            }
             self.judge(view, worker)?;
             if !self.slots.is_empty() {
                 return Ok(true);
@@ -201,16 +265,16 @@ impl Scan {
         let page = leaf.page;
         self.slots.clear();
         self.bytes.clear();
+        self.prefix.clear();
+        self.paged = None;
         fence.clear();
-        let slot_of = |key: &[u8], outside: usize| match page.covers(key) {
-            true => page.search(key).unwrap_or_else(|slot| slot),
-            false => outside,
-        };
-        let begin = if self.reverse { slot_of(&self.low, 0) } else { slot_of(&self.place, 0) };
-        let bound = if self.reverse { &self.place } else { &self.high };
-        let end = if bound.is_empty() { page.slots() } else { slot_of(bound, page.slots()) };
+        let (begin, end) = self.bounds(page);
         let count = end.saturating_sub(begin);
         let taken = count.min(rows_max);
+        if self.by_page && taken == count && count >= PAGE_ROWS_MIN {
+            self.paged = Some((begin, end));
+            return page.copy(&mut self.bytes).then(|| self.end_of_leaf(page, fence)).flatten();
+        }
         for n in 0..taken {
             let record = page.record(if self.reverse { end - 1 - n } else { begin + n });
             let key_at = self.bytes.len();
@@ -231,6 +295,37 @@ impl Scan {
         if taken < count {
             return Some(Stop::AtRow);
         }
+        self.end_of_leaf(page, fence)
+    }
+
+    /// The rest of step 2 for a copied page, which was validated.
+    fn find_records(&mut self, begin: usize, end: usize) -> Result<()> {
+        let damaged = || Error::Storage("a record lies outside of its page".into());
+        let page = PageCopy::new(&self.bytes).ok_or_else(damaged)?;
+        self.prefix.extend_from_slice(page.prefix().ok_or_else(damaged)?);
+        for n in 0..end - begin {
+            let record = page.record(if self.reverse { end - 1 - n } else { begin + n }).ok_or_else(damaged)?;
+            let CopiedRecord { header, key, payload } = record;
+            self.slots.push(Slot { key, payload, header, held_by_other: false });
+        }
+        Ok(())
+    }
+
+    /// The slots of the leaf that are in range and not done yet.
+    #[inline]
+    fn bounds(&self, page: Page<'_>) -> (usize, usize) {
+        let slot_of = |key: &[u8], outside: usize| match page.covers(key) {
+            true => page.search(key).unwrap_or_else(|slot| slot),
+            false => outside,
+        };
+        let begin = if self.reverse { slot_of(&self.low, 0) } else { slot_of(&self.place, 0) };
+        let bound = if self.reverse { &self.place } else { &self.high };
+        (begin, if bound.is_empty() { page.slots() } else { slot_of(bound, page.slots()) })
+    }
+
+    /// What follows after all records of the leaf, whose fence is appended to `fence`. `None`: a torn read.
+    #[inline]
+    fn end_of_leaf(&self, page: Page<'_>, fence: &mut Vec<u8>) -> Option<Stop> {
         let whole = if self.reverse { page.low_fence(fence) } else { page.high_fence(fence) };
         if !whole {
             return None;
@@ -278,10 +373,11 @@ impl Scan {
         let engine = &*worker.engine;
         let mut kept = 0;
         let mut met_dead = false;
+        let mut known = Known::default();
         for index in 0..self.slots.len() {
             let header = self.slots[index].header;
             let keep = match self.mode {
-                ReadMode::Snapshot if engine.sees(view, header) => !header.is_tombstone(),
+                ReadMode::Snapshot if known.sees(engine, view, header) => !header.is_tombstone(),
                 ReadMode::Snapshot => {
                     let is_seen = self.replace(index, view, worker)?;
                     self.unseen += i64::from(!header.is_tombstone()) - i64::from(is_seen);
@@ -298,12 +394,15 @@ impl Scan {
                 }
             };
             if keep {
-                self.slots.swap(kept, index);
+                if kept < index {
+                    self.slots.swap(kept, index);
+                }
                 kept += 1;
             } else if !met_dead && engine.is_dead(header) {
                 met_dead = true;
                 let (from, to) = self.slots[index].key;
-                engine.purge.sweep(self.tree, &self.bytes[from as usize..to as usize]);
+                let key = [&self.prefix[..], &self.bytes[from as usize..to as usize]].concat();
+                engine.purge.sweep(self.tree, &key);
             }
         }
         self.slots.truncate(kept);
@@ -328,8 +427,9 @@ impl Scan {
         self.unseen
     }
 
-    /// The rows of the batch that `next_row` has yet to give: key and payload.
+    /// The rows of the batch that `next_row` has yet to give: key and payload. Not of a scan `by_page`.
     pub fn rest(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        debug_assert!(!self.by_page);
         let range = |(from, to): (u32, u32)| &self.bytes[from as usize..to as usize];
         self.slots[self.next.min(self.slots.len())..].iter().map(move |slot| (range(slot.key), range(slot.payload)))
     }
@@ -357,7 +457,13 @@ impl Scan {
         self.next += 1;
         let range = |(from, to): (u32, u32)| &self.bytes[from as usize..to as usize];
         let seen = matches!(self.mode, ReadMode::Lock(..)).then_some(Seen(slot.header.mark));
-        Some(ScanRow { key: range(slot.key), payload: range(slot.payload), held_by_other: slot.held_by_other, seen })
+        Some(ScanRow {
+            prefix: &self.prefix,
+            key: range(slot.key),
+            payload: range(slot.payload),
+            held_by_other: slot.held_by_other,
+            seen,
+        })
     }
 }
 

@@ -1,8 +1,11 @@
 //! The engine under threads, against models, and over restarts.
 
+mod count;
+mod pages;
 mod pool_size;
 
 use crate::*;
+use count::count_rows;
 use std::cell::RefCell;
 use std::future::Future;
 use std::path::PathBuf;
@@ -42,17 +45,28 @@ pub(crate) fn key(n: u64) -> [u8; 8] {
     n.to_be_bytes()
 }
 
+/// The rows of a tree, by a batch of records, by the page, and counted.
 pub(crate) fn all_rows(worker: &Worker, tree: TreeRef, reverse: bool) -> Vec<(u64, Vec<u8>)> {
     worker.tick();
     let mut txn = worker.begin(Isolation::RepeatableRead);
-    let mut scan = Scan::new(tree, &[], &[], reverse, ReadMode::Snapshot);
+    let scan = || Scan::new(tree, &[], &[], reverse, ReadMode::Snapshot);
+    let out = rows_of(worker, &mut txn, scan(), 64);
+    let mut by_page = scan();
+    by_page.set_by_page();
+    assert_eq!(rows_of(worker, &mut txn, by_page, usize::MAX), out);
+    assert_eq!(count_rows(worker, &mut txn, tree, &[], &[]), out.len() as u64);
+    assert!(txn.commit(worker).is_none());
+    out
+}
+
+pub(crate) fn rows_of(worker: &Worker, txn: &mut Txn, mut scan: Scan, batch: usize) -> Vec<(u64, Vec<u8>)> {
     let mut out = Vec::new();
-    while worker.wait(|| scan.fill(&mut txn, worker, 64)).expect("scans") {
+    while worker.wait(|| scan.fill(txn, worker, batch)).expect("scans") {
         while let Some(row) = scan.next_row() {
-            out.push((u64::from_be_bytes(row.key.try_into().expect("8 bytes")), row.payload.to_vec()));
+            let key = [row.prefix, row.key].concat();
+            out.push((u64::from_be_bytes(key.try_into().expect("8 bytes")), row.payload.to_vec()));
         }
     }
-    assert!(txn.commit(worker).is_none());
     out
 }
 
@@ -139,6 +153,20 @@ fn snapshots_are_stable_and_deletes_are_purged() {
         }
     }
     assert_eq!(seen, 100);
+    assert_eq!(count_rows(&b, &mut reader, tree, &key(100), &key(200)), 100);
+    assert_eq!(count_rows(&b, &mut reader, tree, &[], &[]), 500);
+    a.tick();
+    let mut newer = a.begin(Isolation::RepeatableRead);
+    assert_eq!(count_rows(&a, &mut newer, tree, &key(100), &key(200)), 67);
+    // Its own changes count for itself, and for who reads what is not committed.
+    a.wait(|| newer.insert(&a, tree, &key(1000), b"mine")).expect("ok");
+    assert_eq!(count_rows(&a, &mut newer, tree, &key(900), &[]), 1);
+    for (isolation, rows) in [(Isolation::ReadUncommitted, 1), (Isolation::ReadCommitted, 0)] {
+        let mut other = a.begin(isolation);
+        assert_eq!(count_rows(&a, &mut other, tree, &key(900), &[]), rows);
+        assert!(other.commit(&a).is_none());
+    }
+    a.wait(|| newer.rollback(&a)).expect("ok");
     assert!(engine.status().purge_backlog > 0);
     assert!(reader.commit(&b).is_none());
     assert_eq!(all_rows(&a, tree, false).len(), 500 - 167);

@@ -146,6 +146,12 @@ impl Accumulator {
         Ok(0)
     }
 
+    /// Takes in so many rows, of a COUNT of rows.
+    pub fn add_rows(&mut self, rows: u64) {
+        let State::Count(count) = &mut self.state else { unreachable!("only a COUNT counts rows") };
+        *count += rows as i64;
+    }
+
     /// Adds the number of an argument; for IF and CASE that of the chosen branch. `false`: the aggregate needs no number.
     fn add_number<'a>(&mut self, env: &Env<'a>, function: AggregateFunction, arg: &'a Expr) -> Step<bool> {
         match &mut self.state {

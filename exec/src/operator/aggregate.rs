@@ -7,11 +7,14 @@
 //! tapes by the hash of their keys. Then the groups are returned and dropped, and the rows of each tape are grouped in the same way.
 //! From then on the parts of aggregates that gather are deferred (`super::deferred`).
 //!
+//! Where only the number of rows is wanted, a scan may count them without reading them (`super::scan::count`).
+//!
 //! G1: in each round at least one group is made, so that every round leaves fewer groups.
 
 use super::Operator;
 use super::accumulator::{Accumulator, gathers};
 use super::deferred::Deferred;
+use super::scan::Counted;
 use crate::hash::ByteMap;
 use crate::pause::Step;
 use crate::run::Run;
@@ -20,7 +23,8 @@ use crate::spill::tape::{Tape, TapeReader};
 use crate::spill::{partition_hash, row_copy};
 use expr::keys::{self, KeyKind};
 use expr::packed::{self, Packer};
-use expr::{Aggregate, Expr};
+use expr::{Aggregate, AggregateFunction, Expr, ExprKind};
+use types::Value;
 
 pub(crate) struct AggregateOperator<'p> {
     input: Operator<'p>,
@@ -42,6 +46,8 @@ pub(crate) struct AggregateOperator<'p> {
     grown: usize,
     /// Deferred parts, once memory has been refused.
     deferred: Option<Box<Deferred>>,
+    /// All that is wanted is how many rows there are.
+    counts_rows: bool,
     state: State,
     /// The tapes for rows of further groups, once memory has been refused.
     spilling: Option<Partitions>,
@@ -94,6 +100,7 @@ impl<'p> AggregateOperator<'p> {
             charged_bytes: 0,
             grown: 0,
             deferred: None,
+            counts_rows: keys.is_empty() && aggregates.iter().all(is_count_of_rows),
             state: State::Take,
             spilling: None,
             waiting: Vec::new(),
@@ -117,6 +124,7 @@ impl<'p> AggregateOperator<'p> {
     pub fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {
         loop {
             match self.state {
+                State::Take if self.counts_rows => self.count_rows(run)?,
                 State::Take => {
                     self.state = if self.take(run)? { State::Group } else { State::Emit { group: 0 } };
                 }
@@ -142,6 +150,20 @@ impl<'p> AggregateOperator<'p> {
                 State::NextTape => self.next_tape(run)?,
             }
         }
+    }
+
+    /// Asks the scan below for the number of its rows, if it can tell.
+    fn count_rows(&mut self, run: &mut Run<'p>) -> Step<()> {
+        let counted = match &mut self.input {
+            Operator::Scan(scan) => scan.count(run)?,
+            _ => Counted::Unknown,
+        };
+        match counted {
+            Counted::Rows(rows) => self.accumulators.iter_mut().for_each(|accumulator| accumulator.add_rows(rows)),
+            Counted::End => self.state = State::Emit { group: 0 },
+            Counted::Unknown => self.counts_rows = false,
+        }
+        Ok(())
     }
 
     /// Moves to the next row of the input or of a tape.
@@ -371,4 +393,10 @@ impl<'p> AggregateOperator<'p> {
     pub fn slots(&self) -> &[u8] {
         &self.row
     }
+}
+
+/// Is it COUNT(*), or COUNT of what is never NULL?
+fn is_count_of_rows(aggregate: &Aggregate) -> bool {
+    let is_known = |arg: &Expr| matches!(&arg.kind, ExprKind::Literal(value) if *value != Value::Null);
+    aggregate.function == AggregateFunction::Count && !aggregate.distinct && aggregate.args.iter().all(is_known)
 }

@@ -23,6 +23,8 @@
 //!
 //! Of an index merge the keys come first, all of them (`merged_keys`); each row is then read like that of a range.
 
+mod count;
+
 use crate::access;
 use crate::context::VirtualRows;
 use crate::operator::merged_keys::MergedKeys;
@@ -34,6 +36,7 @@ use crate::stored_conditions::StoredConditions;
 use expr::packed::Packer;
 use expr::{CompareAs, CompareOp, Env, Error, Expr, ExprKind, Function, Work, count};
 use sql::plan::{Access, Merge, Scan};
+use std::cell::Cell;
 use table::{EncodedRange, RowCursor, RowRead, Table};
 use txn::{LockMode, ReadMode, WaitPolicy};
 use types::{TypeKind, Value};
@@ -46,6 +49,8 @@ pub(crate) enum SourceLock {
     /// Reads their latest version, so that they can be changed.
     Latest,
 }
+
+pub(crate) use count::Counted;
 
 const BATCH_ROWS: usize = 64;
 
@@ -80,6 +85,8 @@ pub(crate) struct ScanOperator<'p> {
     entry_judged: bool,
     /// Nothing has been read of the range yet.
     is_fresh: bool,
+    /// Conditions on stored bytes are judged where the rows lie, before one is taken out.
+    tests_ahead: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,6 +152,7 @@ impl<'p> ScanOperator<'p> {
             current: false,
             entry_judged: false,
             is_fresh: false,
+            tests_ahead: lock.is_none() && matches!(plan.access, Access::Full { index: 0, .. } | Access::Ranges { index: 0, .. }),
         }
     }
 
@@ -318,12 +326,20 @@ impl<'p> ScanOperator<'p> {
     /// The cursor was asked for a row. The first of a range comes with its key, but for a scan of the whole table.
     #[inline]
     fn count_read(&mut self, work: &Work) {
-        let is_first = std::mem::take(&mut self.is_fresh);
+        if let Some(counter) = self.read_counter(work) {
+            count(counter);
+        }
+        self.is_fresh = false;
+    }
+
+    /// Where that is counted.
+    #[inline]
+    fn read_counter<'w>(&self, work: &'w Work) -> Option<&'w Cell<u64>> {
         match self.plan.access {
-            Access::Full { index: 0, reverse: false, .. } => count(&work.read_rnd_next),
-            _ if is_first => {}
-            Access::Full { reverse: true, .. } | Access::Ranges { reverse: true, .. } => count(&work.read_prev),
-            _ => count(&work.read_next),
+            Access::Full { index: 0, reverse: false, .. } => Some(&work.read_rnd_next),
+            _ if self.is_fresh => None,
+            Access::Full { reverse: true, .. } | Access::Ranges { reverse: true, .. } => Some(&work.read_prev),
+            _ => Some(&work.read_next),
         }
     }
 
@@ -363,6 +379,12 @@ impl<'p> ScanOperator<'p> {
         Ok(Stage::Load)
     }
 
+    /// So many rows were read that did not meet the tests.
+    fn count_passed(&mut self, run: &mut Run<'p>, passed: u64) {
+        self.count_reads(&run.shared.session.work, passed);
+        run.clock.pass_rows(run.shared.session, passed);
+    }
+
     fn read(&mut self, run: &mut Run<'p>) -> Step<Stage> {
         run.tick()?;
         let source = &mut run.sources[self.plan.source];
@@ -377,7 +399,23 @@ impl<'p> ScanOperator<'p> {
             run.sources[self.plan.source].state = SourceState::Stored;
             return Ok(Stage::JudgeEntry);
         }
-        let there = opened(&mut self.cursor).next(self.table, run.worker, run.txn, &mut source.row)?;
+        let tests = if self.tests_ahead { self.stored.ahead() } else { None };
+        let there = match tests {
+            Some(tests) => {
+                let mut passed = 0;
+                let cursor = opened(&mut self.cursor);
+                let found = cursor.next_that_meets(self.table, run.worker, run.txn, tests, &mut passed, &mut source.row);
+                self.count_passed(run, passed);
+                match found? {
+                    Some(there) => there,
+                    None => {
+                        run.count_end();
+                        return Ok(Stage::Read);
+                    }
+                }
+            }
+            None => opened(&mut self.cursor).next(self.table, run.worker, run.txn, &mut source.row)?,
+        };
         self.count_read(&run.shared.session.work);
         if !there {
             run.count_end();

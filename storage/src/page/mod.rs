@@ -21,9 +21,11 @@
 //! Writes need the frame's latch.
 
 mod check;
+mod copy;
 mod edit;
 
 pub use check::{check, check_envelope};
+pub use copy::{CopiedRecord, PageCopy};
 pub use edit::{NoRoom, separator};
 
 use crate::crc::crc32c;

@@ -28,11 +28,18 @@ fn sealed(words: &RacyWords) -> Vec<u8> {
 }
 
 fn contents(page: Page<'_>) -> BTreeMap<Vec<u8>, (RecordHeader, Vec<u8>)> {
+    let mut bytes = b"of another page".to_vec();
+    assert!(page.copy(&mut bytes));
+    let copy = PageCopy::new(&bytes).expect("a whole page");
     (0..page.slots())
         .map(|i| {
             let record = page.record(i);
             let (mut key, mut payload) = (Vec::new(), Vec::new());
             assert!(page.key(&record, &mut key) && page.payload(&record, &mut payload));
+            let copied = copy.record(i).expect("within the page");
+            let range = |(from, to): (u32, u32)| &bytes[from as usize..to as usize];
+            assert_eq!([copy.prefix().expect("within the page"), range(copied.key)].concat(), key);
+            assert_eq!((copied.header, range(copied.payload)), (record.header, payload.as_slice()));
             (key, (record.header, payload))
         })
         .collect()

@@ -1,0 +1,72 @@
+//! COUNT(*) over a scan: rows are counted by the leaf, where nothing has to be known of them.
+//!
+//! That is so for a plain read without conditions of the clustered index, or of a secondary one that covers the statement. Others are read row
+//! by row.
+//!
+//! Each leaf counts as many rows of work as it has, in all counters. The clock and the kill flag are looked at before each leaf (R2 of
+//! [`crate::run`]).
+
+use super::{ScanOperator, Stage, opened};
+use crate::pause::Step;
+use crate::run::Run;
+use expr::Work;
+use sql::plan::Access;
+
+/// What counting finds next.
+pub(crate) enum Counted {
+    /// So many further rows.
+    Rows(u64),
+    /// There are none.
+    End,
+    /// The rows have to be read.
+    Unknown,
+}
+
+impl<'p> ScanOperator<'p> {
+    /// Counts further rows instead of reading them. Not to be mixed with `next`, but for the first answer `Unknown`.
+    pub fn count(&mut self, run: &mut Run<'p>) -> Step<Counted> {
+        loop {
+            self.stage = match self.stage {
+                Stage::Start if !self.is_countable(run) => return Ok(Counted::Unknown),
+                Stage::Start => self.start(run)?,
+                Stage::NextRange => self.open_next_range(run),
+                Stage::Read => {
+                    run.clock.look(run.shared.session)?;
+                    match opened(&mut self.cursor).count(self.table, run.worker, run.txn)? {
+                        Some(rows) => {
+                            run.count_rows(rows);
+                            self.count_reads(&run.shared.session.work, rows);
+                            return Ok(Counted::Rows(rows));
+                        }
+                        None => {
+                            self.count_reads(&run.shared.session.work, 1);
+                            Stage::NextRange
+                        }
+                    }
+                }
+                Stage::Done => return Ok(Counted::End),
+                _ => unreachable!("countable scans are of ranges"),
+            };
+        }
+    }
+
+    fn is_countable(&self, run: &Run<'p>) -> bool {
+        let is_known = match self.plan.access {
+            Access::Full { index, .. } | Access::Ranges { index, .. } => {
+                index == 0 || (self.covering && !run.txn.has_changed_unseen())
+            }
+            _ => false,
+        };
+        is_known && self.lock.is_none() && self.filter.is_none() && self.index_filter.is_none()
+    }
+
+    /// As so many calls of `count_read`.
+    pub(super) fn count_reads(&mut self, work: &Work, times: u64) {
+        if times > 0 {
+            self.count_read(work);
+            if let Some(counter) = self.read_counter(work) {
+                counter.set(counter.get() + times - 1);
+            }
+        }
+    }
+}
