@@ -558,9 +558,9 @@ impl Rows {
         // A value that the key kind cannot hold is encoded as NULL, although it is not NULL.
         key.push(u8::from(has_null));
         if self.keys.add(&key) {
-            self.all.rows.push(slots, types.len());
+            self.all.rows.push(slots);
             if has_null {
-                self.with_null.rows.push(slots, types.len());
+                self.with_null.rows.push(slots);
             }
         }
         Ok(())

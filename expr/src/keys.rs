@@ -13,7 +13,6 @@ use types::{CollationId, ColumnType, TypeKind, Value};
 
 const NULL: u8 = 0;
 const PRESENT: u8 = 1;
-const DECIMAL_PRECISION: u8 = types::decimal::COMPUTED_DIGITS_MAX as u8;
 
 /// In which way values are compared, with what the encoding must know of their types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,12 +73,11 @@ pub fn encode(env: &Env<'_>, kind: KeyKind, value: &Value<'_>, ty: &ColumnType, 
     }
     out.push(PRESENT);
     match kind {
-        KeyKind::Integer => integer(env.as_integer(value)?, out),
+        KeyKind::Integer => types::compact::push_integer(env.as_integer(value)?, out),
         KeyKind::Double => out.extend_from_slice(&ordered_double(env.as_double(value)?).to_be_bytes()),
         KeyKind::Decimal(scale) => {
             let decimal = env.as_decimal(value)?;
-            let scaled = decimal.rescale(scale).unwrap_or(decimal);
-            scaled.encode_ordered(DECIMAL_PRECISION, scale, out);
+            types::compact::push_decimal(&decimal, scale, out);
         }
         KeyKind::Text(collation) => {
             let text = env.as_text(crate::eval::borrow(value), ty)?;
@@ -103,6 +101,13 @@ pub fn encode(env: &Env<'_>, kind: KeyKind, value: &Value<'_>, ty: &ColumnType, 
         },
     }
     Ok(())
+}
+
+/// As [`encode`], of an integer, or of the digits of a decimal that has as many behind the point as its kind.
+#[inline]
+pub fn encode_digits(digits: i64, out: &mut Vec<u8>) {
+    out.push(PRESENT);
+    types::compact::push_integer(digits.into(), out);
 }
 
 /// Appends a value so that `memcmp` orders it, the other way round when `descending`.
@@ -137,12 +142,6 @@ fn warn_of_containers(env: &Env<'_>, value: &Value<'_>, ty: &ColumnType) {
     }
 }
 
-/// Signed and unsigned 64 bits in one order: 9 bytes.
-fn integer(n: i128, out: &mut Vec<u8>) {
-    let biased = (n + (1 << 64)) as u128;
-    out.extend_from_slice(&biased.to_be_bytes()[7..]);
-}
-
 /// Bits that order as the numbers do; both zeros are one.
 fn ordered_double(x: f64) -> u64 {
     let bits = if x == 0.0 { 0 } else { x.to_bits() };
@@ -152,20 +151,6 @@ fn ordered_double(x: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn integers_are_ordered() {
-        let numbers = [i64::MIN.into(), -1, 0, 1, i64::MAX.into(), u64::MAX as i128];
-        let encoded: Vec<Vec<u8>> = numbers
-            .iter()
-            .map(|n| {
-                let mut out = Vec::new();
-                integer(*n, &mut out);
-                out
-            })
-            .collect();
-        assert!(encoded.windows(2).all(|w| w[0] < w[1] && w[0].len() == 9));
-    }
 
     #[test]
     fn doubles_are_ordered() {

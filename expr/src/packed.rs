@@ -23,6 +23,8 @@ const BYTES: u8 = 5;
 const DATE: u8 = 6;
 const TIME: u8 = 7;
 const DATETIME: u8 = 8;
+/// A decimal of few digits: they are the word, the scale is the length.
+const SHORT_DECIMAL: u8 = 9;
 
 /// Appends one packed row to a buffer, cell by cell.
 pub struct Packer<'b> {
@@ -49,14 +51,20 @@ impl<'b> Packer<'b> {
             Value::Date(d) => self.cell(DATE, 0, u64::from(pack_date(d))),
             Value::Time(t) => self.cell(TIME, 0, t.micros as u64),
             Value::DateTime(d) => self.cell(DATETIME, 0, pack_datetime(d)),
-            Value::Decimal(d) => {
-                let offset = self.out.len() - self.start;
-                self.out.push(d.scale());
-                d.encode_ordered(DECIMAL_PRECISION, d.scale(), self.out);
-                let length = self.out.len() - self.start - offset;
-                self.cell(DECIMAL, length as u32, offset as u64);
-            }
+            Value::Decimal(d) => match d.digits_i64() {
+                Some(digits) => self.cell(SHORT_DECIMAL, d.scale().into(), digits as u64),
+                None => self.long_decimal(d),
+            },
         }
+    }
+
+    #[cold]
+    fn long_decimal(&mut self, d: &Decimal) {
+        let offset = self.out.len() - self.start;
+        self.out.push(d.scale());
+        d.encode_ordered(DECIMAL_PRECISION, d.scale(), self.out);
+        let length = self.out.len() - self.start - offset;
+        self.cell(DECIMAL, length as u32, offset as u64);
     }
 
     fn bytes(&mut self, s: &[u8]) {
@@ -89,6 +97,10 @@ pub fn get(row: &[u8], index: usize) -> Value<'_> {
         DATE => Value::Date(unpack_date(word as u32)),
         TIME => Value::Time(Time { micros: word as i64 }),
         DATETIME => Value::DateTime(unpack_datetime(word)),
+        SHORT_DECIMAL => {
+            let digits = word as i64;
+            Value::Decimal(Decimal::from_parts(digits.unsigned_abs().into(), length() as u8, digits < 0))
+        }
         DECIMAL => Value::Decimal(unpack_decimal(&row[word as usize..word as usize + length()])),
         tag => unreachable!("cell tag {tag}"),
     }
@@ -139,6 +151,9 @@ mod tests {
             Value::UInt(u64::MAX),
             Value::Double(-0.5),
             Value::Decimal(Decimal::parse_exact("-123456789012345678901234567890.12345").expect("a number")),
+            Value::Decimal(Decimal::parse_exact("-12345.60").expect("a number")),
+            Value::Decimal(Decimal::parse_exact("9223372036854775807").expect("a number")),
+            Value::Decimal(Decimal::parse_exact("9223372036854775808").expect("a number")),
             Value::Bytes(Cow::Borrowed(b"text")),
             Value::Bytes(Cow::Borrowed(b"")),
             Value::Date(date),

@@ -431,6 +431,19 @@ impl Decimal {
         target.copy_from_slice(&buffer[start..]);
     }
 
+    /// The number times 10^scale, if it is a whole one that fits.
+    #[inline]
+    pub fn at_scale(&self, scale: u8) -> Option<i128> {
+        self.scaled_i128(scale)
+    }
+
+    /// The digits as one number, which [`Self::from_parts`] takes back with the scale, if they fit 63 bits.
+    #[inline]
+    pub fn digits_i64(&self) -> Option<i64> {
+        let digits = i64::try_from(self.word()?).ok()?;
+        Some(if self.negative { -digits } else { digits })
+    }
+
     /// Decodes the output of [`Self::encode_ordered`]; `None` if the bytes are no such output.
     pub fn decode_ordered(bytes: &[u8], precision: u8, scale: u8) -> Option<Self> {
         if bytes.len() != Self::ordered_bytes(precision) {

@@ -6,6 +6,7 @@
 //! - [`Value`] is one SQL value, borrowed where it can be; [`ColumnType`] is a static type, of a column or of an expression.
 //! - [`schema`] is the immutable description of databases, tables and indexes; [`show_create`] prints it.
 //! - [`row`] is the stored encoding of a row; [`key`] encodes values so that `memcmp` orders them.
+//! - [`compact`] encodes numbers so for keys that stay in memory.
 //! - [`event`] says when the server runs which program by itself.
 //! - [`partition`] says which partition of its table a row belongs to.
 //! - [`convert`] takes a value into a column, between types, and to text, with MySQL's warnings and errors as data.
@@ -20,6 +21,7 @@
 pub mod charset;
 pub mod collation;
 mod column_type;
+pub mod compact;
 pub mod convert;
 pub mod decimal;
 pub mod definition;

@@ -290,7 +290,7 @@ impl<'p> Inserting<'p> {
         }
         .build(&query.root);
         if reads_target {
-            let mut rows = read_all(&mut operator, &mut run, query.columns.len()).await?;
+            let mut rows = read_all(&mut operator, &mut run).await?;
             let (mut reader, mut row) = (TapeReader::new(), Vec::new());
             for number in 0..rows.len() {
                 run.advance(|_| rows.copy(&mut reader, number, &mut row)).await?;
@@ -843,10 +843,10 @@ fn last_of_sequence(max: u64, session: &SessionVars) -> u64 {
 }
 
 /// All rows of a query.
-async fn read_all<'p>(operator: &mut Operator<'p>, run: &mut Run<'p>, columns: usize) -> Result<RowStore> {
+async fn read_all<'p>(operator: &mut Operator<'p>, run: &mut Run<'p>) -> Result<RowStore> {
     let mut rows = RowStore::default();
     while run.advance(|run| operator.next(run)).await? {
-        rows.push(operator.slots(), columns);
+        rows.push(operator.slots());
         if rows.needs_settling() {
             run.advance(|run| rows.settle(run).map(|()| true)).await?;
         }

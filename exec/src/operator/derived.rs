@@ -125,7 +125,7 @@ impl<'p> DerivedScan<'p> {
                 self.state = State::Scan;
                 return Ok(());
             }
-            store.push(input.slots(), self.derived.columns);
+            store.push(input.slots());
         }
     }
 

@@ -191,10 +191,9 @@ impl<'p> Builder<'p> {
                 Operator::Distinct(Box::new(distinct))
             }
             Node::Sort { input, keys, limit } => {
-                let columns = slot_count(input);
                 let of_range = matches!(&**input, Node::Scan(scan) if matches!(scan.access, Access::Ranges { .. }));
                 let input = self.unordered().build(input);
-                Operator::Sort(Box::new(sort::Sort::new(input, of_range, keys, limit.as_ref(), columns)))
+                Operator::Sort(Box::new(sort::Sort::new(input, of_range, keys, limit.as_ref())))
             }
             Node::Limit { input, limit } => Operator::Limit(Box::new(limit::Limit::new(self.ordered().build(input), limit))),
             // The reader of the slots knows how many there are.
@@ -421,8 +420,4 @@ fn known<'n>(mut inputs: impl Iterator<Item = Vec<&'n types::ColumnType>>) -> Ve
         known.iter_mut().zip(others).filter(|(ty, _)| is_null(ty)).for_each(|(ty, other)| *ty = other);
     }
     known
-}
-
-fn slot_count(node: &Node) -> usize {
-    slot_types(node).len()
 }

@@ -8,8 +8,7 @@ use crate::pause::Step;
 use crate::run::Run;
 use crate::scratch::Scratch;
 use crate::spill::sorter::Sorter;
-use expr::keys::{self, KeyKind};
-use expr::packed::{self, Packer};
+use expr::keys::KeyKind;
 use expr::{Work, count};
 use sql::plan::{LimitPlan, SortKey};
 
@@ -19,7 +18,6 @@ pub(crate) struct Sort<'p> {
     keys: &'p [SortKey],
     kinds: Vec<KeyKind>,
     limit: Option<&'p LimitPlan>,
-    columns: usize,
     sorter: Sorter,
     state: State,
     pending: bool,
@@ -37,20 +35,9 @@ enum State {
 
 impl<'p> Sort<'p> {
     /// `of_range`: the input reads ranges of an index.
-    pub fn new(input: Operator<'p>, of_range: bool, keys: &'p [SortKey], limit: Option<&'p LimitPlan>, columns: usize) -> Self {
+    pub fn new(input: Operator<'p>, of_range: bool, keys: &'p [SortKey], limit: Option<&'p LimitPlan>) -> Self {
         let kinds = keys.iter().map(|key| KeyKind::of_type(&key.expr.ty)).collect();
-        Self {
-            input,
-            of_range,
-            keys,
-            kinds,
-            limit,
-            columns,
-            sorter: Sorter::default(),
-            state: State::Start,
-            pending: false,
-            rows: 0,
-        }
+        Self { input, of_range, keys, kinds, limit, sorter: Sorter::default(), state: State::Start, pending: false, rows: 0 }
     }
 
     pub fn borrow_buffers(&mut self, scratch: &mut Scratch) {
@@ -130,8 +117,7 @@ impl<'p> Sort<'p> {
             keys::encode_ordered(&env, *kind, key.descending, &value, &key.expr.ty, arena)?;
         }
         let key_bytes = arena.len() - start;
-        let mut packer = Packer::new(arena, self.columns);
-        (0..self.columns).for_each(|n| packer.push(&packed::get(slots, n)));
+        arena.extend_from_slice(slots);
         self.sorter.push(start, key_bytes);
         Ok(())
     }

@@ -17,7 +17,7 @@ use crate::spill::row_store::RowStore;
 use crate::spill::tape::{Record, TapeCache, TapeReader};
 use conditions::Condition;
 use expr::function::interval;
-use expr::keys::{self, KeyKind};
+use expr::keys::KeyKind;
 use expr::packed::{self, Packer};
 use expr::{Aggregate, Env, Error, Expr, FrameBound, WindowCall, WindowFunction, WindowOnly, coerce};
 use sql::plan::SortKey;
@@ -70,7 +70,7 @@ impl Groups {
     fn begin(&mut self, row: usize) {
         self.start.clear();
         Packer::new(&mut self.start, 1).push(&Value::UInt(row as u64));
-        self.starts.push(&self.start, 1);
+        self.starts.push(&self.start);
         if self.starts.len() == 2 {
             self.second = Some(row);
         }
@@ -221,7 +221,7 @@ impl<'p> WindowOperator<'p> {
             self.groups.begin(self.rows.len());
             std::mem::swap(&mut self.key, &mut self.order_key);
         }
-        self.rows.push(slots, self.columns);
+        self.rows.push(slots);
         run.row_done();
         Ok(true)
     }

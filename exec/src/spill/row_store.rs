@@ -5,7 +5,6 @@
 use super::tape::{Record, Tape, TapeCache, TapeReader};
 use crate::pause::Step;
 use crate::run::Run;
-use expr::packed::{self, Packer};
 
 /// Packed rows.
 #[derive(Default)]
@@ -59,10 +58,9 @@ impl RowStore {
     }
 
     /// Keeps a row. If the store [needs it](Self::needs_settling), [`Self::settle`] must be called before the next one.
-    pub fn push(&mut self, slots: &[u8], columns: usize) {
+    pub fn push(&mut self, slots: &[u8]) {
         self.starts.push(self.arena.len() as u64);
-        let mut packer = Packer::new(&mut self.arena, columns);
-        (0..columns).for_each(|n| packer.push(&packed::get(slots, n)));
+        self.arena.extend_from_slice(slots);
     }
 
     #[inline]
