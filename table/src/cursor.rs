@@ -11,16 +11,23 @@
 //! A current read that waits for a row drops its read-ahead: the holder of the row may have inserted rows after it,
 //! which a read row by row would see. A locking read also releases the locks that it took ahead in a secondary index.
 //!
+//! Rows that a snapshot's entries lead to are read in groups (`group`).
+//!
 //! U1: after a stall, the same call continues at the same place: at most one entry has been taken from the batch and
 //!     not been returned (`pending`).
 
+mod group;
+
 use crate::codec::Covering;
 use crate::{EncodedRange, RowBuf, RowRead, Table};
+use group::Group;
 use txn::{Interrupt, LockMode, ReadMode, Scan, Stall, Txn, WaitPolicy, Worker};
 use types::row::condition::StoredCondition;
 use types::schema::IndexKind;
 
 const BATCH_ROWS: usize = 64;
+/// Entries that a snapshot's scan takes at once when it is long.
+const LONG_BATCH_ROWS: usize = 1024;
 
 /// A scan position. Keeps its buffers when opened again.
 pub struct RowCursor {
@@ -47,6 +54,9 @@ pub struct RowCursor {
     counted: Option<Counted>,
     /// How often the transaction had waited when the batch was read.
     waits: u32,
+    /// Entries that have been taken one by one.
+    taken: u32,
+    group: Group,
 }
 
 impl Default for RowCursor {
@@ -66,6 +76,8 @@ impl Default for RowCursor {
             fetched: false,
             counted: None,
             waits: 0,
+            taken: 0,
+            group: Group::default(),
         }
     }
 }
@@ -97,6 +109,8 @@ impl RowCursor {
         self.mode = mode;
         self.held = (LockMode::Exclusive, WaitPolicy::Wait);
         self.pending = false;
+        self.taken = 0;
+        self.group.clear();
         self.batch = BATCH_ROWS;
         // A locking scan may leave rows out.
         let is_whole = index == 0 && range.low.is_empty() && range.high.is_empty() && !matches!(mode, ReadMode::Lock(..));
@@ -256,6 +270,9 @@ impl RowCursor {
 
     fn next_by_entry(&mut self, table: &Table, worker: &Worker, txn: &mut Txn, row: &mut RowBuf) -> txn::Result<bool> {
         loop {
+            if (self.group.has_rest() || self.reads_groups(txn)) && self.next_of_group(table, worker, txn, row)? {
+                return Ok(true);
+            }
             if !self.pending && !self.take_entry(table, worker, txn)? {
                 return Ok(false);
             }
@@ -299,6 +316,7 @@ impl RowCursor {
                     self.clustered_known = true;
                 }
                 self.pending = true;
+                self.taken = self.taken.saturating_add(1);
                 return Ok(true);
             }
             self.fetched = false;
@@ -307,6 +325,10 @@ impl RowCursor {
             }
             if !scan.fill(txn, worker, self.batch)? {
                 return Ok(false);
+            }
+            if self.mode == ReadMode::Snapshot {
+                // It goes on: fewer entries are read one by one.
+                self.batch = (self.batch * 2).min(LONG_BATCH_ROWS.max(self.batch));
             }
         }
     }
