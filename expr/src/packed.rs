@@ -9,6 +9,7 @@
 //! P1: a packed row is self-contained; it may be copied as bytes. It never leaves the process, so native byte order is not an issue.
 
 use std::borrow::Cow;
+use types::row::number::ShortNumber;
 use types::{Date, DateTime, Decimal, Time, Value};
 
 const CELL_BYTES: usize = 16;
@@ -103,6 +104,19 @@ pub fn get(row: &[u8], index: usize) -> Value<'_> {
         }
         DECIMAL => Value::Decimal(unpack_decimal(&row[word as usize..word as usize + length()])),
         tag => unreachable!("cell tag {tag}"),
+    }
+}
+
+/// The number of cell `index`, if it is one that fits.
+#[inline]
+pub fn short_number(row: &[u8], index: usize) -> ShortNumber {
+    let cell: &[u8; CELL_BYTES] = row[index * CELL_BYTES..].first_chunk().expect("a packed row has all cells of its plan");
+    let word = u64::from_ne_bytes(*cell.last_chunk().expect("a cell is longer than a word"));
+    match cell[0] {
+        NULL => ShortNumber::Null,
+        INT => ShortNumber::Digits(word as i64, 0),
+        SHORT_DECIMAL => ShortNumber::Digits(word as i64, u32::from_ne_bytes([cell[4], cell[5], cell[6], cell[7]]) as u8),
+        _ => ShortNumber::Other,
     }
 }
 

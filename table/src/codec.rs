@@ -247,7 +247,15 @@ impl Covering {
             && self.wanted.len() == table.def.columns.len()
     }
 
+    pub fn want_all(&mut self) {
+        self.wanted.fill(true);
+    }
+
+    #[inline]
     pub fn set_wanted(&mut self, wanted: &[bool]) {
+        if *self.wanted == *wanted {
+            return;
+        }
         for (mine, wanted) in self.wanted.iter_mut().zip(wanted) {
             *mine = *wanted;
         }
@@ -266,6 +274,11 @@ impl Covering {
         let clustered_key = codec.clustered_key(key, payload)?;
         row_key.clear();
         row_key.extend_from_slice(clustered_key);
+        if !self.wanted.contains(&true) {
+            row.clear();
+            row.extend_from_slice(&self.template);
+            return Ok(());
+        }
         let wanted = |column: usize| self.wanted[column];
         let mut columns = SmallVec::new();
         codec.decode_into(key, wanted, &mut columns).map_err(corrupt)?;

@@ -117,8 +117,11 @@ impl RowCursor {
         self.counted = is_whole.then(|| Counted { rows: 0, estimate: table.estimated_rows() });
         if !covering || index == 0 || mode != ReadMode::Snapshot {
             self.covering = None;
-        } else if self.covering.as_ref().is_none_or(|present| !present.is_for(table, index)) {
-            self.covering = Some(Covering::new(table, index));
+        } else {
+            match self.covering.as_mut().filter(|present| present.is_for(table, index)) {
+                Some(present) => present.want_all(),
+                None => self.covering = Some(Covering::new(table, index)),
+            }
         }
     }
 
@@ -131,6 +134,15 @@ impl RowCursor {
     /// conflicts with `mode` (by default, in any mode), or left out, or an error, as `policy` says. After `open`.
     pub fn set_held(&mut self, mode: LockMode, policy: WaitPolicy) {
         self.held = (mode, policy);
+    }
+
+    /// Of a covering cursor: rows need only have these columns, `wanted[column]`; others have values of no meaning. After `open`, and
+    /// until the next one.
+    #[inline]
+    pub fn set_wanted(&mut self, wanted: &[bool]) {
+        if let Some(covering) = &mut self.covering {
+            covering.set_wanted(wanted);
+        }
     }
 
     /// The next row into `row`; `false` at the end. Restartable.

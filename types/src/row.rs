@@ -36,6 +36,7 @@ use std::borrow::Cow;
 
 pub mod condition;
 pub mod history;
+pub mod number;
 
 const HEAD_MASK: u16 = 0x1fff;
 const WIDE_FLAG: u16 = 0x8000;

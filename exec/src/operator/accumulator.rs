@@ -5,6 +5,7 @@
 //!
 //! A1: `add` evaluates all its arguments before it changes anything, so a pause leaves the accumulator as it was.
 
+use super::numbers;
 use crate::hash::ByteSet;
 use crate::pause::Step;
 use expr::keys::{self, KeyKind};
@@ -12,6 +13,7 @@ use expr::packed::{self, Packer};
 use expr::{Aggregate, AggregateFunction, ArithmeticOp, Class, Env, Error, Evaluated, Expr, class, coerce};
 use std::borrow::Cow;
 use types::json::Json;
+use types::row::number::ShortNumber;
 use types::{Decimal, TypeKind, Value};
 
 /// The state of one aggregate of one group.
@@ -31,6 +33,8 @@ enum State {
     Decimals {
         sum: Decimal,
         count: u64,
+        /// What is still to be added: digits, and how many of them stand behind the point.
+        short: Option<(i128, u8)>,
     },
     Doubles {
         sum: f64,
@@ -94,7 +98,7 @@ impl Accumulator {
             AggregateFunction::Sum | AggregateFunction::Avg => match plan.args.first().map(|a| class(&a.ty)) {
                 Some(Class::Integer) => State::Integers { sum: 0, count: 0 },
                 Some(Class::Decimal | Class::Date | Class::DateTime | Class::Time) => {
-                    State::Decimals { sum: Decimal::ZERO, count: 0 }
+                    State::Decimals { sum: Decimal::ZERO, count: 0, short: None }
                 }
                 _ => State::Doubles { sum: 0.0, count: 0 },
             },
@@ -154,6 +158,11 @@ impl Accumulator {
 
     /// Adds the number of an argument; for IF and CASE that of the chosen branch. `false`: the aggregate needs no number.
     fn add_number<'a>(&mut self, env: &Env<'a>, function: AggregateFunction, arg: &'a Expr) -> Step<bool> {
+        if let State::Integers { .. } | State::Decimals { .. } = &self.state
+            && self.add_short(numbers::short_number(env, arg))
+        {
+            return Ok(true);
+        }
         match &mut self.state {
             State::Integers { sum, count } => {
                 if let Some(number) = env.integer(arg)? {
@@ -161,7 +170,7 @@ impl Accumulator {
                     *count += 1;
                 }
             }
-            State::Decimals { sum, count } => {
+            State::Decimals { sum, count, .. } => {
                 if let Some(number) = env.decimal(arg)? {
                     *sum = sum.add(&number).map_err(|_| out_of_range("DECIMAL"))?;
                     *count += 1;
@@ -186,6 +195,32 @@ impl Accumulator {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// Adds a number to a sum; `false`: it is to be evaluated.
+    #[inline]
+    fn add_short(&mut self, number: ShortNumber) -> bool {
+        let digits = match number {
+            ShortNumber::Null => return true,
+            ShortNumber::Digits(digits, scale) => (i128::from(digits), scale),
+            ShortNumber::Other => return false,
+        };
+        match (&mut self.state, digits) {
+            (State::Integers { sum, count }, (digits, 0)) => {
+                *sum += digits;
+                *count += 1;
+            }
+            (State::Decimals { count, short: Some((sum, behind)), .. }, (digits, scale)) if *behind == scale => {
+                *sum += digits;
+                *count += 1;
+            }
+            (State::Decimals { count, short: short @ None, .. }, digits) => {
+                *short = Some(digits);
+                *count += 1;
+            }
+            _ => return false,
+        }
+        true
     }
 
     /// Frees unused memory when no parts follow for now; returns how much.
@@ -225,7 +260,7 @@ impl Accumulator {
                 *sum += env.as_integer(&value)?;
                 *count += 1;
             }
-            State::Decimals { sum, count } => {
+            State::Decimals { sum, count, .. } => {
                 let number = env.as_number(value)?;
                 let total = sum.add(&env.as_decimal(&number)?);
                 *sum = total.map_err(|_| out_of_range("DECIMAL"))?;
@@ -259,11 +294,17 @@ impl Accumulator {
     /// The aggregate's value.
     pub fn finish<'e>(&'e mut self, env: &Env<'e>, plan: &Aggregate) -> Evaluated<'e> {
         let average = plan.function == AggregateFunction::Avg;
+        if let State::Decimals { sum, short, .. } = &mut self.state
+            && let Some((digits, scale)) = short.take()
+        {
+            let more = Decimal::from_parts(digits.unsigned_abs(), scale, digits < 0);
+            *sum = sum.add(&more).map_err(|_| out_of_range("DECIMAL"))?;
+        }
         Ok(match &mut self.state {
             State::Count(count) => Value::Int(*count),
             State::Integers { count: 0, .. } | State::Decimals { count: 0, .. } | State::Doubles { count: 0, .. } => Value::Null,
             State::Integers { sum, count } => exact(env, Decimal::from_i128(*sum), *count, average)?,
-            State::Decimals { sum, count } => {
+            State::Decimals { sum, count, .. } => {
                 // A CASE over several types returns some values with fewer digits than its declared type.
                 let declared = plan.args.first().map_or(0, |a| coerce::declared_scale(&a.ty));
                 let sum = if sum.scale() < declared { sum.rescale(declared).unwrap_or(*sum) } else { *sum };

@@ -14,6 +14,7 @@
 use super::Operator;
 use super::accumulator::{Accumulator, gathers};
 use super::deferred::Deferred;
+use super::numbers;
 use super::scan::Counted;
 use crate::hash::ByteMap;
 use crate::pause::Step;
@@ -21,7 +22,7 @@ use crate::run::Run;
 use crate::spill::partitions::{DEPTH_MAX, Partitions};
 use crate::spill::tape::{Tape, TapeReader};
 use crate::spill::{partition_hash, row_copy};
-use expr::keys::{self, KeyKind};
+use expr::keys::KeyKind;
 use expr::packed::{self, Packer};
 use expr::{Aggregate, AggregateFunction, Expr, ExprKind};
 use types::Value;
@@ -224,10 +225,7 @@ impl<'p> AggregateOperator<'p> {
         let mut key = std::mem::take(&mut self.key);
         key.clear();
         let env = run.env(self.input_slots());
-        let encoded = self.keys.iter().zip(&self.kinds).try_for_each(|(expr, kind)| {
-            let value = env.eval(expr)?;
-            keys::encode(&env, *kind, &value, &expr.ty, &mut key)
-        });
+        let encoded = self.keys.iter().zip(&self.kinds).try_for_each(|(expr, kind)| numbers::encode(&env, *kind, expr, &mut key));
         self.key = key;
         Ok(encoded?)
     }

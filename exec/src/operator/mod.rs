@@ -20,6 +20,7 @@ mod limit;
 mod measured;
 mod merged_keys;
 mod nested_loop;
+mod numbers;
 mod ordered_groups;
 mod project;
 mod recursive;

@@ -303,6 +303,9 @@ impl<'p> ScanOperator<'p> {
         self.count_open(&run.shared.session.work, reverse);
         let cursor = self.cursor.get_or_insert_default();
         cursor.open(self.table, index, &self.ranges[at], reverse, mode, self.covering);
+        if self.covering {
+            cursor.set_wanted(&self.plan.columns_used);
+        }
         if self.lock.is_some() {
             cursor.set_batch(self.batch);
         }

@@ -4,11 +4,13 @@
 
 use super::Operator;
 use super::limit::evaluate_count;
+use super::numbers;
 use crate::pause::Step;
 use crate::run::Run;
 use crate::scratch::Scratch;
 use crate::spill::sorter::Sorter;
 use expr::keys::KeyKind;
+use expr::packed::{self, Packer};
 use expr::{Work, count};
 use sql::plan::{LimitPlan, SortKey};
 
@@ -113,8 +115,7 @@ impl<'p> Sort<'p> {
         let env = run.env(slots);
         let arena = self.sorter.arena();
         for (key, kind) in self.keys.iter().zip(&self.kinds) {
-            let value = env.eval(&key.expr)?;
-            keys::encode_ordered(&env, *kind, key.descending, &value, &key.expr.ty, arena)?;
+            numbers::encode_ordered(&env, *kind, key.descending, &key.expr, arena)?;
         }
         let key_bytes = arena.len() - start;
         arena.extend_from_slice(slots);

@@ -11,6 +11,7 @@
 
 use super::Operator;
 use super::accumulator::Accumulator;
+use super::numbers;
 use crate::pause::{Pause, Step};
 use crate::run::Run;
 use crate::spill::row_store::RowStore;
@@ -204,8 +205,7 @@ impl<'p> WindowOperator<'p> {
         let env = run.env(slots);
         self.key.clear();
         for expr in self.partition {
-            let value = env.eval(expr)?;
-            keys::encode(&env, KeyKind::of_type(&expr.ty), &value, &expr.ty, &mut self.key)?;
+            numbers::encode(&env, KeyKind::of_type(&expr.ty), expr, &mut self.key)?;
         }
         let is_first = self.rows.len() == 0;
         if !is_first && self.key != self.partition_key {
@@ -214,8 +214,7 @@ impl<'p> WindowOperator<'p> {
         std::mem::swap(&mut self.key, &mut self.partition_key);
         self.key.clear();
         for key in self.order {
-            let value = env.eval(&key.expr)?;
-            keys::encode(&env, KeyKind::of_type(&key.expr.ty), &value, &key.expr.ty, &mut self.key)?;
+            numbers::encode(&env, KeyKind::of_type(&key.expr.ty), &key.expr, &mut self.key)?;
         }
         if is_first || self.key != self.order_key {
             self.groups.begin(self.rows.len());

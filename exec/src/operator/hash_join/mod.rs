@@ -13,7 +13,7 @@
 mod spilled;
 mod table;
 
-use super::Operator;
+use super::{Operator, numbers};
 use crate::pause::Step;
 use crate::run::Run;
 use crate::source::SourceState;
@@ -23,6 +23,7 @@ use expr::{Expr, coerce};
 use spilled::Spilled;
 use sql::plan::JoinKind;
 use table::{END, Table};
+use types::row::number::ShortNumber;
 use types::{ColumnType, Value};
 
 pub(crate) struct HashJoin<'p> {
@@ -211,6 +212,12 @@ impl<'p> HashJoin<'p> {
         self.key.clear();
         let env = run.env(&[]);
         for (expr, kind) in exprs.iter().zip(&self.kinds) {
+            if *kind == KeyKind::Integer
+                && let ShortNumber::Digits(digits, 0) = numbers::short_number(&env, expr)
+            {
+                keys::encode_digits(digits, &mut self.key);
+                continue;
+            }
             let value = env.eval(expr)?;
             if matches!(value, Value::Null) {
                 return Ok(false);
