@@ -57,6 +57,11 @@ impl<'p> StoredConditions<'p> {
 }
 
 impl StoredConditions<'_> {
+    /// The tests that say all of `filter`, if there are such: then a row that meets them needs no evaluation.
+    pub fn whole<'p>(&mut self, run: &Run<'p>, source: usize, filter: &'p Expr) -> Option<Box<[StoredCondition]>> {
+        Made::new(run, source, filter).filter(|made| made.rest.is_empty()).map(|made| made.tests)
+    }
+
     /// The tests that a row has to meet before `judge` is asked for the rest, where there are enough rows for it.
     #[inline]
     pub fn ahead(&mut self) -> Option<&[StoredCondition]> {

@@ -125,6 +125,19 @@ fn a_sum_allocates_only_its_operators() {
 }
 
 #[test]
+fn a_count_allocates_only_its_operators() {
+    for text in ["SELECT COUNT(*) FROM sbtest1", "SELECT COUNT(*) FROM sbtest1 WHERE k < 1000"] {
+        let count = allocations(text, &[], 1);
+        assert!(count <= 20, "{count}: {text}");
+    }
+}
+
+#[test]
+fn rows_found_by_an_index_allocate_nothing() {
+    assert_eq!(allocations("SELECT c FROM sbtest1 WHERE k BETWEEN ? AND ?", &[Value::Int(100), Value::Int(199)], 100), 0);
+}
+
+#[test]
 fn a_sort_allocates_no_row() {
     let sorted = "SELECT c FROM sbtest1 WHERE id BETWEEN ? AND ? ORDER BY c";
     let count = allocations(sorted, &[Value::Int(100), Value::Int(199)], 100);

@@ -102,6 +102,31 @@ fn a_kill_ends_a_sleep_and_then_the_statement() {
     assert!(!client.session.is_killed());
 }
 
+/// Rows that are counted without being read are counted as examined, and a KILL and the time limit are heeded all the same.
+#[test]
+fn a_count_by_pages_is_ended_like_any_other() {
+    let fixture = Fixture::new(1);
+    fixture.create("t", "id int not null auto, k int not null, primary id, key k");
+    let mut client = fixture.client(0);
+    client.run("INSERT INTO t (k) VALUES (1), (2), (3), (4), (5), (6), (7), (8)");
+    for _ in 0..9 {
+        client.run("INSERT INTO t (k) SELECT k FROM t");
+    }
+    for text in
+        ["SELECT COUNT(*) FROM t", "SELECT COUNT(*) FROM t WHERE id > 0", "SELECT COUNT(*) FROM t WHERE k > 0 AND id >= 1"]
+    {
+        client.session.rows_examined.set(0);
+        assert_eq!(client.run(text), "4096");
+        // And the row that is given.
+        assert_eq!(client.session.rows_examined.get(), 4097, "{text}");
+        client.session.killed.store(kill::QUERY, Ordering::Relaxed);
+        assert_eq!(client.fail(text), Error::Interrupted, "{text}");
+        assert!(!client.session.is_killed());
+    }
+    assert_eq!(client.run("SELECT COUNT(*) FROM t WHERE k > 4"), "2048");
+    assert_eq!(client.run("SELECT COUNT(*) FROM t WHERE k > 4 AND k % 2 = 0"), "1024");
+}
+
 #[test]
 fn a_statement_gives_the_thread_to_others_and_keeps_its_time_limit() {
     let fixture = Fixture::new(1);

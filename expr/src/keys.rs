@@ -105,7 +105,7 @@ pub fn encode(env: &Env<'_>, kind: KeyKind, value: &Value<'_>, ty: &ColumnType, 
 
 /// As [`encode`], of an integer, or of the digits of a decimal that has as many behind the point as its kind.
 #[inline]
-pub(crate) fn encode_digits(digits: i64, out: &mut Vec<u8>) {
+pub fn encode_digits(digits: i64, out: &mut Vec<u8>) {
     out.push(PRESENT);
     types::compact::push_integer(digits.into(), out);
 }

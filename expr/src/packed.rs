@@ -53,10 +53,16 @@ impl<'b> Packer<'b> {
             Value::Time(t) => self.cell(TIME, 0, t.micros as u64),
             Value::DateTime(d) => self.cell(DATETIME, 0, pack_datetime(d)),
             Value::Decimal(d) => match d.digits_i64() {
-                Some(digits) => self.cell(SHORT_DECIMAL, d.scale().into(), digits as u64),
+                Some(digits) => self.push_short_decimal(digits, d.scale()),
                 None => self.long_decimal(d),
             },
         }
+    }
+
+    /// A decimal by its digits, and how many of them stand behind the point.
+    #[inline]
+    pub fn push_short_decimal(&mut self, digits: i64, scale: u8) {
+        self.cell(SHORT_DECIMAL, scale.into(), digits as u64);
     }
 
     #[cold]

@@ -20,7 +20,7 @@ mod group;
 
 use crate::codec::Covering;
 use crate::{EncodedRange, RowBuf, RowRead, Table};
-use group::Group;
+use group::{GROUP_ROWS, Group};
 use txn::{Interrupt, LockMode, ReadMode, Scan, Stall, Txn, WaitPolicy, Worker};
 use types::row::condition::StoredCondition;
 use types::schema::IndexKind;
@@ -28,6 +28,8 @@ use types::schema::IndexKind;
 const BATCH_ROWS: usize = 64;
 /// Entries that a snapshot's scan takes at once when it is long.
 const LONG_BATCH_ROWS: usize = 1024;
+/// Entries whose rows are read one by one before others are read together.
+const SINGLE_ROWS: u32 = 4;
 
 /// A scan position. Keeps its buffers when opened again.
 pub struct RowCursor {
@@ -264,6 +266,31 @@ impl RowCursor {
         Ok(if self.fill_clustered(table, worker, txn)? { None } else { Some(false) })
     }
 
+    /// Counts the rows of the next batch that meet all `tests`, and those that were read. Else as [`Self::count`], of the clustered index.
+    pub fn count_that_meet(
+        &mut self,
+        table: &Table,
+        worker: &Worker,
+        txn: &mut Txn,
+        tests: &[StoredCondition],
+    ) -> txn::Result<Option<(u64, u64)>> {
+        assert!(self.index == 0 && self.mode == ReadMode::Snapshot);
+        if !self.fill_clustered(table, worker, txn)? {
+            return Ok(None);
+        }
+        let scan = self.scan.as_mut().expect("opened before count");
+        let (mut rows, mut read) = (0, 0);
+        while let Some(found) = scan.next_row() {
+            let stored = table.stored_row(found.payload)?;
+            rows += u64::from(tests.iter().all(|test| stored.meets(test)));
+            read += 1;
+        }
+        if let Some(counted) = &mut self.counted {
+            counted.rows += read;
+        }
+        Ok(Some((rows, read)))
+    }
+
     fn next_covering(&mut self, table: &Table, worker: &Worker, txn: &mut Txn, row: &mut RowBuf) -> txn::Result<bool> {
         let scan = self.scan.as_mut().expect("opened before next");
         let covering = self.covering.as_ref().expect("the caller looked");
@@ -294,6 +321,56 @@ impl RowCursor {
                 return Ok(true);
             }
         }
+    }
+
+    /// May rows of entries be read together now? The first few are read one by one, so a statement that wants no more reads no more.
+    #[inline]
+    fn reads_groups(&self, txn: &Txn) -> bool {
+        self.mode == ReadMode::Snapshot
+            && self.taken >= SINGLE_ROWS
+            && self.batch >= GROUP_ROWS
+            && !self.pending
+            && !txn.has_changed_unseen()
+    }
+
+    /// The next row, of a group; `false`: the batch of entries is used up.
+    fn next_of_group(&mut self, table: &Table, worker: &Worker, txn: &mut Txn, row: &mut RowBuf) -> txn::Result<bool> {
+        let clustered = table.indexes[0].tree;
+        loop {
+            if let Err(interrupt) = self.group.read(worker, txn, clustered) {
+                if !self.fetched {
+                    self.group.fetch_rest(worker, clustered);
+                    self.fetch_rest(table, worker);
+                }
+                return Err(interrupt);
+            }
+            if let Some((key, payload)) = self.group.next_row() {
+                // `RowBuf::row` relies on it.
+                table.stored_row(payload)?;
+                row.forget_version();
+                row.key.clear();
+                row.key.extend_from_slice(key);
+                row.payload.clear();
+                row.payload.extend_from_slice(payload);
+                return Ok(true);
+            }
+            if !self.reads_groups(txn) || !self.begin_group(table)? {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Takes the next entries out of the batch; `false`: it has none.
+    fn begin_group(&mut self, table: &Table) -> txn::Result<bool> {
+        self.group.clear();
+        let codec = &table.indexes[self.index].codec;
+        let scan = self.scan.as_mut().expect("opened before next");
+        while !self.group.is_full()
+            && let Some(found) = scan.next_row()
+        {
+            self.group.push(codec.clustered_key(found.key, found.payload)?);
+        }
+        Ok(!self.group.is_empty())
     }
 
     /// A row has to be waited for: has the rows of the entries that follow in the batch read at the same time, once for each batch.

@@ -6,6 +6,7 @@ use expr::keys::{self, KeyKind};
 use expr::packed::{self, Packer};
 use expr::{Env, Expr, ExprKind, Row, Step};
 use types::row::number::ShortNumber;
+use types::{TypeKind, Value};
 
 /// The number of an expression that is a column or a slot.
 #[inline]
@@ -21,6 +22,22 @@ pub(crate) fn short_number(env: &Env<'_>, expr: &Expr) -> ShortNumber {
         ExprKind::Slot(slot) => packed::short_number(env.slots, slot),
         _ => ShortNumber::Other,
     }
+}
+
+/// Appends the number as it leaves a projection, if it is one of the expression's type; `false`: it is to be evaluated.
+#[inline]
+pub(crate) fn push(env: &Env<'_>, expr: &Expr, packer: &mut Packer<'_>) -> bool {
+    match (&expr.ty.kind, short_number(env, expr)) {
+        (TypeKind::Decimal { scale, .. }, ShortNumber::Digits(digits, own)) if *scale == own => {
+            packer.push_short_decimal(digits, own);
+        }
+        (
+            TypeKind::TinyInt | TypeKind::SmallInt | TypeKind::MediumInt | TypeKind::Int | TypeKind::BigInt,
+            ShortNumber::Digits(digits, 0),
+        ) if !expr.ty.unsigned => packer.push(&Value::Int(digits)),
+        _ => return false,
+    }
+    true
 }
 
 /// As [`keys::encode`] of the expression's value.

@@ -1,6 +1,6 @@
 //! Evaluates the select list into slots.
 
-use super::Operator;
+use super::{Operator, numbers};
 use crate::pause::Step;
 use crate::run::Run;
 use crate::scratch::Scratch;
@@ -45,6 +45,9 @@ impl<'p> Project<'p> {
         let mut packer = Packer::new(&mut self.row, self.exprs.len());
         let env = run.env(self.input.slots());
         for expr in self.exprs {
+            if numbers::push(&env, expr, &mut packer) {
+                continue;
+            }
             let value = env.eval(expr)?;
             packer.push(&env.finish(value, &expr.ty, &expr.ty)?);
         }

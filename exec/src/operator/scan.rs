@@ -39,6 +39,7 @@ use sql::plan::{Access, Merge, Scan};
 use std::cell::Cell;
 use table::{EncodedRange, RowCursor, RowRead, Table};
 use txn::{LockMode, ReadMode, WaitPolicy};
+use types::row::condition::StoredCondition;
 use types::{TypeKind, Value};
 
 /// What a scan does to the rows it emits, beyond reading them.
@@ -87,6 +88,10 @@ pub(crate) struct ScanOperator<'p> {
     is_fresh: bool,
     /// Conditions on stored bytes are judged where the rows lie, before one is taken out.
     tests_ahead: bool,
+    /// Of rows that are only counted.
+    counting_tests: Option<Box<[StoredCondition]>>,
+    /// The statement reads columns that may lie outside of the row.
+    reads_variable: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,6 +157,9 @@ impl<'p> ScanOperator<'p> {
             current: false,
             entry_judged: false,
             is_fresh: false,
+            counting_tests: None,
+            // Of one row it is not worth asking.
+            reads_variable: matches!(plan.access, Access::Point { .. }) || reads_variable(plan, table),
             tests_ahead: lock.is_none() && matches!(plan.access, Access::Full { index: 0, .. } | Access::Ranges { index: 0, .. }),
         }
     }
@@ -428,7 +436,7 @@ impl<'p> ScanOperator<'p> {
         self.current = self.is_current(run);
         let source = &run.sources[self.plan.source];
         if self.current || !source.row.held_by_other() {
-            return Ok(Stage::Load);
+            return Ok(if self.reads_variable { Stage::Load } else { Stage::Judge });
         }
         Ok(match self.lock {
             // Without a committed version there is nothing that could match.
@@ -580,6 +588,11 @@ impl<'p> ScanOperator<'p> {
             _ => Stage::Read,
         }
     }
+}
+
+fn reads_variable(plan: &Scan, table: &Table) -> bool {
+    let mut used = plan.columns_used.iter().enumerate();
+    used.any(|(column, used)| *used && table.layout().is_variable(column))
 }
 
 /// Has the expression a value without a row of `source`, and no effect?

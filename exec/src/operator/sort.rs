@@ -10,7 +10,6 @@ use crate::run::Run;
 use crate::scratch::Scratch;
 use crate::spill::sorter::Sorter;
 use expr::keys::KeyKind;
-use expr::packed::{self, Packer};
 use expr::{Work, count};
 use sql::plan::{LimitPlan, SortKey};
 

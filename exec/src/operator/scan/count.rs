@@ -1,7 +1,7 @@
 //! COUNT(*) over a scan: rows are counted by the leaf, where nothing has to be known of them.
 //!
-//! That is so for a plain read without conditions of the clustered index, or of a secondary one that covers the statement. Others are read row
-//! by row.
+//! That is so for a plain read without conditions of the clustered index, or of a secondary one that covers the statement. Where conditions on
+//! stored bytes say all, rows of the clustered index are tested where they lie. Others are read row by row.
 //!
 //! Each leaf counts as many rows of work as it has, in all counters. The clock and the kill flag are looked at before each leaf (R2 of
 //! [`crate::run`]).
@@ -28,14 +28,28 @@ impl<'p> ScanOperator<'p> {
         loop {
             self.stage = match self.stage {
                 Stage::Start if !self.is_countable(run) => return Ok(Counted::Unknown),
-                Stage::Start => self.start(run)?,
+                Stage::Start => {
+                    self.counting_tests = match self.filter {
+                        None => None,
+                        Some(filter) => match self.stored.whole(run, self.plan.source, filter) {
+                            Some(tests) => Some(tests),
+                            None => return Ok(Counted::Unknown),
+                        },
+                    };
+                    self.start(run)?
+                }
                 Stage::NextRange => self.open_next_range(run),
                 Stage::Read => {
                     run.clock.look(run.shared.session)?;
-                    match opened(&mut self.cursor).count(self.table, run.worker, run.txn)? {
-                        Some(rows) => {
-                            run.count_rows(rows);
-                            self.count_reads(&run.shared.session.work, rows);
+                    let cursor = opened(&mut self.cursor);
+                    let counted = match &self.counting_tests {
+                        None => cursor.count(self.table, run.worker, run.txn)?.map(|rows| (rows, rows)),
+                        Some(tests) => cursor.count_that_meet(self.table, run.worker, run.txn, tests)?,
+                    };
+                    match counted {
+                        Some((rows, read)) => {
+                            run.count_rows(read);
+                            self.count_reads(&run.shared.session.work, read);
                             return Ok(Counted::Rows(rows));
                         }
                         None => {
@@ -57,7 +71,7 @@ impl<'p> ScanOperator<'p> {
             }
             _ => false,
         };
-        is_known && self.lock.is_none() && self.filter.is_none() && self.index_filter.is_none()
+        is_known && self.lock.is_none() && self.index_filter.is_none() && (self.filter.is_none() || self.tests_ahead)
     }
 
     /// As so many calls of `count_read`.
