@@ -256,13 +256,19 @@ impl Session {
         let limit = if self.rng.chance(1, 4) { 1 + self.rng.below(4) as usize } else { usize::MAX };
         let batch = self.rng.within(1..=20) as usize;
         let mut scan = Scan::new(self.trees.rows, &key_bytes(low), &key_bytes(high), reverse, mode);
+        let by_page = mode == ReadMode::Snapshot && self.rng.chance(1, 2);
+        let batch = if by_page { usize::MAX } else { batch };
+        if by_page {
+            scan.set_by_page();
+        }
         let mut found = Vec::new();
         let mut ended = false;
         let from = self.recorder.now();
         while found.len() < limit && !ended {
             ended = !settle(|| scan.fill(&mut open.txn, &self.worker, batch)).await?;
             while let Some(row) = scan.next_row() {
-                let key = Key::from_be_bytes(row.key.try_into().unwrap_or_else(|_| scheduler::fail("a key of another length")));
+                let key = [row.prefix, row.key].concat();
+                let key = Key::from_be_bytes(key.try_into().unwrap_or_else(|_| scheduler::fail("a key of another length")));
                 let is_next = found.last().is_none_or(|(last, _)| if reverse { key < *last } else { key > *last });
                 if !is_next || !(low..high).contains(&key) {
                     scheduler::fail(&format!("a scan of {low}..{high} gives key {key} after {:?}", found.last()));
@@ -281,6 +287,9 @@ impl Session {
             return Ok(());
         }
         let kind = if locks { ReadKind::Locked } else { self.plain(open, from) };
+        if ended && matches!(kind, ReadKind::Snapshot(_)) && self.rng.chance(1, 2) {
+            self.count(open, low..high, found.len() as u64).await?;
+        }
         let edge = found.last().map_or(low, |(key, _)| *key);
         let seen = match (ended, reverse) {
             (true, _) => low..high,
@@ -290,6 +299,23 @@ impl Session {
         let mut rows: std::collections::BTreeMap<Key, Vec<u64>> = found.into_iter().collect();
         for key in seen {
             self.note_read(open, key, from, kind, rows.remove(&key));
+        }
+        Ok(())
+    }
+
+    /// Counts the rows of a range in the snapshot that has shown so many.
+    async fn count(&self, open: &mut Open, range: std::ops::Range<Key>, shown: u64) -> Result<(), Error> {
+        let (low, high) = (key_bytes(range.start), key_bytes(range.end));
+        let mut scan = Scan::new(self.trees.rows, &low, &high, false, ReadMode::Snapshot);
+        let mut counted = 0;
+        while let Some(rows) = settle(|| scan.count(&mut open.txn, &self.worker)).await? {
+            counted += rows;
+        }
+        if counted != shown {
+            scheduler::fail(&format!(
+                "transaction {}: of {range:?} a snapshot shows {shown} rows and counts {counted}",
+                open.number
+            ));
         }
         Ok(())
     }
