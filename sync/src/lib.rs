@@ -5,6 +5,7 @@
 //! - [`CachePadded`], and per-worker state built from it, keep one worker's writes off another's cache lines.
 //! - [`prefetch`]: a cache line is asked for ahead of need.
 //! - [`atomic`], [`Mutex`], [`Condvar`]: what the engine uses, so that the simulator (`--cfg sim`) can take the turn at each use.
+//! - [`Team`]: work shared out to threads that may be told to stop at any time.
 //! - [`Company`]: who else is busy, as a thread knows.
 //! - [`spin`]: bounded spinning in nanoseconds, calibrated once.
 //!
@@ -17,6 +18,7 @@ mod lock;
 mod prefetch;
 mod racy;
 pub mod spin;
+mod team;
 
 pub use company::Company;
 pub use crossbeam_utils::CachePadded;
@@ -24,3 +26,4 @@ pub use latch::{LatchGuard, SPIN_US_MAX, Version, VersionLatch};
 pub use lock::{Condvar, Mutex, MutexGuard};
 pub use prefetch::prefetch;
 pub use racy::RacyWords;
+pub use team::Team;
