@@ -25,7 +25,7 @@ impl Drop for Directory {
 
 fn command(data_dir: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_heddle"));
-    command.args(["serve", "--buffer-pool", "32M", "--workers", "2", "--durability", "none", "--data-dir"]);
+    command.args(["serve", "--buffer-pool", "32M", "--workers", "2", "--durability", "none", "--console", "off", "--data-dir"]);
     command.arg(data_dir).args(arguments).env_clear().stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

@@ -39,6 +39,16 @@ pub fn list(state: &State, request: &Request) -> Made {
 
 /// Names of places and numbers of this server differ everywhere, and say nothing.
 fn is_changed(variable: &Variable) -> bool {
-    const OF_THE_MACHINE: &[&str] = &["hostname", "server_uuid", "version", "datadir", "socket", "port", "admin_port"];
+    const OF_THE_MACHINE: &[&str] = &[
+        "admin_port",
+        "datadir",
+        "general_log_file",
+        "hostname",
+        "port",
+        "server_uuid",
+        "slow_query_log_file",
+        "socket",
+        "version",
+    ];
     variable.value != variable.default && !OF_THE_MACHINE.contains(&variable.name)
 }
