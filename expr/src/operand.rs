@@ -228,6 +228,12 @@ impl<'a> Env<'a> {
         {
             return Ok(self.as_datetime(&value)?.map_or(Value::Null, Value::DateTime));
         }
+        // The text of a sum of times is a time, not a date with two-digit parts.
+        if let (ExprKind::Call { function: F::ADDTIME | F::SUBTIME, .. }, Value::Bytes(text)) = (&expr.kind, &value)
+            && !text.contains(&b' ')
+        {
+            return Ok(self.as_time(&value)?.map_or(Value::Null, Value::Time));
+        }
         let (true, Some(n)) = (matches!(expr.kind, ExprKind::Column { .. }), coerce::plain_integer(&value)) else {
             return Ok(self.plain(value, &expr.ty));
         };

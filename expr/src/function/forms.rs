@@ -192,6 +192,8 @@ fn weight_string<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     }
     if !as_bytes && !coerce::is_string(&arg.ty) {
         return Ok(match env.eval(arg)? {
+            // The number of an ENUM or SET value, which has a signed type.
+            Value::UInt(n) if !arg.ty.unsigned => owned((n ^ (1 << 63)).to_be_bytes().to_vec()),
             Value::Int(n) => owned(((n as u64) ^ (1 << 63)).to_be_bytes().to_vec()),
             Value::UInt(n) => owned(n.to_be_bytes().to_vec()),
             Value::Date(date) => owned((u64::from(date.pack()) | 1 << 63).to_be_bytes().to_vec()),

@@ -451,9 +451,9 @@ impl State<'_> {
     }
 
     /// Binds the WHERE of a SHOW to the columns of its result.
-    pub fn bind_filter(&self, filter: &Expr<'_>, columns: &[OutputColumn]) -> Result<expr::Expr> {
+    pub fn bind_filter(&self, filter: &Expr<'_>, columns: &[OutputColumn], params: &[Value<'_>]) -> Result<expr::Expr> {
         let schema = self.schema();
-        Ok(sql::bind_show_filter(filter, columns, &Binder::new(self, &schema, &[]))?)
+        Ok(sql::bind_show_filter(filter, columns, params.len(), &Binder::new(self, &schema, params))?)
     }
 
     /// Evaluates an expression without tables: the right side of SET, the argument of KILL.
@@ -523,7 +523,7 @@ impl State<'_> {
     ) -> Result<(Value<'static>, ColumnType)> {
         let [column] = plan.prepared.columns() else { return Err(sql::Error::OperandColumns(1).into()) };
         let ty = column.ty.clone();
-        let mut rows = self.collect_over(plan, params, strictness).await?;
+        let mut rows = self.collect(plan, params, strictness).await?;
         if rows.len() > 1 {
             return Err(expr::Error::SubqueryMoreThanOneRow.into());
         }

@@ -555,13 +555,8 @@ impl State<'_> {
         self.end_inner(was_open, mark, outcome).await
     }
 
-    /// Runs a query plan and returns its rows; for SHOW ... WHERE and SET x = (SELECT ...).
-    pub async fn collect(&mut self, plan: &Rc<PlanEntry>) -> Result<Vec<Vec<Value<'static>>>> {
-        self.collect_over(plan, &[], Strictness::Arguments).await
-    }
-
-    /// Like [`Self::collect`], with the parameters of a prepared statement instead of a program's variables.
-    pub async fn collect_over(
+    /// The rows of a plan, with the parameters of a prepared statement or, without them, a program's variables.
+    pub async fn collect(
         &mut self,
         plan: &Rc<PlanEntry>,
         params: &[Value<'_>],

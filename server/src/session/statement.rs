@@ -116,11 +116,8 @@ impl State<'_> {
             Statement::Use(name) => {
                 self.use_database(name)?;
             }
-            Statement::Show(_) if !given.is_empty() => {
-                return Err(Error::NotSupported("parameters in this kind of statement".to_owned()));
-            }
             Statement::Show(what) => {
-                let result = boxed(|| show::show(self, what)).await?;
+                let result = boxed(|| show::show(self, what, given)).await?;
                 return self.write_result(client, &result, format).await;
             }
             Statement::Describe { table, column } => {

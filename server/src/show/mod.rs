@@ -52,31 +52,34 @@ pub use virtual_tables::type_columns;
 use crate::error::{Error, Result};
 use crate::session::State;
 use conditions::Condition;
+use filter::Filter;
 use sql::ast::{Show, ShowFilter};
-use types::CollationId;
+use types::{CollationId, Value};
 
 /// Runs one SHOW.
-pub async fn show(state: &mut State<'_>, what: &Show<'_>) -> Result<ResultSet> {
+/// `params`: the values of its parameters, which may stand in WHERE.
+pub async fn show<'a>(state: &mut State<'_>, what: &Show<'a>, params: &'a [Value<'a>]) -> Result<ResultSet> {
+    let with = |written| Filter { written, params };
     match *what {
         Show::Databases(filter) => {
             let made = tables::databases(state, like_text(&filter).as_deref());
-            filter::apply(state, made, filter, 0).await
+            filter::apply(state, made, with(filter), 0).await
         }
         Show::Tables { full, database, filter, .. } => {
             let made = tables::tables(state, full, database, like_text(&filter).as_deref())?;
-            filter::apply(state, made, filter, 0).await
+            filter::apply(state, made, with(filter), 0).await
         }
         Show::TableStatus { database, filter } => {
             let made = tables::status(state, database)?;
-            filter::apply(state, made, filter, 0).await
+            filter::apply(state, made, with(filter), 0).await
         }
         Show::Columns { full, table, filter, .. } => {
             let made = tables::columns(state, &table, full)?;
-            filter::apply(state, made, filter, 0).await
+            filter::apply(state, made, with(filter), 0).await
         }
         Show::Index { table, filter } => {
             let made = tables::indexes(state, &table)?;
-            filter::apply(state, made, filter, 2).await
+            filter::apply(state, made, with(filter), 2).await
         }
         Show::CreateTable(table) if state.find_table(&table)?.view.is_some() => views::create_view(state, &table),
         Show::CreateTable(table) => tables::create_table(state, &table),
@@ -91,11 +94,11 @@ pub async fn show(state: &mut State<'_>, what: &Show<'_>) -> Result<ResultSet> {
         Show::CreateUser(user) => crate::account::create_user(state, &user),
         Show::Variables { global, filter } => {
             let made = server::variables(state, global);
-            filter::apply(state, made, filter, 0).await
+            filter::apply(state, made, with(filter), 0).await
         }
         Show::Status { global, filter } => {
             let made = status::status(state, global).await;
-            filter::apply(state, made, filter, 0).await
+            filter::apply(state, made, with(filter), 0).await
         }
         Show::ProcessList { full } => Ok(process_list(state, full).await),
         Show::Warnings { errors_only, offset, count } => Ok(server::warnings(state, errors_only, offset, count)),
@@ -104,11 +107,11 @@ pub async fn show(state: &mut State<'_>, what: &Show<'_>) -> Result<ResultSet> {
         Show::EngineStatus { engine, what } => server::engine_status(state, engine, what).await,
         Show::Charsets(filter) => {
             let made = projection::CHARACTER_SETS.all(state, Wanted::default(), &Gathered::default());
-            filter::apply(state, made, filter, 0).await
+            filter::apply(state, made, with(filter), 0).await
         }
         Show::Collations(filter) => {
             let made = projection::COLLATIONS.all(state, Wanted::default(), &Gathered::default());
-            filter::apply(state, made, filter, 0).await
+            filter::apply(state, made, with(filter), 0).await
         }
         Show::Grants { user, roles } => crate::account::grants(state, user.as_ref(), roles),
         Show::Privileges => Ok(server::privileges()),
@@ -116,22 +119,22 @@ pub async fn show(state: &mut State<'_>, what: &Show<'_>) -> Result<ResultSet> {
         Show::Triggers { database, filter, .. } => {
             let database = tables::database(state, &state.visible_schema(), database)?;
             let made = projection::TRIGGERS.all(state, Wanted::in_schema(&database.name), &Gathered::default());
-            filter::apply(state, made, filter, 2).await
+            filter::apply(state, made, with(filter), 2).await
         }
         Show::Events { database, filter } => {
             let database = database.or(state.execution.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
             let made = projection::EVENTS.all(state, Wanted::in_schema(database), &Gathered::default());
-            filter::apply(state, made, filter, 1).await
+            filter::apply(state, made, with(filter), 1).await
         }
         Show::Routines { functions, filter } => {
             let rows = |source: &Source<'_>| crate::routine::rows(source, Some(functions));
             let made = projection::ROUTINES.of(state, Wanted::default(), &Gathered::default(), rows);
-            filter::apply(state, made, filter, 1).await
+            filter::apply(state, made, with(filter), 1).await
         }
         Show::OpenTables { database, filter } => {
             let mut made = tables::open_tables(state, database);
             made.columns[1].ty.collation = CollationId::UTF8MB4_BIN;
-            filter::apply(state, made, filter, 1).await
+            filter::apply(state, made, with(filter), 1).await
         }
         Show::Profiles => Ok(empty(&["Query_ID", "Duration", "Query"])),
         Show::Profile => Ok(projection::PROFILE.all(state, Wanted::default(), &Gathered::default())),

@@ -215,6 +215,9 @@ impl Binder<'_> {
         for (_, arg) in args.iter_mut().enumerate().filter(|(n, _)| row.numbers.holds(*n) || row.integers.holds(*n)) {
             as_number_of_text(arg);
         }
+        if function == F::WEIGHT_STRING {
+            member_as_number(&mut args);
+        }
         let nullable = row.is_nullable(&args, self.mode.strict);
         self.derivation = match class(&ty) {
             Class::Json => Derivation { collation: CollationId::UTF8MB4_BIN, level: Coercibility::Implicit },
@@ -411,6 +414,17 @@ impl Binder<'_> {
             ast::TrimSide::Trailing => F::RTRIM,
         };
         self.finish_call(function, args, derivation, derivation)
+    }
+}
+
+/// WEIGHT_STRING of an ENUM or SET value is that of its number, unless it is AS BINARY.
+fn member_as_number(args: &mut [Expr]) {
+    let is_bytes = args.get(1).is_some_and(|kind| matches!(&kind.kind, ExprKind::Literal(Value::Bytes(kind)) if **kind == *b"B"));
+    if args.len() < 4 && !is_bytes && matches!(args[0].ty.kind, TypeKind::Enum { .. } | TypeKind::Set { .. }) {
+        enum_as_number(&mut args[0]);
+        if args[0].ty.kind == TypeKind::BigInt {
+            args[0].ty = typing::bigint(false);
+        }
     }
 }
 

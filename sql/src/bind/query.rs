@@ -744,8 +744,13 @@ pub(super) fn names_without_spaces(items: &[SelectItem<'_>]) -> Result<()> {
 }
 
 /// Binds the WHERE of a SHOW statement: names are columns of the result, and become slots.
-pub fn bind_show_filter(filter: &AstExpr<'_>, columns: &[OutputColumn], context: &dyn BindContext) -> Result<Expr> {
-    let mut binder = Binder::new(context, 0, 0);
+pub fn bind_show_filter(
+    filter: &AstExpr<'_>,
+    columns: &[OutputColumn],
+    params: usize,
+    context: &dyn BindContext,
+) -> Result<Expr> {
+    let mut binder = Binder::new(context, params, 0);
     binder.scope.clause = Clause::Where;
     binder.scope.aliases = AliasRule::AfterColumns;
     binder.scope.select = columns

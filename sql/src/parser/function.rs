@@ -90,7 +90,12 @@ impl<'a> Parser<'a> {
             | K::CurrentUser => {
                 let name = self.keyword_text(start)?;
                 if self.at(Token::LeftParen) {
-                    return self.plain_call(ObjectName { database: None, name });
+                    let takes_digits = !matches!(keyword, K::CurrentDate | K::UtcDate | K::CurrentUser);
+                    return if takes_digits {
+                        self.clock_call(name)
+                    } else {
+                        self.plain_call(ObjectName { database: None, name })
+                    };
                 }
                 Ok(self.call(name, &[]))
             }
@@ -159,6 +164,19 @@ impl<'a> Parser<'a> {
         Ok(args.into_bump_slice())
     }
 
+    /// NOW() and its like: in the parenthesis is nothing or a number of digits.
+    fn clock_call(&mut self, name: &'a str) -> Result<Expr<'a>> {
+        self.expect(Token::LeftParen)?;
+        let digits = if self.at(Token::RightParen) { None } else { Some(self.number()?) };
+        self.expect(Token::RightParen)?;
+        self.height = 1;
+        let args: &[Expr<'a>] = match digits {
+            Some(digits) => self.arena.slice(&[Expr::Literal(Literal::Int(digits))]),
+            None => &[],
+        };
+        Ok(self.call(name, args))
+    }
+
     /// A call whose name is a plain word; some have their own grammar.
     pub(super) fn word_call(&mut self, word: &'a [u8], name: &'a str, start: usize) -> Result<Expr<'a>> {
         let mut buffer = [0; 16];
@@ -182,6 +200,7 @@ impl<'a> Parser<'a> {
             b"GET_FORMAT" => self.get_format(name),
             b"JSON_VALUE" => self.json_value(),
             b"WEIGHT_STRING" => self.weight_string(name),
+            b"NOW" | b"CURTIME" | b"SYSDATE" => self.clock_call(name),
             _ => self.call_with_args(ObjectName { database: None, name }, arguments(upper), false),
         }
     }
