@@ -233,6 +233,13 @@ rows! {
     UnknownStorageEngine { name } = 1286, "ER_UNKNOWN_STORAGE_ENGINE", "42000", "Unknown storage engine '{name}'";
     WarnDeprecatedSyntax { what, instead } = 1287, "ER_WARN_DEPRECATED_SYNTAX", "HY000",
         "'{what}' is deprecated and will be removed in a future release. Please use {instead} instead";
+    WarnDeprecatedAssignment = 1287, "ER_WARN_DEPRECATED_SYNTAX", "HY000",
+        "Setting user variables within expressions is deprecated and will be removed in a future release. Consider alternatives: \
+         'SET variable=expression, ...', or 'SELECT expression(s) INTO variables(s)'.";
+    WarnDeprecatedCalcFoundRows = 1287, "ER_WARN_DEPRECATED_SYNTAX", "HY000",
+        "SQL_CALC_FOUND_ROWS is deprecated and will be removed in a future release. Consider using two separate queries instead.";
+    WarnDeprecatedFoundRows = 1287, "ER_WARN_DEPRECATED_SYNTAX", "HY000",
+        "FOUND_ROWS() is deprecated and will be removed in a future release. Consider using COUNT(*) instead.";
     NonUpdatableTable { table, statement } = 1288, "ER_NON_UPDATABLE_TABLE", "HY000",
         "The target table {table} of the {statement} is not updatable";
     OptionPreventsStatement { option } = 1290, "ER_OPTION_PREVENTS_STATEMENT", "HY000",
@@ -522,6 +529,17 @@ rows! {
         "Cannot have more than one value for this type of {kind} partitioning";
     FieldTypeNotAllowedAsPartitionField { name } = 1659, "ER_FIELD_TYPE_NOT_ALLOWED_AS_PARTITION_FIELD", "HY000",
         "Field '{name}' is of a not allowed type for this type of partitioning";
+    WarnDeprecatedSyntaxNoReplacement { what } = 1681, "ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT", "HY000",
+        "'{what}' is deprecated and will be removed in a future release.";
+    WarnDeprecatedIntegerDisplayWidth = 1681, "ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT", "HY000",
+        "Integer display width is deprecated and will be removed in a future release.";
+    WarnDeprecatedZerofill = 1681, "ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT", "HY000",
+        "The ZEROFILL attribute is deprecated and will be removed in a future release. Use the LPAD function to zero-pad numbers, or \
+         store the formatted numbers in a CHAR column.";
+    WarnDeprecatedFloatDigits = 1681, "ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT", "HY000",
+        "Specifying number of digits for floating point data types is deprecated and will be removed in a future release.";
+    WarnDeprecatedFloatUnsigned = 1681, "ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT", "HY000",
+        "UNSIGNED for decimal and floating point data types is deprecated and support for it will be removed in a future release.";
     WrongPerformanceSchemaUsage = 1683, "ER_WRONG_PERFSCHEMA_USAGE", "HY000", "Invalid performance_schema usage.";
     TooLongIndexComment { name, max } = 1688, "ER_TOO_LONG_INDEX_COMMENT", "HY000",
         "Comment for index '{name}' is too long (max = {max})";
@@ -781,6 +799,12 @@ rows! {
     RegexpInvalidRange = 3697, "ER_REGEXP_INVALID_RANGE", "HY000",
         "The regular expression contains an [x-y] character range where x comes after y.";
     RegexpTimeOut = 3699, "ER_REGEXP_TIME_OUT", "HY000", "Timeout exceeded in regular expression match.";
+    DeprecatedUtf8Alias = 3719, "ER_DEPRECATED_UTF8_ALIAS", "HY000",
+        "'utf8' is currently an alias for the character set UTF8MB3, but will be an alias for UTF8MB4 in a future release. Please \
+         consider using UTF8MB4 in order to be unambiguous.";
+    DeprecatedNational = 3720, "ER_DEPRECATED_NATIONAL", "HY000",
+        "NATIONAL/NCHAR/NVARCHAR implies the character set UTF8MB3, which will be replaced by UTF8MB4 in a future release. Please \
+         consider using CHAR(x) CHARACTER SET UTF8MB4 in order to be unambiguous.";
     FkCannotDropParent { table, name, child } = 3730, "ER_FK_CANNOT_DROP_PARENT", "HY000",
         "Cannot drop table '{table}' referenced by a foreign key constraint '{name}' on table '{child}'.";
     FkCannotUseVirtualColumn { name, column } = 3733, "ER_FK_CANNOT_USE_VIRTUAL_COLUMN", "HY000",
@@ -829,6 +853,9 @@ rows! {
         "Default value expression of column '{name}' cannot refer user or system variables.";
     DefaultAsValGenerated = 3773, "ER_DEFAULT_AS_VAL_GENERATED", "HY000",
         "DEFAULT function cannot be used with default value expressions";
+    DeprecatedUtf8mb3Collation { collation } = 3778, "ER_DEPRECATED_UTF8MB3_COLLATION", "HY000",
+        "'{collation}' is a collation of the deprecated character set UTF8MB3. Please consider using UTF8MB4 with an appropriate \
+         collation instead.";
     FkIncompatibleColumns { column, parent_column, name } = 3780, "ER_FK_INCOMPATIBLE_COLUMNS", "HY000",
         "Referencing column '{column}' and referenced column '{parent_column}' in foreign key constraint '{name}' are \
          incompatible.";

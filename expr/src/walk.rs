@@ -1,6 +1,10 @@
 //! Visits the parts of an expression.
 
 use crate::tree::{Expr, ExprKind};
+use smallvec::{SmallVec, smallvec};
+
+/// The subexpressions of a node, without an allocation for most nodes.
+type Parts<E> = SmallVec<[E; 4]>;
 
 /// Lists the direct subexpressions of a node, by shared or by mutable references: `$reference` makes one, `$each` those of a list.
 macro_rules! subexpressions {
@@ -12,20 +16,20 @@ macro_rules! subexpressions {
             | ExprKind::ColumnOrdinal { .. }
             | ExprKind::Slot(_)
             | ExprKind::UserVariable(_)
-            | ExprKind::InsertValue { .. } => Vec::new(),
+            | ExprKind::InsertValue { .. } => SmallVec::new(),
             ExprKind::Unary { arg, .. }
             | ExprKind::Not(arg)
             | ExprKind::IsNull { arg, .. }
             | ExprKind::IsTruth { arg, .. }
             | ExprKind::AssignVariable { value: arg, .. }
-            | ExprKind::Cast(arg) => vec![$($reference)+ **arg],
+            | ExprKind::Cast(arg) => smallvec![$($reference)+ **arg],
             ExprKind::Compare { left, right, .. } | ExprKind::Arithmetic { left, right, .. } | ExprKind::Xor(left, right) => {
-                vec![$($reference)+ **left, $($reference)+ **right]
+                smallvec![$($reference)+ **left, $($reference)+ **right]
             }
             ExprKind::And(items) | ExprKind::Or(items) | ExprKind::Row(items) => items.$each().collect(),
             ExprKind::In { arg, list, .. } => std::iter::once($($reference)+ **arg).chain(list.$each()).collect(),
-            ExprKind::Between { arg, low, high, .. } => vec![$($reference)+ **arg, $($reference)+ **low, $($reference)+ **high],
-            ExprKind::Like { arg, pattern, .. } => vec![$($reference)+ **arg, $($reference)+ **pattern],
+            ExprKind::Between { arg, low, high, .. } => smallvec![$($reference)+ **arg, $($reference)+ **low, $($reference)+ **high],
+            ExprKind::Like { arg, pattern, .. } => smallvec![$($reference)+ **arg, $($reference)+ **pattern],
             ExprKind::Case { whens, otherwise } => {
                 let whens = whens.$each().flat_map(|(condition, value)| [condition, value]);
                 whens.chain(otherwise.$each().map(|otherwise| $($reference)+ **otherwise)).collect()
@@ -39,12 +43,12 @@ macro_rules! subexpressions {
 
 impl Expr {
     /// The direct subexpressions.
-    pub fn parts(&self) -> Vec<&Expr> {
+    pub fn parts(&self) -> Parts<&Expr> {
         subexpressions!(&self.kind, iter, &)
     }
 
     /// The direct subexpressions, to be changed.
-    pub fn parts_mut(&mut self) -> Vec<&mut Expr> {
+    pub fn parts_mut(&mut self) -> Parts<&mut Expr> {
         subexpressions!(&mut self.kind, iter_mut, &mut)
     }
 

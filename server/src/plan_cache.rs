@@ -7,6 +7,7 @@ use crate::account::Needs;
 use crate::counters::Command;
 use crate::digests::{Statistics, Ways};
 use crate::session::FileTarget;
+use conditions::Condition;
 use exec::Prepared;
 use protocol::{Capabilities, ColumnDefinition, EncodedHead, WireType, column_flag, field_type};
 use sql::param::Params;
@@ -74,6 +75,8 @@ pub struct PlanEntry {
     join_rows: OnceCell<f64>,
     /// The statistics of the statement's digest, if the plan is kept.
     pub statistics: OnceCell<Rc<Statistics>>,
+    /// The warnings about deprecated forms in the statement's text.
+    pub deprecated: OnceCell<Box<[Condition]>>,
     head: RefCell<Option<(Option<CollationId>, Rc<EncodedHead>)>>,
 }
 
@@ -126,6 +129,7 @@ impl PlanEntry {
             ways,
             join_rows: OnceCell::new(),
             statistics,
+            deprecated: OnceCell::new(),
             head,
         })
     }

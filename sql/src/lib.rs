@@ -12,6 +12,7 @@ pub mod ast;
 mod bind;
 pub mod charsets;
 pub mod define;
+mod deprecated;
 mod digest;
 mod digest_text;
 mod error;
@@ -37,6 +38,7 @@ mod walk;
 pub use arena::Arena;
 pub use bind::result_column::kept_column;
 pub use bind::{bind_constant, bind_show_filter, bind_value, plan};
+pub use deprecated::Deprecated;
 pub use digest::{Digest, Lifted, digest};
 pub use digest_text::{DIGEST_BYTES_MAX, digest_skeleton, digest_text, digest_text_of, unreserved_words};
 pub use error::{

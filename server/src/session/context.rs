@@ -555,7 +555,7 @@ fn check_safe_join(root: &Node) -> Result<()> {
 
 /// Wraps a statement without parameters.
 pub fn without_parameters(statement: Statement<'_>) -> Parsed<'_> {
-    Parsed { statement, params: 0, lifted: 0, end: 0, repeated: sql::Repeated::default() }
+    Parsed { statement, params: 0, lifted: 0, end: 0, repeated: sql::Repeated::default(), deprecated: &[] }
 }
 
 /// The type of `@name` for a value of this type. All strings have one type, whatever their lengths, and so have all

@@ -2,7 +2,7 @@
 //! parsed at each execution.
 
 use super::prepared::check_other;
-use super::query::PLAN_ATTEMPTS_MAX;
+use super::query::{PLAN_ATTEMPTS_MAX, deprecations};
 use super::run::{Destination, Ran, owned};
 use super::state::{Answer, State};
 use super::{IDS, Recipient};
@@ -68,6 +68,7 @@ impl State<'_> {
             }
             _ => check_other(self, &parsed)?,
         }
+        self.warn_all(&deprecations(&parsed));
         let parameters = parsed.params as usize;
         drop(arena);
         self.session.named.insert(

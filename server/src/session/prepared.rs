@@ -4,7 +4,7 @@
 //! text, at its next execution. BEGIN, COMMIT and ROLLBACK, which benchmarks prepare, are recognised once. Everything else is parsed
 //! again at each execution.
 
-use super::query::PLAN_ATTEMPTS_MAX;
+use super::query::{PLAN_ATTEMPTS_MAX, deprecations};
 use super::run::{Destination, Ran};
 use super::settings::IDS;
 use super::state::{Answer, State};
@@ -91,7 +91,8 @@ impl Statements {
                 state.log_slow(text);
             }
         }
-        let (work, parameters) = analysed?;
+        let Analysed { work, params: parameters, deprecated } = analysed?;
+        state.warn_all(&deprecated);
         if state.session.watched.logs() {
             state.log_prepared("Prepare", text, &[]);
         }
@@ -365,7 +366,7 @@ impl Work {
     /// Plans the statement again for these values.
     #[cold]
     fn again(&self, state: &State<'_>, text: &[u8], values: &[Value<'_>]) -> Result<Work> {
-        let (work, parameters) = analyse(state, text, |parsed| match self {
+        let Analysed { work, params: parameters, .. } = analyse(state, text, |parsed| match self {
             Work::Plan { entry, is_passing: false, .. } => state.plan_anew(parsed, values, entry),
             _ => state.plan_given(parsed, values),
         })?;
@@ -399,8 +400,17 @@ fn read_values<'v>(
     Ok(())
 }
 
-/// Parses a statement, and plans it with `plan` if it is about rows. Returns the number of parameters too.
-fn analyse(state: &State<'_>, text: &[u8], plan: impl FnOnce(&Parsed<'_>) -> Result<Planned>) -> Result<(Work, usize)> {
+/// A parsed statement that is ready to be prepared.
+struct Analysed {
+    work: Work,
+    /// The number of parameters.
+    params: usize,
+    /// The warnings about deprecated forms in its text.
+    deprecated: Box<[Condition]>,
+}
+
+/// Parses a statement, and plans it with `plan` if it is about rows.
+fn analyse(state: &State<'_>, text: &[u8], plan: impl FnOnce(&Parsed<'_>) -> Result<Planned>) -> Result<Analysed> {
     let arena = state.worker.arena();
     let parsed = sql::parse(&arena, text, &state.session.settings.mode)?;
     let rest = &text[parsed.end..];
@@ -425,7 +435,7 @@ fn analyse(state: &State<'_>, text: &[u8], plan: impl FnOnce(&Parsed<'_>) -> Res
             Work::Text
         }
     };
-    Ok((work, parsed.params as usize))
+    Ok(Analysed { work, params: parsed.params as usize, deprecated: deprecations(&parsed) })
 }
 
 /// Checks a statement that is not about rows of tables when it is prepared: its kind, its parameters and, as far as MySQL does, its tables.

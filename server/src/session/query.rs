@@ -13,6 +13,7 @@ use crate::plan_cache::PlanEntry;
 use conditions::Condition;
 use exec::boxed;
 use protocol::RowFormat;
+use sql::Parsed;
 use sql::ast::Statement;
 use std::rc::Rc;
 use types::{Value, recycle};
@@ -139,6 +140,9 @@ impl State<'_> {
                 let statistics = self.session.statistics.insert(self.statistics_of(text)).clone();
                 let planned = self.plan_for(&parsed, &values).inspect_err(|_| self.note_statement(&parsed.statement))?;
                 let entry = Rc::clone(&planned.entry);
+                if !parsed.deprecated.is_empty() {
+                    let _ = entry.deprecated.set(deprecations(&parsed));
+                }
                 if let Some(plan) = planned.kept(self) {
                     // A plan belongs to one digest, which is set once.
                     let _ = entry.statistics.set(statistics);
@@ -148,6 +152,9 @@ impl State<'_> {
             }
         };
         self.clear_warnings();
+        if let Some(deprecated) = entry.deprecated.get() {
+            self.warn_all(deprecated);
+        }
         let mut values = recycle(std::mem::take(&mut self.session.values));
         values.extend(lifted.values(text));
         Ok(Found::Plan { entry, values, end: digest.end })
@@ -184,7 +191,12 @@ impl State<'_> {
         }
         self.log_query(without_end(&text[..parsed.end]));
         self.session.statistics = Some(self.statistics_of_parsed(text, parsed.repeated));
-        self.run_statement(client, &parsed.statement, RowFormat::Text).await?;
+        if !parsed.deprecated.is_empty() {
+            self.session.deprecated = deprecations(&parsed);
+        }
+        let outcome = self.run_statement(client, &parsed.statement, RowFormat::Text).await;
+        self.session.deprecated = Box::default();
+        outcome?;
         Ok(parsed.end)
     }
 
@@ -212,6 +224,12 @@ impl State<'_> {
         }
         Err(Error::Exec(expr::Error::TableChanged { table: String::new() }))
     }
+}
+
+/// The warnings about deprecated forms in a statement.
+#[cold]
+pub fn deprecations(parsed: &Parsed<'_>) -> Box<[Condition]> {
+    parsed.deprecated.iter().map(|form| form.condition()).collect()
 }
 
 /// The result of looking a statement up by its digest.

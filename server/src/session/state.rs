@@ -91,6 +91,8 @@ pub struct Session {
     pub watched: Watched,
     /// Further data for the logs.
     pub logged: Logged,
+    /// Warnings about deprecated forms in the running statement's text, until it raises them.
+    pub deprecated: Box<[Condition]>,
 }
 
 /// The state of a running statement or program. E1
@@ -185,6 +187,7 @@ impl Session {
             measured: Measured::default(),
             statistics: None,
             watched: Watched::default(),
+            deprecated: Box::default(),
             logged: Logged::default(),
         }
     }
@@ -434,6 +437,16 @@ impl<'s> State<'s> {
     pub fn clear_warnings(&mut self) {
         self.execution.vars.warnings.get_mut().clear();
         self.execution.warned_before = 0;
+        if !self.session.deprecated.is_empty() {
+            let deprecated = std::mem::take(&mut self.session.deprecated);
+            self.warn_all(&deprecated);
+        }
+    }
+
+    /// Raises warnings.
+    #[cold]
+    pub fn warn_all(&self, conditions: &[Condition]) {
+        conditions.iter().for_each(|condition| self.warn(Level::Warning, condition.clone()));
     }
 
     /// The number of conditions that the statement itself raised, for its answer.

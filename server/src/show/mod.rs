@@ -54,7 +54,7 @@ use crate::session::State;
 use conditions::Condition;
 use filter::Filter;
 use sql::ast::{Show, ShowFilter};
-use types::{CollationId, Value};
+use types::{CollationId, ColumnType, TypeKind, Value};
 
 /// Runs one SHOW.
 /// `params`: the values of its parameters, which may stand in WHERE.
@@ -167,13 +167,28 @@ const REPLICA_STATUS: &[&str] = &[
     "Network_Namespace",
 ];
 
-/// A result of text columns without rows.
+/// Columns of results without rows that are numbers.
+#[rustfmt::skip]
+const INTEGERS: &[&str] = &[
+    "Query_ID", "Server_Id", "Port", "Source_Id", "Server_id", "Source_Port", "Connect_Retry", "Last_Errno", "Skip_Counter", "Last_IO_Errno",
+    "Last_SQL_Errno", "Source_Server_Id", "SQL_Delay", "SQL_Remaining_Delay", "Auto_Position", "Get_Source_public_key",
+];
+
+#[rustfmt::skip]
+const BIG_INTEGERS: &[&str] = &[
+    "Position", "Pos", "End_log_pos", "Read_Source_Log_Pos", "Relay_Log_Pos", "Exec_Source_Log_Pos", "Relay_Log_Space", "Until_Log_Pos",
+    "Seconds_Behind_Source", "Source_Retry_Count",
+];
+
+/// A result without rows.
 fn empty(names: &[&str]) -> ResultSet {
-    let mut columns = Columns::default();
-    for name in names {
-        columns = columns.text(name, 64);
-    }
-    result(columns)
+    let column = |columns: Columns, name: &&str| match *name {
+        name if INTEGERS.contains(&name) => columns.add(name, ColumnType::unsigned(TypeKind::Int), false),
+        name if BIG_INTEGERS.contains(&name) => columns.add(name, ColumnType::unsigned(TypeKind::BigInt), false),
+        "Duration" => columns.add("Duration", ColumnType::unsigned(TypeKind::Double), false),
+        name => columns.text(name, 64),
+    };
+    result(names.iter().fold(Columns::default(), column))
 }
 
 fn like_text(filter: &ShowFilter<'_>) -> Option<String> {

@@ -307,7 +307,7 @@ impl<'a> Parser<'a> {
     }
 
     fn statement_code(&mut self, statement: Statement<'a>, from: usize) -> Result<StatementCode<'a>> {
-        let parsed = Parsed { statement, params: 0, lifted: 0, end: 0, repeated: Repeated::default() };
+        let parsed = Parsed { statement, params: 0, lifted: 0, end: 0, repeated: Repeated::default(), deprecated: &[] };
         let tree = self.arena.node(parsed);
         self.code(tree, from)
     }

@@ -8,6 +8,7 @@ use super::function::Interval;
 use super::{PARAMS_MAX, Parser, parse_int};
 use crate::arena::ArenaVec;
 use crate::ast::*;
+use crate::deprecated::Deprecated;
 use crate::error::{Error, Result};
 use crate::keyword::Keyword as K;
 use crate::lexer::Token;
@@ -162,6 +163,11 @@ impl<'a> Parser<'a> {
         while let Some((found, Infix::And | Infix::Or)) = self.infix() {
             if found != level {
                 break;
+            }
+            match self.token {
+                Token::DoubleAmpersand => self.deprecated_token(Deprecated::And),
+                Token::DoublePipe => self.deprecated_token(Deprecated::Or),
+                _ => {}
             }
             self.bump();
             items.push(self.binary(level + 1)?);
@@ -340,10 +346,14 @@ impl<'a> Parser<'a> {
             Token::Minus => UnaryOp::Negate,
             Token::Plus => UnaryOp::Plus,
             Token::Tilde => UnaryOp::BitNot,
-            Token::Bang => UnaryOp::Not,
+            Token::Bang => {
+                self.deprecated_token(Deprecated::Not);
+                UnaryOp::Not
+            }
             Token::Keyword(K::Binary) => {
                 self.bump();
                 let arg = self.binary(level::TIGHT)?;
+                self.deprecated_form(Deprecated::BinaryOperator);
                 self.grow(self.height)?;
                 return Ok(Expr::BinaryCast(self.arena.node(arg)));
             }
@@ -361,7 +371,7 @@ impl<'a> Parser<'a> {
         let mut expr = self.primary()?;
         while self.at_kw(K::Collate) {
             self.bump();
-            let collation = self.charset_name()?;
+            let collation = self.collation_name()?;
             self.grow(self.height)?;
             expr = Expr::Collate { arg: self.arena.node(expr), collation };
         }
@@ -411,6 +421,7 @@ impl<'a> Parser<'a> {
     fn rare_primary(&mut self) -> Result<Expr<'a>> {
         match self.token {
             Token::National { raw, quote, escaped } => {
+                self.deprecated_token(Deprecated::National);
                 let bytes = self.national(raw, quote, escaped)?;
                 Ok(Expr::Literal(Literal::String(StringLiteral { bytes, charset: Some("utf8mb3") })))
             }
@@ -491,6 +502,9 @@ impl<'a> Parser<'a> {
         if !is_charset(charset) || !matches!(self.peek(), Token::String { .. } | Token::Hex(_) | Token::Bits(_)) {
             return self.name_expr();
         }
+        if let Some(form) = Deprecated::of_charset(charset) {
+            self.deprecated_token(form);
+        }
         self.bump();
         let bytes = match self.token {
             Token::String { .. } => self.string_chain()?,
@@ -521,6 +535,7 @@ impl<'a> Parser<'a> {
     fn user_variable_expr(&mut self) -> Result<Expr<'a>> {
         let name = self.user_variable()?;
         if self.accept(Token::Assign) {
+            self.deprecated_form(Deprecated::Assignment);
             let value = self.expr_ref()?;
             self.grow(self.height)?;
             return Ok(Expr::AssignVariable { name, value });

@@ -5,6 +5,7 @@ use super::expr::level;
 use super::{Parser, uppercase};
 use crate::arena::ArenaVec;
 use crate::ast::*;
+use crate::deprecated::Deprecated;
 use crate::error::{Error, NameKind, Result};
 use crate::keyword::Keyword as K;
 use crate::lexer::Token;
@@ -40,6 +41,7 @@ impl<'a> Parser<'a> {
                 self.bump();
                 self.expect(Token::LeftParen)?;
                 let column = self.column_name()?;
+                self.deprecated_form(Deprecated::Values);
                 self.expect(Token::RightParen)?;
                 Ok(Expr::InsertValue(self.arena.node(column)))
             }
@@ -200,6 +202,10 @@ impl<'a> Parser<'a> {
             b"GET_FORMAT" => self.get_format(name),
             b"JSON_VALUE" => self.json_value(),
             b"WEIGHT_STRING" => self.weight_string(name),
+            b"FOUND_ROWS" => {
+                self.deprecated_token(Deprecated::FoundRows);
+                self.call_with_args(ObjectName { database: None, name }, arguments(upper), false)
+            }
             b"NOW" | b"CURTIME" | b"SYSDATE" => self.clock_call(name),
             _ => self.call_with_args(ObjectName { database: None, name }, arguments(upper), false),
         }

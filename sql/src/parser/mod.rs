@@ -31,6 +31,7 @@ pub(crate) use routine::read_program;
 
 use crate::arena::{Arena, ArenaVec};
 use crate::ast::{ObjectName, Statement};
+use crate::deprecated::Deprecated;
 use crate::digest::Lifted;
 use crate::error::{Error, NameKind, Result};
 use crate::keyword::Keyword as K;
@@ -68,6 +69,8 @@ pub struct Parsed<'a> {
     pub end: usize,
     /// The rows of VALUES that add nothing to the statement's digest after the first two.
     pub repeated: Repeated,
+    /// In the order of their warnings.
+    pub deprecated: &'a [Deprecated<'a>],
 }
 
 /// A piece of a statement's text, from `start` to `end`.
@@ -114,6 +117,8 @@ pub(crate) struct Parser<'a> {
     /// INTO that stood before FROM.
     early_into: Option<crate::ast::SelectInto<'a>>,
     repeated: Repeated,
+    /// Deprecated forms: late ones, their position, and whether the warning comes after one of a token there.
+    deprecated: Vec<((bool, usize, bool), Deprecated<'a>)>,
     /// The names of the enclosing stored program.
     names: body::Names<'a>,
 }
@@ -138,6 +143,7 @@ impl<'a> Parser<'a> {
             lifted_next: 0,
             early_into: None,
             repeated: Repeated::default(),
+            deprecated: Vec::new(),
             names: body::Names::None,
         }
     }
@@ -154,7 +160,25 @@ impl<'a> Parser<'a> {
             _ => return Err(self.error()),
         };
         let lifted = self.lifted.map_or(0, |l| l.len() as u32);
-        Ok(Parsed { statement, params: self.params, lifted, end, repeated: self.repeated })
+        let deprecated = if self.deprecated.is_empty() { &[][..] } else { self.take_deprecated() };
+        Ok(Parsed { statement, params: self.params, lifted, end, repeated: self.repeated, deprecated })
+    }
+
+    /// A deprecated form that the current token is.
+    fn deprecated_token(&mut self, form: Deprecated<'a>) {
+        self.deprecated.push(((form.is_late(), self.start, false), form));
+    }
+
+    /// A deprecated form that ends before the current token.
+    fn deprecated_form(&mut self, form: Deprecated<'a>) {
+        self.deprecated.push(((form.is_late(), self.start, true), form));
+    }
+
+    #[cold]
+    fn take_deprecated(&mut self) -> &'a [Deprecated<'a>] {
+        self.deprecated.sort_by_key(|(place, _)| *place);
+        let forms: Vec<Deprecated<'a>> = self.deprecated.drain(..).map(|(_, form)| form).collect();
+        self.arena.slice(&forms)
     }
 
     /// The rest of an unsupported statement. A compound statement (a procedure's body) has semicolons of its own, so

@@ -3,6 +3,7 @@
 use super::{Parser, QUERY_DEPTH, SELECT_COLUMNS_MAX};
 use crate::arena::ArenaVec;
 use crate::ast::*;
+use crate::deprecated::Deprecated;
 use crate::error::{Error, Result};
 use crate::keyword::Keyword as K;
 use crate::lexer::Token;
@@ -247,13 +248,15 @@ impl<'a> Parser<'a> {
             match self.token {
                 Token::Keyword(K::Distinct | K::DistinctRow) => select.distinct = true,
                 Token::Keyword(K::StraightJoin) => select.straight_join = true,
-                Token::Keyword(K::SqlCalcFoundRows) => select.calc_found_rows = true,
+                Token::Keyword(K::SqlCalcFoundRows) => {
+                    self.deprecated_token(Deprecated::CalcFoundRows);
+                    select.calc_found_rows = true;
+                }
+                Token::Word(word) if word.eq_ignore_ascii_case(b"SQL_NO_CACHE") => self.deprecated_token(Deprecated::NoCache),
                 Token::Keyword(K::All | K::HighPriority | K::SqlSmallResult | K::SqlBigResult) => {}
                 Token::Word(word)
                     if word.len() > 8
-                        && (word.eq_ignore_ascii_case(b"SQL_NO_CACHE")
-                            || word.eq_ignore_ascii_case(b"SQL_CACHE")
-                            || word.eq_ignore_ascii_case(b"SQL_BUFFER_RESULT")) => {}
+                        && (word.eq_ignore_ascii_case(b"SQL_CACHE") || word.eq_ignore_ascii_case(b"SQL_BUFFER_RESULT")) => {}
                 _ if all && select.distinct => return Err(Error::WrongUsage("ALL", "DISTINCT")),
                 _ => return Ok(()),
             }

@@ -115,7 +115,9 @@ impl<'a> Parser<'a> {
             }
             _ if self.at_charset() => {
                 self.charset_keyword()?;
-                return Ok(SetItem::CharacterSet(self.charset_or_default()?));
+                // Its name raises no warning, as in MySQL.
+                let charset = if self.accept_kw(K::Default) { None } else { Some(self.collation_name()?.as_bytes()) };
+                return Ok(SetItem::CharacterSet(charset));
             }
             _ => {}
         }

@@ -2,6 +2,7 @@
 
 use super::{Parser, uppercase};
 use crate::ast::*;
+use crate::deprecated::Deprecated;
 use crate::error::Result;
 use crate::keyword::Keyword as K;
 use crate::lexer::Token;
@@ -92,7 +93,10 @@ impl<'a> Parser<'a> {
                     Show::Status { global, filter: self.show_filter()? }
                 }
             }
-            b"PROCESSLIST" => Show::ProcessList { full },
+            b"PROCESSLIST" => {
+                self.deprecated_form(Deprecated::ProcessList);
+                Show::ProcessList { full }
+            }
             b"WARNINGS" | b"ERRORS" => self.show_warnings(upper == b"ERRORS")?,
             b"COUNT" => {
                 self.expect(Token::LeftParen)?;
@@ -150,8 +154,12 @@ impl<'a> Parser<'a> {
                 }
             }
             b"REPLICAS" => Show::Replicas,
-            b"PROFILES" => Show::Profiles,
+            b"PROFILES" => {
+                self.deprecated_form(Deprecated::ShowProfiles);
+                Show::Profiles
+            }
             b"PROFILE" => {
+                self.deprecated_form(Deprecated::ShowProfile);
                 while !matches!(self.token, Token::End | Token::Semicolon | Token::Bad) {
                     self.bump();
                 }

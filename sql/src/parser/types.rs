@@ -2,6 +2,7 @@
 
 use super::{Parser, parse_int, uppercase};
 use crate::ast::*;
+use crate::deprecated::Deprecated;
 use crate::error::{DefinitionError, Error, Result};
 use crate::keyword::Keyword as K;
 use crate::lexer::Token;
@@ -12,8 +13,10 @@ impl<'a> Parser<'a> {
     pub(super) fn data_type(&mut self, column: &str) -> Result<DataType<'a>> {
         let mut ty =
             DataType { name: TypeName::Year, unsigned: false, zerofill: false, charset: None, collation: None, binary: false };
+        let is_bool = self.at_word("BOOL") || self.at_word("BOOLEAN");
         self.type_name(column, &mut ty)?;
         use TypeName as T;
+        let mut is_unsigned = false;
         let is_number = matches!(
             ty.name,
             T::TinyInt(_) | T::SmallInt(_) | T::MediumInt(_) | T::Int(_) | T::BigInt(_) | T::Decimal { .. } | T::Float(_)
@@ -25,16 +28,33 @@ impl<'a> Parser<'a> {
         loop {
             match self.token {
                 _ if !is_number && !is_text => return Ok(ty),
-                Token::Keyword(K::Unsigned) if is_number => ty.unsigned = true,
+                Token::Keyword(K::Unsigned) if is_number => {
+                    is_unsigned = true;
+                    ty.unsigned = true;
+                }
                 Token::Keyword(K::ZeroFill) if is_number => {
                     ty.zerofill = true;
                     ty.unsigned = true;
                 }
                 Token::Word(w) if is_number && w.eq_ignore_ascii_case(b"SIGNED") => {}
-                _ if is_number => return Ok(ty),
-                Token::Keyword(K::Binary) => ty.binary = true,
-                Token::Word(w) if w.eq_ignore_ascii_case(b"ASCII") => ty.charset = Some("latin1"),
-                Token::Word(w) if w.eq_ignore_ascii_case(b"UNICODE") => ty.charset = Some("ucs2"),
+                _ if is_number => {
+                    if !is_bool {
+                        self.number_deprecations(&ty, is_unsigned);
+                    }
+                    return Ok(ty);
+                }
+                Token::Keyword(K::Binary) => {
+                    self.deprecated_token(Deprecated::BinaryAttribute);
+                    ty.binary = true;
+                }
+                Token::Word(w) if w.eq_ignore_ascii_case(b"ASCII") => {
+                    self.deprecated_token(Deprecated::Ascii);
+                    ty.charset = Some("latin1");
+                }
+                Token::Word(w) if w.eq_ignore_ascii_case(b"UNICODE") => {
+                    self.deprecated_token(Deprecated::Unicode);
+                    ty.charset = Some("ucs2");
+                }
                 Token::Word(w) if w.eq_ignore_ascii_case(b"BYTE") => ty.charset = Some("binary"),
                 _ if self.at_charset() => {
                     self.charset_keyword()?;
@@ -44,6 +64,26 @@ impl<'a> Parser<'a> {
                 _ => return Ok(ty),
             }
             self.bump();
+        }
+    }
+
+    /// Notes the deprecated attributes of a numeric type. `is_unsigned`: UNSIGNED is written.
+    fn number_deprecations(&mut self, ty: &DataType<'a>, is_unsigned: bool) {
+        use TypeName as T;
+        let has_width = matches!(
+            ty.name,
+            T::TinyInt(Some(_)) | T::SmallInt(Some(_)) | T::MediumInt(Some(_)) | T::Int(Some(_)) | T::BigInt(Some(_))
+        );
+        let is_fraction = matches!(ty.name, T::Decimal { .. } | T::Float(_) | T::Double(_));
+        for (is_there, form) in [
+            (ty.zerofill, Deprecated::ZeroFill),
+            (has_width, Deprecated::DisplayWidth),
+            (matches!(ty.name, T::Float(Some(_)) | T::Double(Some(_))), Deprecated::FloatDigits),
+            (is_fraction && is_unsigned, Deprecated::FloatUnsigned),
+        ] {
+            if is_there {
+                self.deprecated_form(form);
+            }
         }
     }
 
@@ -65,6 +105,16 @@ impl<'a> Parser<'a> {
 
     /// The name of a character set or collation: a word, a string, or `binary`.
     pub(super) fn charset_name(&mut self) -> Result<&'a str> {
+        let start = self.start;
+        let name = self.collation_name()?;
+        if let Some(form) = Deprecated::of_charset(name) {
+            self.deprecated.push(((false, start, false), form));
+        }
+        Ok(name)
+    }
+
+    /// Likewise, without a warning: a collation of an expression.
+    pub(super) fn collation_name(&mut self) -> Result<&'a str> {
         if self.accept_kw(K::Binary) {
             return Ok("binary");
         }
@@ -157,12 +207,14 @@ impl<'a> Parser<'a> {
                 TypeName::Text(self.optional_number()?)
             }
             b"NATIONAL" => {
+                self.deprecated_token(Deprecated::National);
                 self.bump();
                 ty.charset = Some("utf8mb3");
                 return self.type_name(column, ty);
             }
             b"NCHAR" | b"NVARCHAR" => {
                 let varying = upper.len() > 5;
+                self.deprecated_token(Deprecated::National);
                 self.bump();
                 ty.charset = Some("utf8mb3");
                 let varying = varying || self.accept_kw(K::Varying) || self.accept_kw(K::VarChar);
@@ -191,10 +243,11 @@ impl<'a> Parser<'a> {
             }
             b"YEAR" => {
                 self.bump();
-                if let Some(width) = self.optional_number()?
-                    && width != 4
-                {
-                    return Err(DefinitionError::YearWidth.into());
+                if let Some(width) = self.optional_number()? {
+                    if width != 4 {
+                        return Err(DefinitionError::YearWidth.into());
+                    }
+                    self.deprecated_form(Deprecated::YearWidth);
                 }
                 TypeName::Year
             }
@@ -377,7 +430,10 @@ impl<'a> Parser<'a> {
                     b"DATETIME" => Ok(CastTarget::DateTime { fsp: self.fsp("CAST")? }),
                     b"YEAR" => Ok(CastTarget::Year),
                     b"JSON" => Ok(CastTarget::Json),
-                    _ => self.cast_char(Some("utf8mb3")),
+                    _ => {
+                        self.deprecated_form(Deprecated::National);
+                        self.cast_char(Some("utf8mb3"))
+                    }
                 }
             }
             _ => Err(self.error()),
@@ -438,20 +494,32 @@ impl<'a> Parser<'a> {
             return Ok(CastTarget::Binary { length });
         }
         let mut charset = None;
-        let mut binary = self.accept_kw(K::Binary);
+        let mut binary = self.accept_binary_attribute();
         if self.at_charset() {
             self.charset_keyword()?;
             charset = Some(self.charset_name()?);
         } else if self.accept_word("ASCII") {
+            self.deprecated_form(Deprecated::Ascii);
             charset = Some("latin1");
         } else if self.accept_word("UNICODE") {
+            self.deprecated_form(Deprecated::Unicode);
             charset = Some("ucs2");
         }
-        binary |= charset.is_some() && self.accept_kw(K::Binary);
+        binary |= charset.is_some() && self.accept_binary_attribute();
         // Bytes, padded as BINARY is.
         if charset.is_some_and(|charset: &str| charset.eq_ignore_ascii_case("binary")) {
             return Ok(CastTarget::Binary { length });
         }
         Ok(CastTarget::Char { length, charset, binary })
+    }
+
+    /// BINARY after a text type of a cast.
+    fn accept_binary_attribute(&mut self) -> bool {
+        let is_there = self.at_kw(K::Binary);
+        if is_there {
+            self.deprecated_token(Deprecated::BinaryAttribute);
+            self.bump();
+        }
+        is_there
     }
 }
