@@ -65,7 +65,7 @@ fn is_char_call(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Call { function: Function::CHAR, .. })
 }
 
-/// CHAR(... USING a set of Unicode): what is no text ends it, and is NULL in strict mode, always with a warning. `None`: it is text.
+/// CHAR(... USING a set of Unicode): invalid bytes end the text, or make it NULL in strict mode, always with a warning. `None`: it is valid.
 fn characters<'a>(env: &Env<'a>, bytes: &[u8], ty: &ColumnType) -> Option<Value<'a>> {
     let set = Charset::of(ty.collation);
     let valid = match std::str::from_utf8(bytes) {
@@ -79,7 +79,7 @@ fn characters<'a>(env: &Env<'a>, bytes: &[u8], ty: &ColumnType) -> Option<Value<
     Some(if is_strict { Value::Null } else { Value::Bytes(Cow::Owned(bytes[..valid].to_vec())) })
 }
 
-/// A document as a number or a date: what is none gives a warning, and zero or NULL.
+/// A document as a number or a date: another value gives a warning, and zero or NULL.
 fn document<'a>(env: &Env<'a>, value: Value<'a>, arg: &'a Expr, node: &'a Expr) -> Evaluated<'a> {
     let document = crate::function::document_of(&value, &arg.ty);
     let wanted = DocumentAs::of(&node.ty).unwrap_or(DocumentAs::DateTime);
@@ -239,7 +239,7 @@ fn text<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, ty: &ColumnType)
         // Characters become the bytes of their set.
         text = coerce::encoded(text, from);
     } else if from.is_binary_string() {
-        // Bytes become characters of the set; what is none is an error below.
+        // Bytes become characters of the set; invalid bytes are an error below.
         if target.is_wide() || target == Charset::Latin1 && !text.is_ascii() {
             match target.decode(&text) {
                 Some(decoded) => text = Cow::Owned(decoded.into_owned()),
@@ -264,7 +264,7 @@ fn text<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, ty: &ColumnType)
         TypeKind::Binary { length } | TypeKind::VarBinary { length } => length as usize,
         _ => return Ok(Value::Bytes(text)),
     };
-    // A decimal that was computed may have more digits than its type tells of.
+    // A computed decimal may have more digits than its type declares.
     let is_whole = matches!(from.kind, TypeKind::Decimal { precision, .. } if length > precision.into());
     if !is_whole && text.len() > length && char_count(&text, binary) > length {
         let end = char_offset(&text, length, binary);

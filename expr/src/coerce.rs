@@ -115,7 +115,7 @@ pub fn member_number<'a>(value: &Value<'_>, ty: &ColumnType) -> Value<'a> {
     })
 }
 
-/// 64 bits of an integer: two's complement of negative ones, the nearest bound of those that do not fit.
+/// The 64 bits of an integer: two's complement if it is negative, the nearest bound if it does not fit.
 pub fn wrap_bits(n: i128) -> u64 {
     if n < 0 { n.max(i64::MIN.into()) as i64 as u64 } else { n.min(u64::MAX.into()) as u64 }
 }
@@ -231,7 +231,7 @@ pub fn strings_equal(id: CollationId, a: &[u8], b: &[u8]) -> bool {
     collation::equal(a, b, id)
 }
 
-/// A value as a date, without a word about what is none.
+/// A value as a date, without a warning if it is not one.
 pub fn quiet_datetime(session: &SessionVars, value: &Value<'_>) -> Option<DateTime> {
     if is_zero(value) {
         return Some(DateTime::default());
@@ -244,7 +244,7 @@ pub fn is_unread_date(value: &Value<'_>, ty: &ColumnType) -> bool {
     matches!(value, Value::Bytes(_)) && matches!(class(ty), Class::Date | Class::DateTime)
 }
 
-/// A number that is no date, as a parameter may be.
+/// A number that is not a date, as a parameter may be.
 pub fn is_no_date(value: &Value<'_>) -> bool {
     if matches!(value, Value::Date(_) | Value::DateTime(_) | Value::Bytes(_) | Value::Time(_) | Value::Null) || is_zero(value) {
         return false;
@@ -333,7 +333,7 @@ pub fn has_time_part(text: &[u8]) -> bool {
     if numbers == 1 { text.len() > 8 } else { numbers > 3 }
 }
 
-/// A civil time of the session as a TIMESTAMP is stored; `None` where there is no such one.
+/// Converts a civil time of the session to the stored form of a TIMESTAMP; `None` if it does not exist.
 pub fn timestamp_to_stored(session: &SessionVars, civil: DateTime) -> Option<DateTime> {
     if civil.is_zero() {
         return Some(civil);
@@ -431,7 +431,7 @@ impl<'a> Env<'a> {
         }
     }
 
-    /// Passes on what a conversion complained about.
+    /// Passes on the warnings of a conversion.
     #[inline]
     pub fn report(&self, mut warnings: Warnings) -> Step<()> {
         if warnings.is_empty() {

@@ -227,7 +227,7 @@ pub enum Error {
     Storage(String),
     /// 1235 `This version of Heddle doesn't yet support '%s'`
     NotSupported(String),
-    /// The client went away while its result was being sent; nobody reads this.
+    /// The client went away while its result was being sent, so this is never shown.
     ClientGone,
     /// A condition of a crate above (`server`), kept in the same list of warnings.
     Condition(Box<Condition>),
@@ -256,7 +256,7 @@ pub struct Raised {
 
 impl Error {
     /// A CHECK, or a view's, refuses a row, which IGNORE leaves as it is.
-    /// What went wrong with the value of a functional key part is told of its index.
+    /// An error about the value of a functional key part names its index.
     pub fn of_index(self, index: &str, row: u64) -> Self {
         let index = index.to_owned();
         match self {

@@ -91,7 +91,7 @@ pub trait SubqueryValues {
     /// The value for the current row; [`Pause::Subquery`] when it is not known.
     fn value<'a>(&self, env: &Env<'a>, subquery: &'a Subquery) -> Evaluated<'a>;
 
-    /// Forgets what a volatile subquery gave for the row before.
+    /// Drops the outcomes of volatile subqueries for the previous row.
     fn forget(&self, id: usize);
 }
 
@@ -197,7 +197,7 @@ impl<'a> Shared<'a> {
         }
     }
 
-    /// Sets aside what the current row has gathered, while other rows are evaluated.
+    /// Sets the current row's waits aside while other rows are evaluated.
     pub fn set_row_aside(&self) -> RowAside {
         let waits = &self.rare().waits;
         RowAside {
@@ -509,7 +509,7 @@ impl<'a> Env<'a> {
         let value = self.conform(value, from, ty)?;
         match (&value, &ty.kind) {
             // Fewer digits stay fewer: CASE and IF show each branch's own.
-            // No type tells of more digits than the most, which a literal may have.
+            // A literal may have more digits than a type can declare.
             (Value::Decimal(d), TypeKind::Decimal { scale, .. }) if d.scale() > *scale && *scale < SCALE_MAX => {
                 Ok(Value::Decimal(d.rescale(*scale).unwrap_or(*d)))
             }
@@ -648,7 +648,7 @@ impl<'a> Env<'a> {
         })
     }
 
-    /// As `order`, for IN and BETWEEN: what is no date is the zero date there.
+    /// As `order`, for IN and BETWEEN, where a value that is not a date is the zero date.
     pub fn order_among(&self, by: CompareAs, value: &Value<'a>, ty: &ColumnType, other: &'a Expr) -> Step<Option<Ordering>> {
         if by != CompareAs::Temporal || matches!(value, Value::Null) {
             return self.order(by, value, ty, other);
@@ -660,7 +660,7 @@ impl<'a> Env<'a> {
         self.order_of_dates((value, ty), (&right, &other.ty))
     }
 
-    /// The order of two dates; what is none is the zero date, but NULL if it is a parameter.
+    /// The order of two dates; a value that is not a date is the zero date, but a parameter is NULL.
     pub fn order_of_dates(&self, left: (&Value<'_>, &ColumnType), right: (&Value<'_>, &ColumnType)) -> Step<Option<Ordering>> {
         let mut moments = [types::DateTime::default(); 2];
         for (moment, (value, ty)) in moments.iter_mut().zip([left, right]) {
@@ -727,7 +727,7 @@ impl<'a> Env<'a> {
                 self.refuse_constant(by, left, &a, &right.ty)?;
                 self.refuse_constant(by, right, &b, &left.ty)?;
                 match by {
-                    // A text that is no date is the zero date beside one.
+                    // Compared with a date, a text that is not a date is the zero date.
                     CompareAs::Temporal => {
                         let date = |value| coerce::quiet_datetime(self.session(), value).unwrap_or_default();
                         Some(op.holds(date(&a).cmp(&date(&b))))
@@ -738,7 +738,7 @@ impl<'a> Env<'a> {
         })
     }
 
-    /// A literal that is no date, compared with a date, is an error (1525); computed constants are looked at when the
+    /// A literal that is not a date, compared with a date, is an error (1525); computed constants are checked when the
     /// statement is planned.
     #[cold]
     fn refuse_constant(&self, by: CompareAs, expr: &Expr, value: &Value<'_>, other: &ColumnType) -> Step<()> {
@@ -818,7 +818,7 @@ impl<'a> Env<'a> {
         Ok(match by {
             CompareAs::Integer => match (coerce::plain_integer(a), coerce::plain_integer(b)) {
                 (Some(a), Some(b)) => Some(a.cmp(&b)),
-                // A parameter is what the client sent, not what the statement's text suggested.
+                // A parameter has the type that the client sent, not the type that the statement's text suggested.
                 _ => {
                     let by = coerce::compare_as_of_values(a, b);
                     return self.compare_mixed(by, a, a_type, b, b_type);

@@ -2,7 +2,7 @@
 
 /// The locks of GET_LOCK and its kin. Taking one may wait, which is not for evaluation: see [`crate::Pause::GetLock`].
 pub trait Host {
-    /// RELEASE_LOCK: `Some(true)` when released, `Some(false)` when another connection holds it, `None` when nobody does.
+    /// RELEASE_LOCK: `Some(true)` when released, `Some(false)` when another connection holds it, `None` when it is free.
     fn release_lock(&self, connection_id: u32, name: &str) -> Option<bool>;
 
     /// RELEASE_ALL_LOCKS: how many.

@@ -119,7 +119,7 @@ pub fn is_fixed(expr: &Expr) -> bool {
     })
 }
 
-/// Is it a parameter's text beside a DATE?
+/// Is it a parameter's text that is compared with a DATE?
 fn is_unread_day<'a>(env: &Env<'a>, arg: &Expr, member: &'a Expr) -> Step<bool> {
     Ok(class(&arg.ty) == Class::Date && coerce::is_unread_date(&env.eval(member)?, &member.ty))
 }
@@ -137,7 +137,7 @@ impl ConstantSet {
     /// `None` where values turn out to be of another kind than the plan thought, as parameters may.
     fn build<'a>(env: &Env<'a>, by: CompareAs, arg: &'a Expr, list: &'a [Expr]) -> Step<Option<Self>> {
         let kind = match by {
-            // A text that is no time is a member where it is written, and none where it is looked for.
+            // A text that is not a time is a member where it is written, and none where it is looked for.
             CompareAs::Time if !std::iter::once(arg).chain(list).all(|e| e.ty.kind == arg.ty.kind) => return Ok(None),
             // Parameters may have more digits than their type says; they are compared one by one.
             CompareAs::Decimal if list.iter().any(|m| matches!(m.kind, ExprKind::Param(_))) => return Ok(None),

@@ -14,7 +14,7 @@ use types::{CollationId, ColumnType, TypeKind, Value};
 const NULL: u8 = 0;
 const PRESENT: u8 = 1;
 
-/// In which way values are compared, with what the encoding must know of their types.
+/// The way in which values are compared, with the properties of their types that the encoding needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyKind {
     Integer,

@@ -70,7 +70,7 @@ impl<'a> Env<'a> {
         converted
     }
 
-    /// As an integer, rounded; texts are read up to the first character that is no digit, with a warning.
+    /// As an integer, rounded; a text is read up to the first character that is not a digit, with a warning.
     pub fn integer(&self, expr: &'a Expr) -> Step<Option<i128>> {
         let (value, expr) = self.operand(expr)?;
         match value {

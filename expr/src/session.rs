@@ -117,7 +117,7 @@ pub struct SessionVars {
     pub row_warnings: Cell<u32>,
 }
 
-/// What ends the statements of a session, for whoever watches its thread.
+/// The limits that end the statements of a session, for the watcher of its thread.
 #[derive(Clone, Debug)]
 pub struct Limits {
     killed: Arc<AtomicU8>,
@@ -327,7 +327,7 @@ impl SessionVars {
         }
     }
 
-    /// Ends such a program: its warnings and the state of RAND() belong to the statement.
+    /// Ends a program inside a statement: its warnings and the state of RAND() belong to the statement.
     pub fn take_from_program(&self, program: Self) {
         self.rand.set(program.rand.get());
         let mut warnings = self.warnings.borrow_mut();
@@ -490,7 +490,7 @@ impl Warnings {
         self.errors = self.errors.saturating_sub(errors as u64);
     }
 
-    /// Takes back those whose conditions are such.
+    /// Removes the warnings whose conditions satisfy the test.
     pub fn remove(&mut self, is_such: impl Fn(&Error) -> bool) {
         let before = self.list.len();
         self.list.retain(|warning| !is_such(&warning.error));
@@ -501,7 +501,7 @@ impl Warnings {
         self.cleared
     }
 
-    /// Changes those that came behind the first few.
+    /// Changes the warnings after the first few.
     pub fn change_behind(&mut self, first: u64, change: impl Fn(Error) -> Error) {
         let first = usize::try_from(first).unwrap_or(usize::MAX);
         for warning in self.list.iter_mut().skip(first) {
@@ -509,7 +509,7 @@ impl Warnings {
         }
     }
 
-    /// How many conditions there were, also those not kept: `@@warning_count`, and the count in OK and EOF packets.
+    /// The number of conditions, including those not kept: `@@warning_count`, and the count in OK and EOF packets.
     pub fn count(&self) -> u64 {
         self.count
     }

@@ -1,4 +1,4 @@
-//! What a session has done to rows, as `SHOW STATUS` tells it: plain cells that operators add to.
+//! Counters of a session's work on rows, as `SHOW STATUS` shows them: plain cells that operators add to.
 //!
 //! The names are MySQL's, and so is what they count ("Server Status Variables" of the manual), as far as the ways of reading are the same.
 

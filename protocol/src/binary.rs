@@ -73,7 +73,7 @@ fn to_double(value: &Value<'_>) -> f64 {
     }
 }
 
-/// Anything that is no date is the zero date.
+/// Anything that is not a date is the zero date.
 fn as_datetime(value: &Value<'_>, ty: &ColumnType) -> DateTime {
     match value {
         Value::DateTime(moment) => *moment,

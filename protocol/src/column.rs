@@ -55,7 +55,7 @@ impl ColumnDefinition<'static> {
 }
 
 impl<'a> ColumnDefinition<'a> {
-    /// A column that is no table's: an expression, or a column of SHOW.
+    /// A column that is not a table's: an expression, or a column of SHOW.
     pub fn expression(name: &'a str, ty: &ColumnType, nullable: bool, results: Option<CollationId>) -> Self {
         let mut wire = WireType::of(ty, results);
         wire.set_flag(column_flag::NOT_NULL, !nullable);

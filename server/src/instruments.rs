@@ -176,7 +176,7 @@ impl Instruments {
                 _ => (&self.enabled, INSTRUMENT_NAMES.iter().position(|(own, _)| is_named(own))),
             };
             let Some(position) = position else { continue };
-            // A value that is no member counts as NO.
+            // A value that is not a member counts as NO.
             match matches!(value, Value::Bytes(text) if **text == *b"YES") {
                 true => bits.fetch_or(1 << position, Ordering::Relaxed),
                 false => bits.fetch_and(!(1 << position), Ordering::Relaxed),

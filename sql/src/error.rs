@@ -149,7 +149,7 @@ pub enum Error {
     JsonPath {
         position: usize,
     },
-    /// 3141: a DEFAULT of JSON_TABLE that is no document
+    /// 3141: a DEFAULT of JSON_TABLE that is not a document
     JsonDefault {
         why: String,
         position: usize,
@@ -237,7 +237,7 @@ pub enum Error {
     CursorInto,
     /// An error in a stored routine; see [`RoutineError`].
     Routine(RoutineError),
-    /// 1064: a variable in LIMIT that is no integer
+    /// 1064: a variable in LIMIT that is not an integer
     NoInteger {
         name: String,
         near: String,
@@ -509,7 +509,7 @@ pub enum RowExprProblem {
     RowValue,
     /// DEFAULT(c) in a default
     DefaultFunction,
-    /// A CHECK that is no condition
+    /// A CHECK that is not a condition
     NotBoolean,
     UnknownColumn(String),
     /// It reads an AUTO_INCREMENT column.

@@ -1,6 +1,6 @@
 //! Reserved words, found in a hash table that is built at compile time.
 //!
-//! A word that MySQL does not reserve is no keyword here: it stays usable as a name everywhere. The parser compares its
+//! A word that MySQL does not reserve is not a keyword here: it stays usable as a name everywhere. The parser compares its
 //! text where the grammar asks for it ([`crate::parser`]).
 
 macro_rules! keywords {

@@ -694,7 +694,7 @@ pub trait BindContext {
     fn rows_in_range(&self, _table: &TableDef, _index: usize, _range: &KeyRange) -> Option<f64> {
         None
     }
-    /// A value in the form of the column's statistics. `None`: it is not known yet, is NULL, or is no value of the
+    /// A value in the form of the column's statistics. `None`: it is not known yet, is NULL, or is not a value of the
     /// column.
     fn statistics_key(&self, _table: &TableDef, _column: usize, _value: &Expr) -> Option<Vec<u8>> {
         None

@@ -234,7 +234,7 @@ pub struct Argument<'a> {
     pub place: Option<Place>,
 }
 
-/// A statement that is no plan, and has expressions that are pieces of code.
+/// A statement that is not a plan, and has expressions that are pieces of code.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action<'a> {
     /// SET of a user variable, its name in lower case.

@@ -8,7 +8,7 @@
 //! 3. [`bind_row_expr`] parses it and binds it to the table's columns as source 0, once for each plan that writes the
 //!    table.
 //!
-//! Conditions: MySQL makes AND, OR, XOR and IS TRUE compare an operand that is no condition with 0, and pushes NOT into
+//! Conditions: MySQL makes AND, OR, XOR and IS TRUE compare an operand that is not a condition with 0, and pushes NOT into
 //! the operand that it negates. The printed text does the same. The parser bounds the depth.
 
 use crate::ast::{self, BinaryOp, CastTarget, Expr, IntervalUnit, Literal, TrimSide, UnaryOp, UnitFunction};

@@ -69,7 +69,7 @@ pub enum Error {
     KeyColumnMissing { column: String },
     /// 1074: CHAR and VARCHAR lengths; `max` in characters.
     ColumnTooLong { column: String, max: u32 },
-    /// 1075: more than one AUTO_INCREMENT column, or it is no key's first column.
+    /// 1075: more than one AUTO_INCREMENT column, or it is not a key's first column.
     WrongAutoIncrement,
     /// 1063: AUTO_INCREMENT on a type that cannot have it.
     WrongColumnType { column: String },

@@ -16,7 +16,7 @@
 //!   - NO PAD bytes: 00 is written 00 FF, the end 00 00;
 //!   - UCA weights: two bytes each, big-endian, never zero; each level ends with 00 00;
 //!   - UCA 4.0.0 and 5.2.0: two bytes each; the weight of a space is followed by 0001, 0002 or 0003, which mean the same as below, and so does the end;
-//!   - PAD SPACE: trailing spaces are cut. A space is followed by 01, 02 or 03: the next character that is no space is less than
+//!   - PAD SPACE: trailing spaces are cut. A space is followed by 01, 02 or 03: the next character that is not a space is less than
 //!     a space, there is none, it is greater. The end is a space with 02. So the end compares as endless spaces do.
 //!
 //! C3: bytes that are no UTF-8 count as one character U+FFFD each and never panic.
@@ -253,7 +253,7 @@ pub fn prefix_bytes(text: &[u8], characters: usize) -> usize {
     at
 }
 
-/// Number of characters; a byte that is no UTF-8 is one.
+/// Number of characters; a byte that is not UTF-8 counts as one.
 pub fn char_count(text: &[u8]) -> usize {
     if text.is_ascii() {
         return text.len();

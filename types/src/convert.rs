@@ -50,7 +50,7 @@ pub enum Problem {
     InvalidJson { why: &'static str, position: usize },
     /// 3157: The JSON document exceeds the maximum depth
     DeepJson,
-    /// 3144: a binary string is no JSON text
+    /// 3144: a binary string is not a JSON text
     BinaryJson,
     /// 3156: Invalid JSON value for CAST to `what`
     InvalidDocument { what: &'static str },

@@ -1,6 +1,6 @@
 //! Partitions of a table: their stored definition, and which one a row belongs to.
 //!
-//! A partition is no storage but a set of rows: those for which the *partition function* gives its number. The function
+//! A partition is not a storage unit but a set of rows: those for which the *partition function* gives its number. The function
 //! is part of the table's definition; rows, indexes and locks know nothing of it.
 //!
 //! 1. [`Partitioning`] is stored in the catalog: an expression or columns, and the partitions with their values as
@@ -168,7 +168,7 @@ impl PartitionBy {
 }
 
 impl Partitioning {
-    /// The positions of the partitioning columns; `None` if a name is no column, or if KEY() finds no key.
+    /// The positions of the partitioning columns; `None` if a name is not a column, or if KEY() finds no key.
     pub fn columns_in(&self, table: &TableDef) -> Option<Vec<usize>> {
         if let PartitionBy::Key { columns, .. } = &self.by
             && columns.is_empty()

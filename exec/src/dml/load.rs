@@ -253,7 +253,7 @@ impl<'p> Loading<'p> {
     }
 }
 
-/// The part of `text` that equals the value; a copy if it is no part of it.
+/// The part of `text` that equals the value; a copy if it is not a part of it.
 fn lengthen<'r>(stored: Cow<'_, [u8]>, text: &'r [u8]) -> Cow<'r, [u8]> {
     match stored {
         Cow::Borrowed(part) if text.starts_with(part) => Cow::Borrowed(&text[..part.len()]),

@@ -153,7 +153,7 @@ fn mac(mut mac: Hmac<Sha512>, parts: &[&[u8]]) -> [u8; 64] {
     mac.finalize().into_bytes().into()
 }
 
-/// RFC 5869; a key is no longer than one block of SHA-512.
+/// RFC 5869; a key has at most one block of SHA-512.
 fn hkdf(key: &[u8], salt: &[u8], info: &[u8], length: usize) -> Vec<u8> {
     let extracted = hmac(salt, &[key]);
     hmac(&extracted, &[info, &[1]])[..length].to_vec()

@@ -319,7 +319,7 @@ fn time_or_datetime(env: &Env<'_>, value: &Value<'_>) -> Step<Option<Operand>> {
     Ok(match value {
         Value::DateTime(d) => Some(Operand::DateTime(*d)),
         Value::Date(d) => Some(Operand::DateTime(d.at_midnight())),
-        // A text with a date in it is a datetime; a short one that is no date may still begin with a time.
+        // A text with a date in it is a datetime; a short text that is not a date may still begin with a time.
         Value::Bytes(s) if s.iter().filter(|b| **b == b'-').count() >= 2 && (s.len() >= TIMESTAMP_BYTES_MIN || is_date(s)) => {
             env.as_datetime(value)?.map(Operand::DateTime)
         }
@@ -348,7 +348,7 @@ fn time_diff<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     Ok(Value::Time(clamp_time(env, micros)?))
 }
 
-/// Microseconds since the year 0, as if also zero months and days were some.
+/// Microseconds since the year 0, counting zero months and days like others.
 fn loose_micros(d: &DateTime) -> i64 {
     let Date { year, month, day } = d.date;
     let days = match d.date.day_number() {
@@ -404,7 +404,7 @@ pub fn interval<'a>(env: &Env<'a>, amount: &'a Expr, unit: IntervalUnit) -> Step
     }
     let (value, amount) = env.operand(amount)?;
     let value = match env.plain_number(value, &amount.ty)? {
-        // A text is read as an integer, but for seconds.
+        // A text is read as an integer, except for seconds.
         Value::Bytes(text) if unit != IntervalUnit::Second => {
             let n = env.as_integer(&Value::Bytes(text))?;
             Value::Int(i64::try_from(n).or_else(|_| u64::try_from(n).map(u64::cast_signed)).unwrap_or(i64::MAX))
@@ -432,7 +432,7 @@ pub fn interval<'a>(env: &Env<'a>, amount: &'a Expr, unit: IntervalUnit) -> Step
     }))
 }
 
-/// Whole microseconds of so many seconds; what is less than one is cut off.
+/// Seconds as whole microseconds; the rest is cut off.
 fn micros_of(seconds: &Decimal) -> Option<i64> {
     let seconds = seconds.truncate_scale(6).ok()?;
     seconds.multiply(&Decimal::from_i64(MICROS_PER_SECOND)).ok()?.to_i64().ok()
@@ -476,7 +476,7 @@ fn date_add<'a>(
     let Some(d) = moment else { return Ok(Value::Null) };
     let Some(interval) = interval()? else { return Ok(Value::Null) };
     let Some(sum) = d.add_interval(&interval) else { return overflow(env, "datetime") };
-    // What is no date stays a date where it was one and the unit counts days.
+    // A DATE stays a DATE if the unit counts days, even if the value is not a date.
     let stays_date = || -> Step<bool> {
         let was_date = match &value {
             // What was moved before is a moment.
@@ -596,7 +596,7 @@ fn unix_timestamp<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr]) -> Evalua
                 return Ok(Value::Null);
             }
             let value = env.date_moment(arg)?;
-            // What is no date counts as the beginning.
+            // What is not a date counts as the beginning.
             let moment = env.read_datetime(&value, any_date)?.map(|d| env.session().time_zone.to_utc(d));
             match moment {
                 Some(Moment::At(micros) | Moment::Gap(micros)) if (0..=UNIX_MICROS_MAX).contains(&micros) => micros,
@@ -691,7 +691,7 @@ fn make_time<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr]) -> Evaluated<'
     };
     let (whole, micros) = (seconds.truncate(0).ok().and_then(|whole| whole.to_i64().ok()), rounded_micros_of(env, &seconds));
     let Some(micros) = micros else { return Ok(Value::Null) };
-    // 59.9999995 is rounded up to the next minute; 60 is no second.
+    // 59.9999995 is rounded up to the next minute: 60 is not a valid second.
     if seconds.is_negative() || whole.is_none_or(|whole| whole >= 60) || !(0..60).contains(&minutes) {
         return Ok(Value::Null);
     }

@@ -50,7 +50,7 @@ fn clock_value<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
     })
 }
 
-/// The time of day of a text that is no time and reads as a date, be it in the calendar or not.
+/// The time of day of a text that is not a time but reads as a date, even if the date does not exist.
 fn time_of_date_text(value: &Value<'_>) -> Option<Time> {
     let Value::Bytes(text) = value else { return None };
     let time = temporal::parse_time(text);
@@ -71,7 +71,7 @@ fn is_date_number(value: &Value<'_>) -> bool {
     n >= 10_000_101.0
 }
 
-/// The moment in a format; NULL where the format asks for what the date has not (the weekday of a zero date).
+/// Formats a moment; NULL if the format needs a part that the date does not have (the weekday of a zero date).
 pub(super) fn format_datetime<'a>(env: &Env<'a>, d: &DateTime, format: &[u8]) -> Value<'a> {
     format_parts(&Parts { date: d.date, time: d.time(), is_time: false, names: env.session().time_names }, format)
 }

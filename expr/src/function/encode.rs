@@ -404,7 +404,7 @@ fn uuid(env: &Env<'_>) -> String {
     let node = *NODE.get_or_init(|| {
         let random =
             std::hash::BuildHasher::hash_one(&std::collections::hash_map::RandomState::new(), env.session().connection_id);
-        // The multicast bit marks a node that is no hardware address.
+        // The multicast bit marks a node that is not a hardware address.
         random & 0xFFFF_FFFF_FFFF | 1 << 40
     });
     let clock = os::time::since_epoch().as_nanos() as u64 / 100;

@@ -11,7 +11,7 @@ use crate::tree::{CompareAs, Expr};
 use std::cmp::Ordering;
 use types::{CollationId, Date, DateTime, Decimal, TypeKind, Value};
 
-/// Beyond every date: what MySQL shows for what is no date beside a DATE.
+/// Beyond every date: MySQL shows this for a value that is not a date, compared with a DATE.
 const NO_DATE: Date = Date { year: 16_383, month: 15, day: 31 };
 
 pub(super) fn call<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr], greatest: bool) -> Evaluated<'a> {

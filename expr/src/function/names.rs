@@ -3,7 +3,7 @@
 use crate::func::{Area, Function};
 use std::sync::LazyLock;
 
-/// The longest name, in bytes, at most: a longer one is no function.
+/// A bound for the length of names in bytes: a longer name is not a function.
 const NAME_BYTES_MAX: usize = 64;
 
 /// Name, function, fewest and most arguments; sorted by name.

@@ -412,7 +412,7 @@ fn build(pattern: &[u8], flags: Flags) -> Result<Pattern, Error> {
     }
 }
 
-/// What is wrong with a pattern, in MySQL's words. The parser tells it as text alone, in its last line.
+/// The problem with a pattern, in MySQL's words. The parser reports it only as text, in its last line.
 #[cold]
 fn refused(error: &regex::Error) -> Error {
     let text = error.to_string();

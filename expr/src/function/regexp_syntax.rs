@@ -1,7 +1,7 @@
 //! Patterns of regular expressions, from the spelling of MySQL's library (ICU) to that of the crates that run them.
 //!
 //! What both spell and mean alike is copied. What is translated: `.` beside ends of lines, `\h`, `\v`, `\R`, `\X`, `\e`, `\cx`, `\0ooo`, `\Q...\E`,
-//! POSIX classes, which are Unicode's, and a `-` that is no range. The flag `s` is followed from group to group, since what `.` means depends on it.
+//! POSIX classes, which are Unicode's, and a `-` that is not a range. The flag `s` is tracked through groups, because the meaning of `.` depends on it.
 
 /// What ends a line.
 const LINE_ENDS: &str = r"\n\x0B\f\r\x{85}\x{2028}\x{2029}";
@@ -143,7 +143,7 @@ impl Translator<'_> {
         }
     }
 
-    /// `(?flags)`, `(?flags:` without the flag `s`, which is told to the caller; other groups as they are.
+    /// `(?flags)`, `(?flags:` without the flag `s`, which is returned; other groups are copied.
     fn group(&mut self, dot_all: &mut bool) {
         let flags = self.rest[2..].find(|c: char| !matches!(c, 'i' | 'm' | 's' | 'x' | '-'));
         let flags = &self.rest[2..2 + flags.unwrap_or(0)];
@@ -237,7 +237,7 @@ impl Translator<'_> {
         true
     }
 
-    /// A class in brackets, with those in it.
+    /// A class in brackets, with nested classes.
     fn class(&mut self) {
         let mut depth = 0;
         // The last member is a set of characters: a `-` behind it is one itself, unless another set follows, which is taken away.

@@ -132,7 +132,7 @@ pub struct Row {
     pub digits: Option<u32>,
     /// The most characters of the result, where its type has the size of a column.
     pub length: Option<fn(&[Expr]) -> u64>,
-    /// What `docs/COMPATIBILITY.md` says of it beside its name.
+    /// The note in `docs/COMPATIBILITY.md` after its name.
     pub note: Option<&'static str>,
 }
 
@@ -288,7 +288,7 @@ impl Row {
     }
 }
 
-/// The functions of one area of [`crate::func::Area`]: `NAME = row => implementation;`. `through` names what is done to every result.
+/// The functions of one area of [`crate::func::Area`]: `NAME = row => implementation;`. `through` names a function that is applied to every result.
 macro_rules! functions {
     ($area:ident; $($rows:tt)+) => {
         crate::function::row::functions!(@table $area [] $($rows)+);

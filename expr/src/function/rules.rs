@@ -1,6 +1,6 @@
 //! The rules that find the type of a call, and what they know of the statement.
 //!
-//! Rules that several functions share are here; the others stand beside their function.
+//! Rules that several functions share are here; a rule of one function is next to it.
 
 use crate::class::{Class, class};
 use crate::tree::{Expr, ExprKind};
@@ -101,7 +101,7 @@ pub(crate) fn length_of_call(function: crate::func::Function, args: &[Expr], col
     }
 }
 
-/// The maximum length of a call that makes a string of its own, where its type has the size of a column.
+/// The maximum length of a call that makes a new string and whose type has the size of a column.
 pub(crate) fn own_length(function: crate::func::Function, args: &[Expr]) -> Option<u64> {
     function.row().length.map(|length| length(args))
 }

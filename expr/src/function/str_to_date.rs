@@ -138,7 +138,7 @@ fn parse(mut text: &[u8], mut format: &[u8]) -> Option<Found> {
         format = rest;
         text = parse_part(&mut found, *letter, text)?;
     }
-    // Text after the format is ignored by MySQL, with a warning that nobody reads.
+    // MySQL ignores text after the format, with a warning.
     Some(found)
 }
 

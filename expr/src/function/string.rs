@@ -379,7 +379,7 @@ fn left_right<'a>(env: &Env<'a>, args: &'a [Expr], left: bool) -> Evaluated<'a> 
     Ok(slice(s, start, end))
 }
 
-/// TRIM(s), TRIM(LEADING r FROM s) and so on; the second argument, where given, is what is removed.
+/// TRIM(s), TRIM(LEADING r FROM s) and so on; the second argument, if there is one, is the text to remove.
 fn trim<'a>(env: &Env<'a>, args: &'a [Expr], leading: bool, trailing: bool) -> Evaluated<'a> {
     let Some(s) = env.text(&args[0])? else { return Ok(Value::Null) };
     let removed = match args.get(1) {
@@ -522,7 +522,7 @@ fn locate<'a>(env: &Env<'a>, _node: &'a Expr, whole: &'a Expr, part: &'a Expr, f
     Ok(Value::Int(found.map_or(0, |at| (skipped + char_count(&s[start..start + at], binary) + 1) as i64)))
 }
 
-/// What is looked through says how; where it is no text, what is looked for.
+/// What is looked through says how; where it is not a text, what is looked for.
 fn locate_collation(whole: &Expr, part: &Expr) -> CollationId {
     let text = [whole, part].into_iter().find(|e| e.ty.collation != CollationId::BINARY);
     text.map_or(CollationId::UTF8MB4_0900_AI_CI, |e| e.ty.collation)
@@ -592,7 +592,7 @@ fn elt<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
 
 /// FIELD compares as strings when all are strings, as integers when all are, else as doubles.
 fn field<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
-    // What is no number is text there, also dates and documents.
+    // Values that are not numbers are texts there, dates and documents included.
     if !args.iter().any(|arg| crate::coerce::is_numeric(&arg.ty)) {
         let Some(wanted) = env.text(&args[0])? else { return Ok(Value::Int(0)) };
         let collation = if crate::coerce::is_string(&args[0].ty) { args[0].ty.collation } else { collation_of(args) };

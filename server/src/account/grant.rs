@@ -583,7 +583,7 @@ fn remove(accounts: &mut Accounts, name: &Name, level: &Level, set: &Set, lackin
         Level::Database(database) => {
             let found = account.databases.iter_mut().find(|grant| grant.database == *database);
             let Some(present) = found else {
-                // USAGE is no privilege of a database.
+                // USAGE is not a privilege of a database.
                 return if set.whole.is_empty() { Ok(notes) } else { Err(none()) };
             };
             if !set.all && !present.privileges.has(set.whole) {

@@ -90,7 +90,7 @@ fn client_charset(state: &State<'_>) -> String {
     }
 }
 
-/// DROP VIEW: all or none; with IF EXISTS, a missing object or one that is no view is a note.
+/// DROP VIEW: all or none; with IF EXISTS, a missing object or one that is not a view is a note.
 pub async fn drop_views(state: &mut State<'_>, names: &[ObjectName<'_>], if_exists: bool) -> Result<Done> {
     let schema = state.schema();
     let mut present = Vec::with_capacity(names.len());

@@ -62,7 +62,7 @@ pub async fn act(
     Ok(())
 }
 
-/// Runs a statement that is no plan, as if a client had sent it.
+/// Runs a statement that is not a plan, as if a client had sent it.
 pub async fn run_other(
     state: &mut State<'_>,
     client: &mut Recipient<'_>,

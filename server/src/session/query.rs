@@ -83,7 +83,7 @@ impl State<'_> {
         Err(Error::Exec(expr::Error::TableChanged { table: String::new() }))
     }
 
-    /// A constant that is no date, in a plan made for a date: binding the statement again reports it.
+    /// A constant that is not a date, in a plan made for a date: binding the statement again reports it.
     #[cold]
     fn as_bound(&self, text: &[u8], error: Error) -> Error {
         let is_wrong_value = match &error {

@@ -52,7 +52,7 @@ pub fn slow_entry(origin: &Origin<'_>, timing: &Timing, statement: &[u8], out: &
     out.extend_from_slice(b";\n");
 }
 
-/// Appends an entry about something that is no statement.
+/// Appends an entry about something that is not a statement.
 fn admin_entry(what: &str, out: &mut Vec<u8>) {
     let origin = Origin { session: 0, account: "", user: "", host: "", address: "", database: None };
     put_head(&origin, &Timing::default(), out);

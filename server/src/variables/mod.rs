@@ -266,7 +266,7 @@ impl VariableId {
         }
     }
 
-    /// The minimum and the maximum; zero if it is no number.
+    /// The minimum and the maximum; zero if it is not a number.
     pub fn range(self) -> (String, String) {
         match self.definition().kind {
             Kind::Unsigned { min, max } => (min.to_string(), max.to_string()),

@@ -30,7 +30,7 @@ impl Derivation {
     pub const NUMERIC: Self = Self { collation: CollationId::BINARY, level: Coercibility::Numeric };
     pub const IGNORABLE: Self = Self { collation: CollationId::BINARY, level: Coercibility::Ignorable };
 
-    /// The derivation of a value that is no string: a BIT is bytes, NULL has no collation.
+    /// The derivation of a value that is not a string: a BIT is bytes, NULL has no collation.
     pub fn of_no_text(ty: &ColumnType) -> Self {
         match ty.kind {
             TypeKind::Bit { .. } => Self { collation: CollationId::BINARY, level: Coercibility::Implicit },
@@ -198,7 +198,7 @@ fn is_time_constant(expr: &Expr) -> bool {
 }
 
 /// A TIME column is compared with a constant string as times. Everything else is compared as strings, where `10:00`
-/// differs from `10:00:00`. So is a string that is no time; constants that are times were converted before.
+/// differs from `10:00:00`. So is a string that is not a time; constants that are times were converted before.
 fn time_with_text(time: &Expr, text: &Expr, collation: CollationId) -> CompareAs {
     let is_column = matches!(time.kind, ExprKind::Column { .. });
     let is_text = matches!(text.kind, ExprKind::Literal(_)) || reads_rows(text);

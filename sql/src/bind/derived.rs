@@ -235,7 +235,7 @@ pub(super) fn column_def(name: String, ty: ColumnType, nullable: bool) -> Column
     ColumnDef::new(name, typing::stored(&ty), nullable)
 }
 
-/// A table definition for a source that is no table of the schema.
+/// A table definition for a source that is not a table of the schema.
 pub(super) fn table_def(name: &str, columns: Vec<ColumnDef>) -> Arc<TableDef> {
     Arc::new(TableDef { is_virtual: true, ..TableDef::new(TableId(0), "", name, columns) })
 }

@@ -14,7 +14,7 @@ use types::schema::{IndexKind, TableDef};
 /// A table of the statement, or something that is read like a table.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
-    /// The definition; a made-up one with the columns if it is no stored table.
+    /// The definition; a made-up one with the columns if it is not a stored table.
     pub table: Arc<TableDef>,
     pub alias: String,
     /// An outer join may make its columns NULL.
@@ -591,7 +591,7 @@ impl Binder<'_> {
     pub(super) fn find_alias(&mut self, name: &str) -> Result<Option<Expr>> {
         let mut found: Option<&super::SelectColumn> = None;
         for entry in self.scope.select.iter().filter(|s| s.name.eq_ignore_ascii_case(name)) {
-            // As in MySQL, different columns of one name are ambiguous, and an item that is no column wins over
+            // As in MySQL, different columns of one name are ambiguous, and an item that is not a column wins over
             // columns.
             let is_column = match entry.expr.kind {
                 ExprKind::Column { .. } => true,

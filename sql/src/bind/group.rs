@@ -221,7 +221,7 @@ impl Grouping {
         Ok(out)
     }
 
-    /// Rewrites a column that is no key.
+    /// Rewrites a column that is not a key.
     fn leftover(
         &mut self,
         binder: &Binder<'_>,

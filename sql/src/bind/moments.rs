@@ -1,6 +1,6 @@
 //! Constants compared with dates: which are refused when the statement is bound, and which count as the zero date.
 //!
-//! A constant string that is no date raises error 1525 where it is compared with a date, and 1292 in a strict INSERT,
+//! A constant string that is not a date raises error 1525 where it is compared with a date, and 1292 in a strict INSERT,
 //! UPDATE or DELETE. In IN lists and BETWEEN it counts as the zero date. Constant bytes beside text become text, or
 //! raise 3854 if they are not valid text.
 
@@ -28,7 +28,7 @@ fn has_own_bytes(charset: Charset) -> bool {
 }
 
 impl Binder<'_> {
-    /// 1525: a constant string that is no date is compared with a date.
+    /// 1525: a constant string that is not a date is compared with a date.
     pub(super) fn refuse_no_dates(&self, left: &Expr, right: &Expr) -> Result<()> {
         self.refuse_constant(left, right)?;
         self.refuse_constant(right, left)
@@ -140,7 +140,7 @@ impl Binder<'_> {
 }
 
 /// Is this a list of strings and dates that is compared with a string? Then all are compared as dates, and a member
-/// that is no date is the zero date. In a list of literals without a DATETIME, a string that is no date is removed,
+/// that is not a date is the zero date. In a list of literals without a DATETIME, a string that is not a date is removed,
 /// because it equals nothing.
 pub(super) fn keep_dates(arg: &Expr, members: &mut Vec<Expr>) -> bool {
     let is = |expr: &Expr, wanted: &[Class]| wanted.contains(&class(&expr.ty));
@@ -180,7 +180,7 @@ pub(super) fn number_as_moment(member: &mut Expr) {
     }
 }
 
-/// In a list, a value that is no date is compared as the zero date and raises no error.
+/// In a list, a value that is not a date is compared as the zero date and raises no error.
 pub(super) fn compare_leniently(condition: &mut Expr) {
     if let ExprKind::Compare { op: CompareOp::Equal, by: by @ CompareAs::Temporal, left, right } = &condition.kind {
         let (arg, list) = (left.clone(), vec![(**right).clone()]);

@@ -1,7 +1,7 @@
 //! ON DUPLICATE KEY UPDATE: its assignments and the names that they may use.
 //!
 //! A name is looked up in this order: the new row, by its alias; the existing row (source 0); the tables of the query
-//! that gives the rows, unless the query groups them or is no SELECT. A column of the query is selected after the
+//! that gives the rows, unless the query groups them or is not a SELECT. A column of the query is selected after the
 //! values of the row, and is read as [`ExprKind::InsertValue`] at a position after the columns of the table.
 
 use super::compare::Derivation;

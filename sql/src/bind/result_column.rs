@@ -32,7 +32,7 @@ impl Binder<'_> {
         kept_column(column, false)
     }
 
-    /// Sets the metadata of a column whose expression is no column of a table.
+    /// Sets the metadata of a column whose expression is not a column of a table.
     pub(super) fn describe(&self, output: &mut OutputColumn, expr: &Expr) {
         output.made = match &expr.kind {
             ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. } => Made::Column,

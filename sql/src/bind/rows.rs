@@ -79,7 +79,7 @@ impl Binder<'_> {
     }
 
     /// Equality with a row of an IN list. Each pair is compared by the left collation if neither wins, and a value that
-    /// is no date raises no error.
+    /// is not a date raises no error.
     fn row_equality(&mut self, left: &Expr, right: &Expr, parts: (Parts, Parts)) -> Result<Expr> {
         let (ExprKind::Row(left), ExprKind::Row(right)) = (&left.kind, &right.kind) else {
             return Err(Error::OperandColumns(1));

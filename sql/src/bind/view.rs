@@ -38,7 +38,7 @@ pub(crate) struct BoundView {
     pub def: Arc<TableDef>,
     /// The stored tables of its FROM.
     pub tables: Vec<usize>,
-    /// FROM contains something that is no stored table.
+    /// FROM contains something that is not a stored table.
     pub has_other: bool,
     /// All entries of its FROM, in order.
     pub leaves: Vec<usize>,

@@ -70,7 +70,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The kind of object that `CREATE DEFINER = user ...` creates, if it is no view.
+    /// The kind of object that `CREATE DEFINER = user ...` creates, if it is not a view.
     pub(super) fn definer_kind(&self) -> Option<&'static str> {
         let mut lexer = self.lexer;
         for _ in 0..16 {

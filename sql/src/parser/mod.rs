@@ -52,7 +52,7 @@ pub(crate) const TABLES_MAX: u32 = 61;
 const PARAMS_MAX: u32 = 65535;
 const NAME_CHARS_MAX: usize = 64;
 
-/// A longer name before a dot is no name of a database (1102).
+/// A longer name before a dot is not a name of a database (1102).
 const DATABASE_BYTES_MAX: usize = 192;
 /// How much of the text an error shows.
 const NEAR_CHARS_MAX: usize = 80;

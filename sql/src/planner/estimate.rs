@@ -115,7 +115,7 @@ pub(crate) fn estimate(node: &Node) -> Estimate {
 }
 
 /// The number of rows that the largest join of a statement reads, as `max_join_size` counts them: the product of the
-/// rows of its tables. A change of a single table without a query is no join.
+/// rows of its tables. A change of a single table without a query is not a join.
 pub fn join_rows(plan: &Plan) -> f64 {
     plan.roots().into_iter().map(largest_join).fold(0.0, f64::max)
 }

@@ -413,7 +413,7 @@ fn usable(column: &ColumnType, by: CompareAs, value: &ColumnType, equality: bool
     }
 }
 
-/// Is it a string from rows, beside a column of dates or times? A string that is no date is compared as one, but cannot
+/// Is it a string from rows, beside a column of dates or times? A string that is not a date is compared as one, but cannot
 /// bound a range.
 fn may_be_no_date(column: &ColumnType, value: &Expr) -> bool {
     matches!(class(column), Class::Date | Class::DateTime | Class::Time)

@@ -197,7 +197,7 @@ fn resolve_part(columns: &[ColumnDef], column: usize, part: &NewIndexColumn, key
         Some(0) => return Err(Error::EmptyPrefix { column: columns[column].name.clone() }),
         Some(prefix) => match string_length(ty) {
             Some(length) if prefix > length => return Err(Error::WrongPrefix),
-            // A prefix of everything is no prefix.
+            // A prefix of everything is not a prefix.
             Some(length) if prefix == length && !is_lob(ty) => None,
             Some(_) => Some(prefix),
             None => return Err(Error::WrongPrefix),

@@ -1,6 +1,6 @@
 //! Events in the catalog: creating, changing and dropping them, and the time of their last run.
 //!
-//! The last run is no part of an event's definition, because a changed definition makes every plan stale. It has a
+//! The last run is not a part of an event's definition, because a changed definition makes every plan stale. It has a
 //! record of its own, and a place in memory beside the schema.
 
 use super::check_database;

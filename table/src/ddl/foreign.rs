@@ -228,7 +228,7 @@ pub(super) fn check_parent(child: &TableDef, key: &ForeignKeyDef, parent: &Table
             return Err(ForeignKeyError::Incompatible { column, parent_column, name: name() }.into());
         }
     }
-    // A row always has itself for a parent: that is no constraint.
+    // A row always has itself for a parent: that is not a constraint.
     let is_itself = key.is_of(&child.database, &child.name) && columns == key.columns;
     match parent.unique_key_of(&columns) {
         Some(_) if !is_itself => Ok(()),

@@ -282,7 +282,7 @@ pub(super) fn store_set<'v>(
             let text = text_of(value, from);
             match named_bits(trim(&text), members, to) {
                 (bits, true) => (bits, true),
-                // A number that is too large, given as a string, is no member.
+                // A number that is too large, given as a string, is not a member.
                 named => whole_number(&text, SET_NUMBER_BYTES)
                     .map_or(named, |bits| if bits & !all == 0 { (bits, true) } else { (0, false) }),
             }

@@ -278,7 +278,7 @@ fn rounded_time(read: &TimeText, fsp: u8, truncate: bool) -> Time {
 
 // Expressions.
 
-/// The value as a DATETIME with six fraction digits; `None` with a warning if it is no datetime.
+/// The value as a DATETIME with six fraction digits; `None` with a warning if it is not a datetime.
 pub fn to_datetime(
     value: &Value<'_>,
     from: &ColumnType,
@@ -299,7 +299,7 @@ pub fn to_datetime(
     rounded(read, 6, context.truncate_fractional)
 }
 
-/// The value as a DATE without its time of day; `None` with a warning if it is no date.
+/// The value as a DATE without its time of day; `None` with a warning if it is not a date.
 pub fn to_date(value: &Value<'_>, from: &ColumnType, context: &StoreContext<'_>, warnings: &mut Warnings) -> Option<Date> {
     if value.is_null() {
         return None;
@@ -319,7 +319,7 @@ pub fn to_date(value: &Value<'_>, from: &ColumnType, context: &StoreContext<'_>,
     Some(read.value.date)
 }
 
-/// The value as a TIME with six fraction digits; `None` with a warning if it is no time.
+/// The value as a TIME with six fraction digits; `None` with a warning if it is not a time.
 pub fn to_time(value: &Value<'_>, from: &ColumnType, context: &StoreContext<'_>, warnings: &mut Warnings) -> Option<Time> {
     if value.is_null() {
         return None;

@@ -65,7 +65,7 @@ pub const TYPE_VARBINARY: u8 = 15;
 pub const TYPE_BLOB: u8 = 252;
 
 impl Json {
-    /// A SQL value that is no document as a scalar; NULL is JSON's null, comparisons and TRUE are booleans.
+    /// A SQL value that is not a document as a scalar; NULL is JSON's null, comparisons and TRUE are booleans.
     pub fn from_value(value: &Value<'_>, ty: &ColumnType) -> Json {
         match value {
             Value::Null => Json::Null,

@@ -148,7 +148,7 @@ impl Interval {
         Self { micros: i128::from(micros), ..Self::default() }
     }
 
-    /// A compound unit's text: numbers between anything that is no digit. Fewer numbers than the unit has are the last ones;
+    /// A compound unit's text: numbers between anything that is not a digit. Fewer numbers than the unit has are the last ones;
     /// a microsecond field counts from the left ("1.5" is a second and a half). A simple unit takes the leading number. `None`: more numbers
     /// than a compound unit has; the sum is NULL.
     pub fn parse(text: &[u8], unit: Unit) -> Option<Self> {

@@ -53,7 +53,7 @@ pub struct DateTimeText {
     pub value: DateTime,
     /// The seventh digit of the fraction rounds up.
     pub round_up: bool,
-    /// Something follows that is no part of it.
+    /// Something follows that is not a part of it.
     pub truncated: bool,
     /// Seconds east of UTC, if the text has an offset.
     pub offset: Option<i32>,
@@ -71,11 +71,11 @@ pub struct TimeText {
     pub had_date: bool,
 }
 
-/// The result for a text that is no time.
+/// The result for a text that is not a time.
 const NO_TIME: TimeText =
     TimeText { value: Time { micros: 0 }, round_up: false, truncated: true, out_of_range: true, had_date: false };
 
-/// A larger number is no part of a date, even of a wrong one.
+/// A larger number is not a part of a date, even of a wrong one.
 const DATE_PART_MAX: u32 = 999_999;
 
 impl TimeText {
@@ -105,7 +105,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// `e5`, `E-5`: with it a number is no time.
+    /// `e5`, `E-5`: with it a number is not a time.
     fn at_exponent(&self) -> bool {
         match &self.text[self.at..] {
             [b'e' | b'E', b'+' | b'-', digit, ..] | [b'e' | b'E', digit, ..] => digit.is_ascii_digit(),
@@ -279,7 +279,7 @@ pub fn datetime_from_number(number: u64) -> Option<DateTime> {
     fine.then_some(value)
 }
 
-/// Parses a TIME text; a text that is no time gives zero and `truncated`.
+/// Parses a TIME text; a text that is not a time gives zero and `truncated`.
 pub fn parse_time(text: &[u8]) -> TimeText {
     let mut cursor = Cursor { text, at: 0 };
     cursor.skip_spaces();
@@ -371,7 +371,7 @@ fn whole_datetime(text: &[u8]) -> Option<TimeText> {
     Some(TimeText { value, round_up: parsed.round_up, truncated: parsed.truncated, out_of_range: false, had_date })
 }
 
-/// Begins a text that is no datetime as one, so that it is no time either? Spaces stand behind the day, and behind other delimiters than
+/// Begins a text that is not a datetime as one, so that it is not a time either? Spaces stand behind the day, and behind other delimiters than
 /// them there is one.
 fn is_broken_datetime(text: &[u8]) -> bool {
     let mut cursor = Cursor { text, at: 0 };

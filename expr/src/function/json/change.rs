@@ -63,7 +63,7 @@ pub(super) fn put(target: &mut Json, path: &Path, value: Json, replace: bool, ad
             Place::Start(_) => items.push(value),
             Place::Last(_) => items.insert(0, value),
         },
-        // A value that is no array becomes one.
+        // A value that is not an array becomes one.
         (Some(parent), Leg::Item(place)) => {
             let old = std::mem::replace(parent, Json::Null);
             *parent = Json::Array(if matches!(place, Place::Start(_)) { vec![old, value] } else { vec![value, old] });
@@ -124,7 +124,7 @@ pub(super) fn remove<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     answer(env, target)
 }
 
-/// `$.a[0]` of a value that is no array is the value itself.
+/// `$.a[0]` of a value that is not an array is the value itself.
 fn unwrapped(target: &Json, mut parent: Path, mut last: Leg) -> (Path, Leg) {
     while let Leg::Item(Place::Start(0) | Place::Last(0)) = last
         && parent.find_one(target).is_some_and(|value| !matches!(value, Json::Array(_)))
@@ -154,7 +154,7 @@ pub(super) fn merge_preserve<'a>(env: &Env<'a>, args: &'a [Expr], function: &'st
     merged.map_or(Ok(Value::Null), |merged| answer(env, merged))
 }
 
-/// NULL makes the result NULL, until a document that is no object makes all before it forgotten.
+/// NULL makes the result NULL, until a document that is not an object replaces everything before it.
 pub(super) fn merge_patch<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     let merged = documents(env, args, "json_merge_patch")?.into_iter().reduce(|target, patch| match (target, patch) {
         (_, None) => None,

@@ -304,7 +304,7 @@ fn quote<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
 }
 
 fn valid<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
-    // Only texts and documents are looked at; a NULL of any other type is no document either.
+    // Only texts and documents are looked at; a NULL of any other type is not a document either.
     if !matches!(class(&arg.ty), Class::String | Class::Json | Class::Null) {
         return Ok(Value::Int(0));
     }
