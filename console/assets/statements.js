@@ -33,7 +33,7 @@ export function statements() {
 
 export function statement(parameters) {
   const of = { digest: parameters.get("digest"), schema: parameters.get("schema") ?? "" };
-  const facts = h("dl.facts");
+  const facts = h("dl.facts.many");
   const text = h("pre.code");
   const sample = h("pre.code");
   const plan = h("div");
