@@ -88,6 +88,8 @@ pub struct ServerOptions {
     pub durability: String,
     pub buffer_pool: String,
     pub extra: Vec<String>,
+    /// A port that clients know from an earlier start; else a free one.
+    pub port: Option<u16>,
     /// No file of the server may become larger (`RLIMIT_FSIZE`): writes beyond it fail.
     pub file_bytes_max: Option<u64>,
 }
@@ -102,6 +104,7 @@ impl ServerOptions {
             durability: "none".into(),
             buffer_pool: "256M".into(),
             extra: Vec::new(),
+            port: None,
             file_bytes_max: None,
         }
     }
@@ -128,7 +131,7 @@ impl Server {
     /// Starts a server and waits until it greets.
     pub fn start(options: &ServerOptions) -> Result<Self, String> {
         std::fs::create_dir_all(&options.directory).map_err(|e| format!("{}: {e}", options.directory.display()))?;
-        let port = free_port()?;
+        let port = options.port.map_or_else(free_port, Ok)?;
         let socket = options.directory.join("sql.sock");
         let log = options.directory.join("server.log");
         let output = File::options().create(true).append(true).open(&log).map_err(|e| format!("{}: {e}", log.display()))?;

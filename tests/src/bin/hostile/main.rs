@@ -75,7 +75,7 @@ fn main() -> ExitCode {
 fn run(arguments: &Arguments, folder: &std::path::Path, report: &mut Report) -> Result<(), String> {
     let plan = Plan {
         is_long: arguments.long,
-        size: arguments.bytes.unwrap_or(if arguments.long { 1 << 20 } else { 1 << 16 }),
+        size: arguments.bytes.unwrap_or(if arguments.long { 1 << 20 } else { 1 << 14 }),
         tables: arguments.tables.unwrap_or(if arguments.long { 100_000 } else { 200 }),
         only: arguments.only.clone(),
     };
@@ -114,7 +114,11 @@ fn on_server(plan: &Plan, bounds: Bounds, address: &Address, pid: u32, report: &
     answers.sort_by_key(|answer| answer.worker_us);
     for (name, part) in [("half", 0.5), ("99 %", 0.99), ("99.9 %", 0.999), ("all", 1.0)] {
         if let Some(answer) = answers.get(((answers.len() as f64 * part) as usize).min(answers.len().saturating_sub(1))) {
-            println!("{name} of {} answers to the bystander within {:.2} ms of the worker", answers.len(), answer.worker_us as f64 / 1e3);
+            println!(
+                "{name} of {} answers to the bystander within {:.2} ms of the worker",
+                answers.len(),
+                answer.worker_us as f64 / 1e3
+            );
         }
     }
     answers.sort_by_key(|answer| answer.wall_us);

@@ -4,6 +4,16 @@
 use std::fs;
 use std::path::PathBuf;
 
+/// The kernel's unit of a process's time.
+const TICK_US: u64 = 10_000;
+
+/// CPU time at one moment.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading {
+    worker_us: u64,
+    process_us: u64,
+}
+
 /// A server's process.
 #[derive(Clone, Debug)]
 pub struct Meter {
@@ -26,10 +36,23 @@ impl Meter {
         }
     }
 
-    /// CPU time of the whole process, in microseconds.
-    pub fn cpu_us(&self) -> u64 {
-        let Ok(threads) = fs::read_dir(self.process.join("task")) else { return 0 };
-        threads.filter_map(|thread| used_us(thread.ok()?.path())).sum()
+    /// What has been used until now.
+    pub fn read(&self) -> Reading {
+        Reading { worker_us: self.worker_us(), process_us: self.process_us() }
+    }
+
+    /// CPU time since then, in microseconds: the worker's to the nanosecond, that of all threads to the tick.
+    pub fn used_us(&self, since: Reading) -> u64 {
+        let worker_us = self.worker_us().saturating_sub(since.worker_us);
+        worker_us.max(self.process_us().saturating_sub(since.process_us + 2 * TICK_US))
+    }
+
+    /// CPU time of all threads, those that have ended included.
+    fn process_us(&self) -> u64 {
+        let text = fs::read_to_string(self.process.join("stat")).unwrap_or_default();
+        // The name in brackets may hold spaces; user and system time are the 12th and 13th field behind it.
+        let fields = text.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
+        fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum::<u64>() * TICK_US
     }
 
     /// CPU time of the worker's thread, in microseconds.

@@ -40,7 +40,9 @@ fn rows(count: usize) -> String {
 }
 
 const WIDE: &[Row] = &[
-    linear("many ORs", 4000, 30_000, |n| one(format!("SELECT COUNT(*) FROM t WHERE {}", list(n, " OR ", |i| format!("id = {i}"))))),
+    linear("many ORs", 4000, 30_000, |n| {
+        one(format!("SELECT COUNT(*) FROM t WHERE {}", list(n, " OR ", |i| format!("id = {i}"))))
+    }),
     linear("many ORs over two columns", 2000, 8000, |n| {
         one(format!("SELECT COUNT(*) FROM t WHERE {}", list(n, " OR ", |i| format!("a = {i} AND b = {}", i % 7))))
     }),
@@ -51,7 +53,10 @@ const WIDE: &[Row] = &[
         one(format!("SELECT COUNT(*) FROM t WHERE {}", list(n, " AND ", |i| format!("(a = {i} OR b = {i} OR id > {i})"))))
     }),
     linear("ORs of ANDs of ORs", 200, 2000, |n| {
-        one(format!("SELECT COUNT(*) FROM t WHERE {}", list(n, " OR ", |i| format!("((a = {i} OR b = 1) AND (b = {i} OR id = 2))"))))
+        one(format!(
+            "SELECT COUNT(*) FROM t WHERE {}",
+            list(n, " OR ", |i| format!("((a = {i} OR b = 1) AND (b = {i} OR id = 2))"))
+        ))
     }),
     growing("lists in each part of an index", 100, 400, |n| {
         let numbers = list(n, ",", |i| i.to_string());
@@ -63,13 +68,19 @@ const WIDE: &[Row] = &[
     linear("a list of NOT IN", 4000, 30_000, |n| {
         one(format!("SELECT COUNT(*) FROM t WHERE a NOT IN ({})", list(n, ",", |i| i.to_string())))
     }),
-    linear("many NOT EQUALs", 2000, 8000, |n| one(format!("SELECT COUNT(*) FROM t WHERE {}", list(n, " AND ", |i| format!("a != {i}"))))),
+    linear("many NOT EQUALs", 2000, 8000, |n| {
+        one(format!("SELECT COUNT(*) FROM t WHERE {}", list(n, " AND ", |i| format!("a != {i}"))))
+    }),
     linear("many ranges", 2000, 8000, |n| {
         one(format!("SELECT COUNT(*) FROM t WHERE {}", list(n, " OR ", |i| format!("a BETWEEN {} AND {}", i * 3, i * 3 + 4))))
     }),
-    linear("many LIKEs", 1000, 4000, |n| one(format!("SELECT COUNT(*) FROM t WHERE {}", list(n, " OR ", |i| format!("s LIKE 'x{i}%'"))))),
+    linear("many LIKEs", 1000, 4000, |n| {
+        one(format!("SELECT COUNT(*) FROM t WHERE {}", list(n, " OR ", |i| format!("s LIKE 'x{i}%'"))))
+    }),
     linear("a wide select list", 4000, 30_000, |n| one(format!("SELECT {} FROM point", list(n, ",", |i| format!("id + {i}"))))),
-    linear("a wide select list of one column", 4000, 30_000, |n| one(format!("SELECT {} FROM point", list(n, ",", |_| "id".into())))),
+    linear("a wide select list of one column", 4000, 30_000, |n| {
+        one(format!("SELECT {} FROM point", list(n, ",", |_| "id".into())))
+    }),
     linear("a wide derived table", 500, 4000, |n| {
         one(format!("SELECT * FROM (SELECT DISTINCT {} FROM point) d", list(n, ",", |i| format!("id + {i} AS c{i}"))))
     }),
@@ -80,7 +91,9 @@ const WIDE: &[Row] = &[
         let columns = list(n, ",", |i| format!("id + {i}"));
         one(format!("SELECT {columns} FROM point GROUP BY {columns}"))
     }),
-    linear("a wide ORDER BY", 500, 4000, |n| one(format!("SELECT id FROM t ORDER BY {} LIMIT 1", list(n, ",", |i| format!("a + {i}"))))),
+    linear("a wide ORDER BY", 500, 4000, |n| {
+        one(format!("SELECT id FROM t ORDER BY {} LIMIT 1", list(n, ",", |i| format!("a + {i}"))))
+    }),
     linear("many aggregates", 500, 4000, |n| one(format!("SELECT {} FROM point", list(n, ",", |i| format!("SUM(id + {i})"))))),
     linear("many equal aggregates", 500, 4000, |n| one(format!("SELECT {} FROM point", list(n, ",", |_| "SUM(id)".into())))),
     linear("many windows", 100, 400, |n| {
@@ -90,8 +103,12 @@ const WIDE: &[Row] = &[
         one(format!("SELECT COUNT(*) FROM point GROUP BY {} WITH ROLLUP", list(n, ",", |i| format!("id + {i}"))))
     }),
     linear("arguments of CONCAT", 4000, 30_000, |n| one(format!("SELECT CONCAT({})", list(n, ",", |i| i.to_string())))),
-    linear("arguments of JSON_OBJECT", 2000, 20_000, |n| one(format!("SELECT JSON_OBJECT({})", list(n, ",", |i| format!("'{i}', {i}"))))),
-    linear("WHENs of CASE", 4000, 30_000, |n| one(format!("SELECT CASE {} END FROM point", list(n, " ", |i| format!("WHEN id = {i} THEN {i}"))))),
+    linear("arguments of JSON_OBJECT", 2000, 20_000, |n| {
+        one(format!("SELECT JSON_OBJECT({})", list(n, ",", |i| format!("'{i}', {i}"))))
+    }),
+    linear("WHENs of CASE", 4000, 30_000, |n| {
+        one(format!("SELECT CASE {} END FROM point", list(n, " ", |i| format!("WHEN id = {i} THEN {i}"))))
+    }),
     linear("rows of VALUES", 4000, 50_000, |n| one(format!("VALUES {}", list(n, ",", |i| format!("ROW({i}, 'x')"))))),
     linear("rows of INSERT", 4000, 50_000, |n| {
         made(
@@ -153,11 +170,7 @@ const WIDE: &[Row] = &[
         )
     }),
     linear("parameters", 4000, 60_000, |n| {
-        made(
-            &[&format!("PREPARE p FROM 'SELECT {}'", list(n, "+", |_| "?".into()))],
-            "DEALLOCATE PREPARE p".into(),
-            &[],
-        )
+        made(&[&format!("PREPARE p FROM 'SELECT {}'", list(n, "+", |_| "?".into()))], "DEALLOCATE PREPARE p".into(), &[])
     }),
     linear("a name", 4000, 1 << 20, |n| one(format!("SELECT 1 AS `{}`", "n".repeat(n)))),
     linear("a hint", 4000, 100_000, |n| one(format!("SELECT /*+ {} */ 1 FROM point", "BKA(point) ".repeat(n / 11)))),
@@ -175,7 +188,9 @@ const DEEP: &[Row] = &[
     linear("nested parentheses", 2000, 20_000, |n| one(format!("SELECT {}1{}", "(".repeat(n), ")".repeat(n)))),
     linear("nested calls", 1000, 10_000, |n| one(format!("SELECT {}1{}", "ABS(".repeat(n), ")".repeat(n)))),
     linear("nested IFs", 1000, 10_000, |n| one(format!("SELECT {}1{}", "IF(1,".repeat(n), ",2)".repeat(n)))),
-    linear("nested NOTs over a column", 1000, 10_000, |n| one(format!("SELECT COUNT(*) FROM t WHERE {}(a = 1 OR b = 2)", "NOT ".repeat(n)))),
+    linear("nested NOTs over a column", 1000, 10_000, |n| {
+        one(format!("SELECT COUNT(*) FROM t WHERE {}(a = 1 OR b = 2)", "NOT ".repeat(n)))
+    }),
     linear("nested ANDs and ORs", 200, 1000, |n| {
         one(format!("SELECT COUNT(*) FROM t WHERE {}a = 1{}", "(a = 1 OR (b = 2 AND ".repeat(n), "))".repeat(n)))
     }),
@@ -184,7 +199,9 @@ const DEEP: &[Row] = &[
         one(format!("SELECT {}s{} FROM t LIMIT 1", "CONCAT(".repeat(n), ",'x')".repeat(n)))
     }),
     linear("a chain of JSON paths", 200, 1000, |n| one(format!("SELECT JSON_EXTRACT('[1]', '${}')", "[0]".repeat(n)))),
-    linear("nested derived tables", 16, 60, |n| one(format!("{}SELECT * FROM point{}", "SELECT * FROM (".repeat(n), ") d".repeat(n)))),
+    linear("nested derived tables", 16, 60, |n| {
+        one(format!("{}SELECT * FROM point{}", "SELECT * FROM (".repeat(n), ") d".repeat(n)))
+    }),
     linear("nested derived tables that are kept", 16, 60, |n| {
         one(format!("{}SELECT * FROM point{}", "SELECT DISTINCT * FROM (".repeat(n), " LIMIT 5) d".repeat(n)))
     }),
@@ -193,10 +210,15 @@ const DEEP: &[Row] = &[
         one(format!("SELECT COUNT(*) FROM point WHERE {}1=1{}", "EXISTS (SELECT 1 FROM point WHERE ".repeat(n), ")".repeat(n)))
     }),
     linear("nested INs", 16, 60, |n| {
-        one(format!("SELECT COUNT(*) FROM point WHERE {}(7){}", "id IN (SELECT id FROM point WHERE id IN ".repeat(n), ")".repeat(n)))
+        one(format!(
+            "SELECT COUNT(*) FROM point WHERE {}(7){}",
+            "id IN (SELECT id FROM point WHERE id IN ".repeat(n),
+            ")".repeat(n)
+        ))
     }),
     linear("a chain of WITH", 100, 1000, |n| {
-        let parts = list(n, ",", |i| if i == 0 { "w0 AS (SELECT 1 AS a)".into() } else { format!("w{i} AS (SELECT a FROM w{})", i - 1) });
+        let parts =
+            list(n, ",", |i| if i == 0 { "w0 AS (SELECT 1 AS a)".into() } else { format!("w{i} AS (SELECT a FROM w{})", i - 1) });
         one(format!("WITH {parts} SELECT * FROM w{}", n - 1))
     }),
     linear("WITH that doubles", 16, 64, |n| {
@@ -227,20 +249,33 @@ const DEEP: &[Row] = &[
         });
         one(format!("SELECT COUNT(*) FROM {tables} WHERE {conditions} AND t0.id = 1"))
     }),
-    growing("tables without a condition", 16, 61, |n| one(format!("SELECT COUNT(*) FROM {} LIMIT 1", list(n, ", ", |i| format!("point t{i}"))))),
+    growing("tables without a condition", 16, 61, |n| {
+        one(format!("SELECT COUNT(*) FROM {} LIMIT 1", list(n, ", ", |i| format!("point t{i}"))))
+    }),
     growing("outer joins", 16, 61, |n| {
         let tables = list(n, " LEFT JOIN ", |i| if i == 0 { "t t0".into() } else { format!("t t{i} ON t{i}.s = t{}.s", i - 1) });
         one(format!("SELECT COUNT(*) FROM {tables} WHERE t0.id = 1"))
     }),
     growing("a plan of many tables", 16, 61, |n| {
-        let tables = list(n, " JOIN ", |i| if i == 0 { "t t0".into() } else { format!("t t{i} ON t{i}.b = t{}.c AND t{i}.a > t0.a", i - 1) });
+        let tables =
+            list(
+                n,
+                " JOIN ",
+                |i| if i == 0 { "t t0".into() } else { format!("t t{i} ON t{i}.b = t{}.c AND t{i}.a > t0.a", i - 1) },
+            );
         one(format!("EXPLAIN SELECT COUNT(*) FROM {tables}"))
     }),
     linear("views of views", 16, 60, |n| {
         let mut before = vec!["DROP DATABASE IF EXISTS hostile_views".into(), "CREATE DATABASE hostile_views".into()];
         before.push("CREATE VIEW hostile_views.v0 AS SELECT id, v FROM point".into());
-        before.extend((1..n).map(|i| format!("CREATE VIEW hostile_views.v{i} AS SELECT id, v + 1 AS v FROM hostile_views.v{}", i - 1)));
-        Made { before, statement: format!("SELECT * FROM hostile_views.v{}", n - 1), after: vec!["DROP DATABASE hostile_views".into()] }
+        before.extend(
+            (1..n).map(|i| format!("CREATE VIEW hostile_views.v{i} AS SELECT id, v + 1 AS v FROM hostile_views.v{}", i - 1)),
+        );
+        Made {
+            before,
+            statement: format!("SELECT * FROM hostile_views.v{}", n - 1),
+            after: vec!["DROP DATABASE hostile_views".into()],
+        }
     }),
     growing("views that double", 8, 16, |n| {
         let mut before = vec!["DROP DATABASE IF EXISTS hostile_views".into(), "CREATE DATABASE hostile_views".into()];
@@ -249,7 +284,11 @@ const DEEP: &[Row] = &[
             let below = format!("hostile_views.v{}", i - 1);
             format!("CREATE VIEW hostile_views.v{i} AS SELECT x.id FROM {below} x JOIN {below} y ON x.id = y.id")
         }));
-        Made { before, statement: format!("SELECT * FROM hostile_views.v{}", n - 1), after: vec!["DROP DATABASE hostile_views".into()] }
+        Made {
+            before,
+            statement: format!("SELECT * FROM hostile_views.v{}", n - 1),
+            after: vec!["DROP DATABASE hostile_views".into()],
+        }
     }),
 ];
 
@@ -261,12 +300,19 @@ const LARGE: &[Row] = &[
              WHERE i < {n}) SELECT COUNT(*) FROM n"
         ))
     }),
-    linear("a sort", 10_000, 500_000, |n| one(format!("{}SELECT i FROM n ORDER BY MD5(i) LIMIT 1000000 OFFSET {}", rows(n), n - 1))),
+    linear("a sort", 10_000, 500_000, |n| {
+        one(format!("{}SELECT i FROM n ORDER BY MD5(i) LIMIT 1000000 OFFSET {}", rows(n), n - 1))
+    }),
     linear("a sort of long rows", 1000, 100_000, |n| {
-        one(format!("{}SELECT CHAR_LENGTH(r) FROM (SELECT i, REPEAT(i, 500) AS r FROM n ORDER BY MD5(i) LIMIT {n}) d LIMIT 1", rows(n)))
+        one(format!(
+            "{}SELECT CHAR_LENGTH(r) FROM (SELECT i, REPEAT(i, 500) AS r FROM n ORDER BY MD5(i) LIMIT {n}) d LIMIT 1",
+            rows(n)
+        ))
     }),
     linear("DISTINCT", 10_000, 500_000, |n| one(format!("{}SELECT COUNT(*) FROM (SELECT DISTINCT MD5(i) FROM n) d", rows(n)))),
-    linear("groups", 10_000, 500_000, |n| one(format!("{}SELECT COUNT(*) FROM (SELECT MD5(i) AS m, SUM(i) FROM n GROUP BY m) d", rows(n)))),
+    linear("groups", 10_000, 500_000, |n| {
+        one(format!("{}SELECT COUNT(*) FROM (SELECT MD5(i) AS m, SUM(i) FROM n GROUP BY m) d", rows(n)))
+    }),
     linear("COUNT(DISTINCT)", 10_000, 500_000, |n| one(format!("{}SELECT COUNT(DISTINCT MD5(i)) FROM n", rows(n)))),
     linear("GROUP_CONCAT", 5_000, 200_000, |n| {
         made(
@@ -278,7 +324,9 @@ const LARGE: &[Row] = &[
     linear("JSON_ARRAYAGG", 5_000, 200_000, |n| one(format!("{}SELECT JSON_LENGTH(JSON_ARRAYAGG(MD5(i))) FROM n", rows(n)))),
     linear("JSON_OBJECTAGG", 5_000, 200_000, |n| one(format!("{}SELECT JSON_LENGTH(JSON_OBJECTAGG(MD5(i), i)) FROM n", rows(n)))),
     linear("a hash join", 10_000, 200_000, |n| one(format!("{}SELECT COUNT(*) FROM n x JOIN n y ON x.i = y.i", rows(n)))),
-    growing("a hash join of one value", 1000, 10_000, |n| one(format!("{}SELECT COUNT(*) FROM n x JOIN n y ON x.i * 0 = y.i * 0", rows(n)))),
+    growing("a hash join of one value", 1000, 10_000, |n| {
+        one(format!("{}SELECT COUNT(*) FROM n x JOIN n y ON x.i * 0 = y.i * 0", rows(n)))
+    }),
     growing("a cross join", 1000, 10_000, |n| one(format!("{}SELECT COUNT(*) FROM n x, n y, n z", rows(n)))),
     growing("a cross join that is sorted", 300, 3000, |n| {
         one(format!("{}SELECT x.i FROM n x, n y ORDER BY x.i * y.i LIMIT 1 OFFSET {}", rows(n), n * n - 1))
@@ -290,10 +338,18 @@ const LARGE: &[Row] = &[
         one(format!("{}SELECT MAX(s) FROM (SELECT SUM(i) OVER (ORDER BY MD5(i)) AS s FROM n) d", rows(n)))
     }),
     linear("a window that moves", 2000, 50_000, |n| {
-        one(format!("{}SELECT MAX(s) FROM (SELECT SUM(i) OVER (ORDER BY i ROWS BETWEEN {} PRECEDING AND CURRENT ROW) AS s FROM n) d", rows(n), n / 2))
+        one(format!(
+            "{}SELECT MAX(s) FROM (SELECT SUM(i) OVER (ORDER BY i ROWS BETWEEN {} PRECEDING AND CURRENT ROW) AS s FROM n) d",
+            rows(n),
+            n / 2
+        ))
     }),
     linear("the greatest of a window that moves", 2000, 50_000, |n| {
-        one(format!("{}SELECT MAX(s) FROM (SELECT MAX(-i) OVER (ORDER BY i ROWS BETWEEN {} PRECEDING AND CURRENT ROW) AS s FROM n) d", rows(n), n / 2))
+        one(format!(
+            "{}SELECT MAX(s) FROM (SELECT MAX(-i) OVER (ORDER BY i ROWS BETWEEN {} PRECEDING AND CURRENT ROW) AS s FROM n) d",
+            rows(n),
+            n / 2
+        ))
     }),
     linear("a window with two moving ends", 2000, 50_000, |n| {
         one(format!(
@@ -304,23 +360,47 @@ const LARGE: &[Row] = &[
         ))
     }),
     linear("a window of a range", 2000, 50_000, |n| {
-        one(format!("{}SELECT MAX(s) FROM (SELECT COUNT(i) OVER (ORDER BY i RANGE BETWEEN {} PRECEDING AND 1 FOLLOWING) AS s FROM n) d", rows(n), n / 2))
+        one(format!(
+            "{}SELECT MAX(s) FROM (SELECT COUNT(i) OVER (ORDER BY i RANGE BETWEEN {} PRECEDING AND 1 FOLLOWING) AS s FROM n) d",
+            rows(n),
+            n / 2
+        ))
     }),
     linear("a window that ends at the last row", 2000, 50_000, |n| {
-        one(format!("{}SELECT MAX(s) FROM (SELECT MIN(i) OVER (ORDER BY i ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS s FROM n) d", rows(n)))
+        one(format!(
+            "{}SELECT MAX(s) FROM (SELECT MIN(i) OVER (ORDER BY i ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS s FROM n) d",
+            rows(n)
+        ))
     }),
     linear("the last values of a window", 2000, 50_000, |n| {
-        one(format!("{}SELECT MAX(s) FROM (SELECT NTH_VALUE(i, {}) OVER (ORDER BY i ROWS BETWEEN {} PRECEDING AND CURRENT ROW) AS s FROM n) d", rows(n), n / 4, n / 2))
+        one(format!(
+            "{}SELECT MAX(s) FROM (SELECT NTH_VALUE(i, {}) OVER (ORDER BY i ROWS BETWEEN {} PRECEDING AND CURRENT ROW) AS s FROM n) d",
+            rows(n),
+            n / 4,
+            n / 2
+        ))
     }),
     linear("ranks of one value", 2000, 50_000, |n| {
-        one(format!("{}SELECT MAX(s) FROM (SELECT CUME_DIST() OVER (ORDER BY i * 0) + PERCENT_RANK() OVER (ORDER BY i * 0) AS s FROM n) d", rows(n)))
+        one(format!(
+            "{}SELECT MAX(s) FROM (SELECT CUME_DIST() OVER (ORDER BY i * 0) + PERCENT_RANK() OVER (ORDER BY i * 0) AS s FROM n) d",
+            rows(n)
+        ))
     }),
     linear("LAG and LEAD", 2000, 50_000, |n| {
-        one(format!("{}SELECT MAX(s) FROM (SELECT LAG(i, {}) OVER (ORDER BY i) + LEAD(i, 5) OVER (ORDER BY i) AS s FROM n) d", rows(n), n / 2))
+        one(format!(
+            "{}SELECT MAX(s) FROM (SELECT LAG(i, {}) OVER (ORDER BY i) + LEAD(i, 5) OVER (ORDER BY i) AS s FROM n) d",
+            rows(n),
+            n / 2
+        ))
     }),
-    linear("NTILE", 2000, 50_000, |n| one(format!("{}SELECT MAX(s) FROM (SELECT NTILE({}) OVER (ORDER BY i) AS s FROM n) d", rows(n), n / 2))),
+    linear("NTILE", 2000, 50_000, |n| {
+        one(format!("{}SELECT MAX(s) FROM (SELECT NTILE({}) OVER (ORDER BY i) AS s FROM n) d", rows(n), n / 2))
+    }),
     linear("INTERSECT and EXCEPT", 5000, 200_000, |n| {
-        one(format!("{}SELECT COUNT(*) FROM (SELECT i FROM n INTERSECT SELECT i + 5 FROM n EXCEPT SELECT i * 2 FROM n) d", rows(n)))
+        one(format!(
+            "{}SELECT COUNT(*) FROM (SELECT i FROM n INTERSECT SELECT i + 5 FROM n EXCEPT SELECT i * 2 FROM n) d",
+            rows(n)
+        ))
     }),
     linear("JSON_TABLE", 4000, 400_000, |n| {
         made(
@@ -339,11 +419,15 @@ const LARGE: &[Row] = &[
     }),
     growing("BENCHMARK", 10_000_000, 1_000_000_000, |n| one(format!("SELECT BENCHMARK({n}, MD5('x'))"))),
     growing("a loop of a function", 100_000, 10_000_000, |n| {
-        let body = format!("CREATE FUNCTION looping () RETURNS INT DETERMINISTIC BEGIN DECLARE i INT DEFAULT 0; WHILE i < {n} DO SET i = i + 1; END WHILE; RETURN i; END");
+        let body = format!(
+            "CREATE FUNCTION looping () RETURNS INT DETERMINISTIC BEGIN DECLARE i INT DEFAULT 0; WHILE i < {n} DO SET i = i + 1; END WHILE; RETURN i; END"
+        );
         made(&["DROP FUNCTION IF EXISTS looping", &body], "SELECT looping()".into(), &["DROP FUNCTION looping"])
     }),
     linear("user variables", 2000, 20_000, |n| {
-        let sets: Vec<String> = (0..n / 100).map(|k| format!("SET {}", list(100, ",", |i| format!("@big{} = REPEAT('x', 100)", k * 100 + i)))).collect();
+        let sets: Vec<String> = (0..n / 100)
+            .map(|k| format!("SET {}", list(100, ",", |i| format!("@big{} = REPEAT('x', 100)", k * 100 + i))))
+            .collect();
         Made { before: sets, statement: "SELECT @big5, @big77, @nothing".into(), after: vec![] }
     }),
     linear("statements of a procedure", 500, 5000, |n| {
@@ -355,15 +439,21 @@ const LARGE: &[Row] = &[
         made(&["DROP PROCEDURE IF EXISTS many", &body], "CALL many()".into(), &["DROP PROCEDURE many"])
     }),
     linear("blocks of a procedure", 16, 60, |n| {
-        let body = format!("CREATE PROCEDURE many () {} SELECT 1; {}", "BEGIN DECLARE x INT DEFAULT 1;".repeat(n), "END;".repeat(n));
+        let body =
+            format!("CREATE PROCEDURE many () {} SELECT 1; {}", "BEGIN DECLARE x INT DEFAULT 1;".repeat(n), "END;".repeat(n));
         made(&["DROP PROCEDURE IF EXISTS many", body.trim_end_matches(';')], "CALL many()".into(), &["DROP PROCEDURE many"])
     }),
     linear("savepoints", 1000, 10_000, |n| {
-        let body = format!("CREATE PROCEDURE many () BEGIN START TRANSACTION; {} ROLLBACK; END", list(n, " ", |i| format!("SAVEPOINT s{i};")));
+        let body = format!(
+            "CREATE PROCEDURE many () BEGIN START TRANSACTION; {} ROLLBACK; END",
+            list(n, " ", |i| format!("SAVEPOINT s{i};"))
+        );
         made(&["DROP PROCEDURE IF EXISTS many", &body], "CALL many()".into(), &["DROP PROCEDURE many"])
     }),
     linear("warnings", 5000, 200_000, |n| one(format!("{}SELECT COUNT(CAST(CONCAT(i, 'x') AS SIGNED)) FROM n", rows(n)))),
-    linear("an UPDATE of all rows", 2000, 2000, |_| made(&["BEGIN"], "UPDATE t SET a = a + 1, s = CONCAT(s, 'x')".into(), &["ROLLBACK"])),
+    linear("an UPDATE of all rows", 2000, 2000, |_| {
+        made(&["BEGIN"], "UPDATE t SET a = a + 1, s = CONCAT(s, 'x')".into(), &["ROLLBACK"])
+    }),
     linear("rows of a cursor", 2000, 20_000, |n| {
         let body = format!(
             "CREATE PROCEDURE many () BEGIN DECLARE x INT; DECLARE c CURSOR FOR {}SELECT i FROM n; DECLARE EXIT HANDLER FOR NOT FOUND CLOSE c; \

@@ -198,23 +198,22 @@ impl<'a> Court<'a> {
         let id = self.conn.connection_id();
         let mut other = self.address.connect().map_err(|e| e.to_string())?;
         let (meter, stop_us) = (self.meter.clone(), micros(self.bounds.stop));
-        let start = meter.cpu_us();
+        let start = meter.read();
         let killer = std::thread::spawn(move || {
             // The middle of the statement by its cost; a bound on time for one that is quicker this time.
             for _ in 0..4000 {
-                if meter.cpu_us() - start > cost.cpu_us / 3 {
+                if meter.used_us(start) > cost.cpu_us / 3 {
                     break;
                 }
                 std::thread::sleep(Duration::from_micros(500));
             }
-            let at = meter.cpu_us();
+            let at = meter.read();
             other.query_drop(format!("KILL QUERY {id}")).map(|()| at).map_err(|e| e.to_string())
         });
         let error = outcome(&mut self.conn, &made.statement)?;
-        let end = self.meter.cpu_us();
         let at = killer.join().map_err(|_| "the killer panicked".to_string())??;
+        let took = self.meter.used_us(at);
         self.after(&made)?;
-        let took = end.saturating_sub(at);
         let is_late = error == Some(KILLED) || error == Some(TIMED_OUT) || cost.cpu_us > 3 * stop_us;
         Ok((is_late && took > stop_us).then(|| format!("goes on for {} ms after KILL", took / 1000)))
     }
@@ -236,9 +235,9 @@ impl<'a> Court<'a> {
         self.before(made)?;
         self.meter.forget_peak()?;
         self.answers.extend(self.bystander.take());
-        let (memory, cpu) = (self.meter.memory(), self.meter.cpu_us());
+        let (memory, start) = (self.meter.memory(), self.meter.read());
         let error = outcome(&mut self.conn, &made.statement)?;
-        let cpu_us = self.meter.cpu_us().saturating_sub(cpu);
+        let cpu_us = self.meter.used_us(start);
         let peak = self.meter.peak();
         let answers = self.bystander.take();
         self.after(made)?;
