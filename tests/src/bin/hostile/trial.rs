@@ -59,6 +59,17 @@ pub struct Made {
     pub after: Vec<String>,
 }
 
+/// The bound, and what happened.
+pub type Breach = (&'static str, String);
+
+/// The breaches as one text; none is fine.
+pub fn verdict(breaches: Vec<Breach>) -> Result<(), String> {
+    match breaches.is_empty() {
+        true => Ok(()),
+        false => Err(breaches.into_iter().map(|(bound, what)| format!("{bound}: {what}")).collect::<Vec<_>>().join("; ")),
+    }
+}
+
 /// What one run cost.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cost {
@@ -133,17 +144,17 @@ impl<'a> Court<'a> {
         large_us > micros(self.bounds.ignored) && large_us > small_us.max(least) * STEP as u64 * SLACK
     }
 
-    /// The breaches.
-    pub fn judge(&mut self, trial: &Trial<'_>) -> Result<Vec<String>, String> {
+    /// The breaches: which bound, and what happened.
+    pub fn judge(&mut self, trial: &Trial<'_>) -> Result<Vec<Breach>, String> {
         let first = self.breaches(trial)?;
         if first.is_empty() {
             return Ok(Vec::new());
         }
         let again = self.breaches(trial)?;
-        Ok(first.into_iter().filter(|(bound, _)| again.iter().any(|(b, _)| b == bound)).map(|(_, what)| what).collect())
+        Ok(first.into_iter().filter(|(bound, _)| again.iter().any(|(b, _)| b == bound)).collect())
     }
 
-    fn breaches(&mut self, trial: &Trial<'_>) -> Result<Vec<(&'static str, String)>, String> {
+    fn breaches(&mut self, trial: &Trial<'_>) -> Result<Vec<Breach>, String> {
         let mut found = Vec::new();
         let cost = self.run(&(trial.made)(trial.size))?;
         self.note(cost.cpu_us, &trial.name);

@@ -12,6 +12,8 @@ use std::fmt::Write;
 
 /// MySQL's answers.
 pub const RECORDED: &str = include_str!("mysql.txt");
+/// Those of the matrix of levels.
+pub const RECORDED_LEVELS: &str = include_str!("levels.txt");
 
 /// `ok`, or the number of an error.
 pub type Outcome = String;
@@ -51,6 +53,11 @@ impl Answers {
             self.order.push(statement.to_owned());
         }
         self.by_statement.entry(statement.to_owned()).or_default().listed.push((set.to_owned(), outcome));
+    }
+
+    /// In the order in which they came.
+    pub fn statements(&self) -> impl Iterator<Item = &str> {
+        self.order.iter().map(String::as_str)
     }
 
     /// Puts another outcome in the place of the recorded one, for all statements that begin so.

@@ -1,4 +1,5 @@
-//! The privilege matrix: which account may run which administrative statement.
+//! The privilege matrix: which account may run which administrative statement; and, in `levels`, statements about objects by privileges of
+//! each level, directly, by roles and by definers.
 //!
 //! For every set of privileges (`sets`: each static and each dynamic privilege alone, and pairs that are dangerous together) an account
 //! with exactly these privileges runs every statement of `statements`. The outcome, `ok` or the error number, is compared with MySQL's
@@ -9,10 +10,12 @@
 //!     could profit from.
 
 mod answers;
+mod level_statements;
+mod levels;
 mod statements;
 mod world;
 
-use answers::{Answers, RECORDED};
+use answers::{Answers, RECORDED, RECORDED_LEVELS};
 use clap::Parser;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -32,6 +35,9 @@ struct Arguments {
     /// Write the server's answers into the file of MySQL's answers
     #[arg(long)]
     record: bool,
+    /// Only this part: administration, levels
+    #[arg(long)]
+    part: Option<String>,
     /// Only statements with this text
     #[arg(long, default_value = "")]
     only: String,
@@ -71,6 +77,43 @@ fn remove(directory: &Path) {
 }
 
 fn run(arguments: &Arguments, address: &Address, report: &mut Report) -> Result<(), String> {
+    let wants = |part: &str| arguments.part.as_ref().is_none_or(|wanted| wanted == part);
+    if wants("administration") {
+        administration(arguments, address, report)?;
+    }
+    if wants("levels") {
+        levels(arguments, address, report)?;
+    }
+    Ok(())
+}
+
+fn levels(arguments: &Arguments, address: &Address, report: &mut Report) -> Result<(), String> {
+    let (answers, sets) = levels::run(address, &arguments.only)?;
+    if arguments.record {
+        return record(&answers, sets.len(), "levels.txt", report);
+    }
+    compare(&Answers::from_text(RECORDED_LEVELS)?, &answers, &sets, report);
+    Ok(())
+}
+
+fn record(answers: &Answers, sets: usize, file: &str, report: &mut Report) -> Result<(), String> {
+    let path = PathBuf::from("tests/src/bin/privileges").join(file);
+    std::fs::write(&path, answers.to_text()).map_err(|e| format!("{}: {e}", path.display()))?;
+    report.ok(format!("recorded {} statements with {sets} sets of privileges", answers.statements().count()));
+    Ok(())
+}
+
+fn compare(recorded: &Answers, answers: &Answers, sets: &[String], report: &mut Report) {
+    for statement in answers.statements() {
+        let differences = recorded.differences(answers, statement, sets);
+        report.case(statement, || match differences.is_empty() {
+            true => Ok(()),
+            false => Err(differences.join("; ")),
+        });
+    }
+}
+
+fn administration(arguments: &Arguments, address: &Address, report: &mut Report) -> Result<(), String> {
     let statements: Vec<_> = statements::all().into_iter().filter(|s| s.text.contains(&arguments.only)).collect();
     let mut world = World::make(address)?;
     let sets = world::sets(&mut world.admin)?;
@@ -86,19 +129,10 @@ fn run(arguments: &Arguments, address: &Address, report: &mut Report) -> Result<
     world.clear()?;
     outcome?;
     if arguments.record {
-        let path = PathBuf::from("tests/src/bin/privileges/mysql.txt");
-        std::fs::write(&path, answers.to_text()).map_err(|e| format!("{}: {e}", path.display()))?;
-        report.ok(format!("recorded {} statements with {} sets of privileges", statements.len(), sets.len()));
-        return Ok(());
+        return record(&answers, sets.len(), "mysql.txt", report);
     }
     let mut recorded = Answers::from_text(RECORDED)?;
     recorded.replace_where(STRICTER.0, STRICTER.1, STRICTER.2);
-    for statement in &statements {
-        let differences = recorded.differences(&answers, &statement.text, &sets);
-        report.case(&statement.text, || match differences.is_empty() {
-            true => Ok(()),
-            false => Err(differences.join("; ")),
-        });
-    }
+    compare(&recorded, &answers, &sets, report);
     Ok(())
 }
