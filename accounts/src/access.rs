@@ -365,6 +365,17 @@ impl Access {
         self.command_denied(&privileges.list(), table)
     }
 
+    /// 1143
+    pub fn column_denied(&self, privileges: Privileges, column: &str, table: &str) -> Condition {
+        Condition::ColumnAccessDeniedError {
+            command: privileges.list().into(),
+            user: (&self.user).into(),
+            host: (&self.host).into(),
+            column: column.into(),
+            table: table.into(),
+        }
+    }
+
     /// 1142, for whatever command.
     pub fn command_denied(&self, command: &str, table: &str) -> Condition {
         Condition::TableAccessDeniedError {

@@ -95,6 +95,8 @@ pub struct Field {
     pub slot: u32,
     /// The program may change it.
     pub assigned: bool,
+    /// How often the program names it otherwise than as the target of SET.
+    pub reads: u32,
 }
 
 /// How a parameter takes its value.

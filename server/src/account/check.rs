@@ -17,6 +17,7 @@ use sql::ast::{
     TableOptions, VariableScope, ViewForm,
 };
 use sql::plan::Action;
+use sql::routine::Field;
 use types::schema::TableDef;
 
 impl State<'_> {
@@ -100,9 +101,13 @@ impl State<'_> {
             Statement::Use(name) => self.check_use(name),
             Statement::Show(what) => self.check_show(what),
             Statement::Describe { table: name, .. } => self.sees_table(name),
-            Statement::Flush { what, tables, .. } => {
+            Statement::Flush { what, tables, read_lock, export } => {
                 what.split(',').try_for_each(|what| check_flush(access, what.trim()))?;
                 match *what {
+                    "TABLES" if *read_lock || *export => tables.iter().try_for_each(|name| {
+                        database(self.database_of(name)?, Privileges::LOCK_TABLES)?;
+                        self.reads_some(name, Privileges::SELECT)
+                    }),
                     "TABLES" => Ok(()),
                     _ => tables.iter().try_for_each(|name| self.sees_table(name)),
                 }
@@ -184,6 +189,25 @@ impl State<'_> {
     /// Checks the TRIGGER privilege on a table, 1142.
     pub fn check_triggers_of(&self, table: &TableDef) -> Result<()> {
         self.of_table(&ObjectName { database: Some(&table.database), name: &table.name }, Privileges::TRIGGER)
+    }
+
+    /// Checks that a trigger may read and change the columns of its rows that it names, 1143.
+    pub fn check_trigger_fields(&self, table: &TableDef, fields: &[Field], columns: &[usize]) -> Result<()> {
+        let access = &self.session.access;
+        let (whole, _) = access.table(&table.database, &table.name);
+        if whole.has(Privileges::SELECT.with(Privileges::UPDATE)) {
+            return Ok(());
+        }
+        for (field, column) in fields.iter().zip(columns) {
+            let column = &*table.columns[*column].name;
+            let own = || access.column(&table.database, &table.name, column);
+            for (is_needed, wanted) in [(field.reads > 0, Privileges::SELECT), (field.assigned, Privileges::UPDATE)] {
+                if is_needed && !whole.has(wanted) && !own().has(wanted) {
+                    return Err(access.column_denied(wanted, column, &table.name).into());
+                }
+            }
+        }
+        Ok(())
     }
 
     /// 1370, whether or not the routine exists.
@@ -365,10 +389,7 @@ impl State<'_> {
                     return Err(access.command_denied("SHOW", name.name).into());
                 }
                 match self.schema().table(database, name.name) {
-                    Some(def) if def.view.is_some() => {
-                        self.of_table(name, Privileges::SHOW_VIEW)?;
-                        self.of_table(name, Privileges::SELECT)
-                    }
+                    Some(def) if def.view.is_some() => self.of_table(name, Privileges::SHOW_VIEW),
                     _ => Ok(()),
                 }
             }
@@ -384,7 +405,13 @@ impl State<'_> {
                 self.of_table(name, Privileges::SHOW_VIEW)
             }
             // One that the account may not know of is not there.
-            Show::CreateOther { kind: "PROCEDURE", .. } => Ok(()),
+            Show::CreateOther { kind: "PROCEDURE" | "FUNCTION", .. } => Ok(()),
+            Show::CreateOther { kind: "TRIGGER", name } => match self.schema().trigger(self.database_of(name)?, name.name) {
+                Some((on, _)) if !access.table(&on.database, &on.name).0.has(Privileges::TRIGGER) => {
+                    Err(special("TRIGGER").into())
+                }
+                _ => Ok(()),
+            },
             Show::CreateOther { name, .. } => self.sees_table(name),
             Show::LogEvents if access.has(Privileges::REPLICATION_SLAVE) => Ok(()),
             Show::LogEvents => Err(special("REPLICATION SLAVE").into()),

@@ -440,7 +440,9 @@ impl Around {
             // The definer must be allowed to run it too, or to have triggers on the table.
             let def = &routine.def;
             let checked = match &routine.table {
-                Some(table) => state.check_triggers_of(table),
+                Some(table) => state
+                    .check_triggers_of(table)
+                    .and_then(|()| state.check_trigger_fields(table, &routine.program().fields, &routine.columns)),
                 None => state.check_routine(&def.database, &def.name, def.is_function(), Privileges::EXECUTE),
             };
             if let Err(error) = checked {

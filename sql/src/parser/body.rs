@@ -59,11 +59,13 @@ impl<'a> Names<'a> {
             _ => {}
         }
         let is_it = |field: &&Field| field.new == new && same(program.slots[field.slot as usize].name, name);
-        if let Some(known) = program.fields.iter().find(is_it) {
+        if let Some(place) = program.fields.iter().position(|field| is_it(&field)) {
+            let known = &mut builder.program.fields[place];
+            known.reads += 1;
             return Ok(Some(known.slot));
         }
         let slot = builder.slot(name, SlotType::Column);
-        builder.program.fields.push(Field { new, slot, assigned: false });
+        builder.program.fields.push(Field { new, slot, assigned: false, reads: 1 });
         Ok(Some(slot))
     }
 }
@@ -104,8 +106,17 @@ impl<'a> Builder<'a> {
         self.program.kind
     }
 
-    /// Notes an assignment to a column of a trigger's row; 1362 if it cannot be assigned.
+    /// As [`Self::allow_change`], for the target of SET, which was named for that and not to be read.
     fn assign_field(&mut self, slot: u32) -> Result<()> {
+        self.allow_change(slot)?;
+        if let Some(field) = self.program.fields.iter_mut().find(|field| field.slot == slot) {
+            field.reads = field.reads.saturating_sub(1);
+        }
+        Ok(())
+    }
+
+    /// Notes a change of a column of a trigger's row; 1362 if it cannot be assigned.
+    fn allow_change(&mut self, slot: u32) -> Result<()> {
         let ProgramKind::Trigger { before, .. } = self.program.kind else { return Ok(()) };
         let Some(field) = self.program.fields.iter_mut().find(|field| field.slot == slot) else { return Ok(()) };
         match (field.new, before) {
@@ -121,7 +132,7 @@ impl<'a> Builder<'a> {
     /// CALL may give a variable that it is given another value.
     pub fn lend_field(&mut self, slot: u32) {
         // CALL reports a field that cannot be assigned.
-        let _ = self.assign_field(slot);
+        let _ = self.allow_change(slot);
     }
 
     /// Is a variable of this name declared in the block that is read?

@@ -96,9 +96,10 @@ fn columns_of_rows_are_variables() {
     let program = program.get();
     let fields = program.fields.iter().map(|field| {
         let row = if field.new { "new" } else { "old" };
-        (row, program.slots[field.slot as usize].name, field.assigned)
+        (row, program.slots[field.slot as usize].name, field.assigned, field.reads)
     });
-    assert_eq!(fields.collect::<Vec<_>>(), [("new", "a", true), ("old", "a", false), ("new", "b", false), ("new", "c", true)]);
+    let expected = [("new", "a", true, 0), ("old", "a", false, 1), ("new", "b", false, 1), ("new", "c", true, 1)];
+    assert_eq!(fields.collect::<Vec<_>>(), expected);
     let refused = |event, before, body: &str| match compiled(event, before, body) {
         Err(Error::Routine(error)) => error,
         other => panic!("{other:?}"),

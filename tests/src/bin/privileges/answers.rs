@@ -68,6 +68,18 @@ impl Answers {
         }
     }
 
+    /// Takes the recorded outcome where another one is known: by statement, set and outcome.
+    pub fn forgive(&mut self, recorded: &Answers, is_known: &mut dyn FnMut(&str, &str, &str) -> bool) {
+        for (statement, of) in &mut self.by_statement {
+            for (set, outcome) in &mut of.listed {
+                let recorded = recorded.by_statement.get(statement).and_then(|recorded| recorded.with(set));
+                if let Some(recorded) = recorded.filter(|recorded| *recorded != outcome && is_known(statement, set, outcome)) {
+                    outcome.clone_from(recorded);
+                }
+            }
+        }
+    }
+
     /// `SET: its outcome, not the recorded one`, for each set of privileges.
     pub fn differences(&self, seen: &Answers, statement: &str, sets: &[String]) -> Vec<String> {
         let Some(recorded) = self.by_statement.get(statement) else {

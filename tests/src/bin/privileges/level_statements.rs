@@ -52,6 +52,16 @@ pub const MAKE: &[&str] = &[
      INSERT INTO acct_levels.t (a) VALUES (100)",
     "CREATE DEFINER = acct_me TRIGGER acct_levels.g4 AFTER INSERT ON acct_levels.fired_4 FOR EACH ROW UPDATE acct_levels.t SET b = a",
     "CREATE DEFINER = acct_me TRIGGER acct_levels.g5 AFTER INSERT ON acct_levels.fired_5 FOR EACH ROW DELETE FROM acct_levels.t WHERE a > 900",
+    "CREATE TABLE acct_levels.fired_6 (a INT, b INT)",
+    "CREATE TABLE acct_levels.fired_7 (a INT, b INT)",
+    "CREATE TABLE acct_levels.fired_8 (a INT, b INT)",
+    "INSERT INTO acct_levels.fired_8 VALUES (1, 1)",
+    "CREATE DEFINER = acct_me TRIGGER acct_levels.g6 BEFORE INSERT ON acct_levels.fired_6 FOR EACH ROW SET @x = NEW.a",
+    "CREATE DEFINER = acct_me TRIGGER acct_levels.g7 BEFORE INSERT ON acct_levels.fired_7 FOR EACH ROW SET NEW.b = NEW.b + 1",
+    "CREATE DEFINER = acct_me TRIGGER acct_levels.g8 BEFORE DELETE ON acct_levels.fired_8 FOR EACH ROW SET @x = OLD.a",
+    "GRANT SELECT, INSERT, DELETE ON acct_levels.fired_6 TO acct_caller",
+    "GRANT SELECT, INSERT, DELETE ON acct_levels.fired_7 TO acct_caller",
+    "GRANT SELECT, INSERT, DELETE ON acct_levels.fired_8 TO acct_caller",
     "GRANT SELECT, INSERT, UPDATE, DELETE ON acct_levels.v_me TO acct_caller",
     "GRANT SELECT ON acct_levels.v_a TO acct_caller",
     "GRANT SELECT ON acct_levels.v_f TO acct_caller",
@@ -100,7 +110,8 @@ pub fn of_objects() -> Vec<Statement> {
         "DELETE FROM @.v_me WHERE a > 900",
     ]);
     list.add("INSERT INTO @.v_me (a) VALUES (100)", &["DELETE FROM @.t WHERE a = 100"]);
-    for n in 1..=5 {
+    list.add("DELETE FROM @.fired_8", &["INSERT INTO @.fired_8 VALUES (1, 1)"]);
+    for n in 1..=7 {
         let table = format!("@.fired_{n}");
         list.add(
             &format!("INSERT INTO {table} VALUES (1, 1)"),
@@ -142,7 +153,7 @@ fn rows(list: &mut List) {
         "UPDATE @.v SET b = a",
         "DELETE FROM @.t WHERE FALSE",
         "DELETE FROM @.t WHERE a > 900",
-        "DELETE t FROM @.t JOIN @.u ON t.a = u.a WHERE u.b > 900",
+        "DELETE @.t FROM @.t JOIN @.u ON t.a = u.a WHERE u.b > 900",
         "DELETE FROM @.v WHERE a > 900",
         "EXPLAIN SELECT a FROM @.t",
         "EXPLAIN SELECT a FROM @.v",
@@ -262,7 +273,7 @@ fn shows(list: &mut List) {
         "SHOW OPEN TABLES FROM acct_levels LIKE 'nothing'",
         "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'acct_levels'",
         "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'acct_levels' AND TABLE_NAME = 't'",
-        "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'acct_levels'",
+        "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'acct_levels' AND TABLE_NAME NOT LIKE '%v%'",
         "SELECT INDEX_NAME FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = 'acct_levels'",
         "SELECT CONSTRAINT_NAME FROM information_schema.TABLE_CONSTRAINTS WHERE TABLE_SCHEMA = 'acct_levels'",
         "SELECT COLUMN_NAME FROM information_schema.KEY_COLUMN_USAGE WHERE TABLE_SCHEMA = 'acct_levels'",
