@@ -33,6 +33,9 @@ pub fn run(root: &Path, may_install: bool, only: &[String]) -> Result<bool, Stri
                 "isolation",
                 "definitions",
                 "abuse",
+                "hostile",
+                "histories",
+                "splices",
                 "privileges",
                 "events",
                 "console",
@@ -169,6 +172,15 @@ fn patient_checks(root: &Path, steps: &Steps, wanted: &dyn Fn(&str) -> bool) {
     if wanted("privileges") {
         steps.run("privilege matrix", &mut test_program(root, "privileges"), Counting::Lines);
     }
+    if wanted("histories") {
+        steps.run("histories", test_program(root, "histories").args(["--seconds", "0.7"]), Counting::Lines);
+    }
+    if wanted("hostile") {
+        steps.run("hostile work", &mut test_program(root, "hostile"), Counting::Lines);
+    }
+    if wanted("splices") {
+        steps.run("splices", test_program(root, "splices").args(["--minutes", "0.15"]), Counting::Lines);
+    }
     if wanted("events") {
         steps.run("events over restarts", &mut test_program(root, "events"), Counting::Lines);
     }
@@ -193,7 +205,8 @@ pub fn built(root: &Path, name: &str) -> PathBuf {
     target(root).join("debug").join(name)
 }
 
-fn test_program(root: &Path, name: &str) -> Command {
+/// A test program, to be run.
+pub fn test_program(root: &Path, name: &str) -> Command {
     let mut command = Command::new(built(root, name));
     command.current_dir(root).env("HEDDLE_BIN", built(root, "heddle"));
     command

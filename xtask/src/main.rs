@@ -12,6 +12,10 @@
 //! | `isolation` | what concurrent sessions see of each other, at every isolation level        |
 //! | `abuse`     | bad input over the wire                                                     |
 //! | `privileges`| who may run which administrative statement, beside MySQL's answers          |
+//! | `hostile`   | work of growing size: what it costs, whether it can be stopped, who waits for it |
+//! | `histories` | real sessions and a server that is killed and stopped: does a schedule explain it? |
+//! | `splices`   | statements cut from the scripts and put together otherwise: panics          |
+//! | `attack`    | all that tries to break a promise, for a chosen time, and a page about it   |
 //! | `cross`     | builds for other processors and tests there, under emulation                |
 //! | `larger`    | a table several times as large as the buffer pool                           |
 //! | `sim`       | the engine on a simulated machine, seed after seed                          |
@@ -25,6 +29,7 @@
 
 #![forbid(unsafe_code)]
 
+mod attack;
 mod bench;
 mod ci;
 mod circles;
@@ -99,6 +104,23 @@ enum Word {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Gives functions and statements work of growing size; `-- --help` shows more
+    Hostile {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Checks that a schedule explains what sessions see of a server that is killed; `-- --help` shows more
+    Histories {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Sends statements made of pieces of others, and looks for panics; `-- --help` shows more
+    Splices {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Runs everything that tries to break a promise, for --minutes M, and ends with a page
+    Attack(attack::Options),
     /// Runs the queries of TPC-H and compares them with other servers'; `-- --help` shows more
     Tpch {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -158,6 +180,10 @@ fn main() -> ExitCode {
         Word::Isolation { arguments } => ci::program(&root, "isolation", &arguments),
         Word::Privileges { arguments } => ci::program(&root, "privileges", &arguments),
         Word::Abuse { arguments } => ci::program(&root, "abuse", &arguments),
+        Word::Hostile { arguments } => ci::program(&root, "hostile", &arguments),
+        Word::Histories { arguments } => ci::program(&root, "histories", &arguments),
+        Word::Splices { arguments } => ci::program(&root, "splices", &arguments),
+        Word::Attack(options) => attack::run(&root, &options),
         Word::Larger { arguments } => ci::program(&root, "larger", &arguments),
         Word::Migrations { arguments } => ci::measure(&root, "migrations", &arguments),
         Word::Contention { arguments } => ci::measure(&root, "contention", &arguments),

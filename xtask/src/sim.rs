@@ -20,13 +20,15 @@ const CI_MUTATION_SEEDS: &str = "2000";
 const CI_SESSIONS_TWICE: &str = "10";
 const CI_SESSIONS_MUTATION_SEEDS: &str = "500";
 
-fn build(root: &Path) -> Command {
+/// Builds it.
+pub fn build(root: &Path) -> Command {
     let mut command = cargo(root, &["build", "--quiet", "--profile", "sim", "--package", "sim", "--target-dir"]);
     command.arg(target(root).join("sim")).env("RUSTFLAGS", "--cfg sim -D warnings");
     command
 }
 
-fn program(root: &Path) -> Command {
+/// The program, built.
+pub fn program(root: &Path) -> Command {
     let mut command = Command::new(target(root).join("sim").join("sim").join("sim"));
     command.current_dir(root);
     command

@@ -42,6 +42,9 @@ struct Arguments {
     /// Seeds, one after another
     #[arg(long, default_value_t = 1)]
     rounds: u64,
+    /// Seeds for so long, instead of a number of them
+    #[arg(long)]
+    minutes: Option<f64>,
     /// Only levels and shapes with this in their names
     #[arg(long, default_value = "")]
     only: String,
@@ -61,7 +64,11 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let mut report = Report::new();
     let first = arguments.seed.unwrap_or_else(|| rand::random::<u32>().into());
-    for seed in first..first + arguments.rounds {
+    let until = arguments.minutes.map(|minutes| Instant::now() + Duration::from_secs_f64(minutes * 60.0));
+    for seed in first.. {
+        if until.map_or(seed == first + arguments.rounds, |until| Instant::now() > until) {
+            break;
+        }
         println!("seed {seed}");
         for shape in Shape::ALL {
             for level in Level::ALL {

@@ -16,6 +16,10 @@ const KNOWN: &[(&str, &str, &str)] = &[
     ("INSTR", "B1", "compares part by part under collations, as MySQL does; KILL and the limit of time end it"),
     ("LOCATE", "B1", "as INSTR"),
     ("POSITION", "B1", "as INSTR"),
+    ("REGEXP", "B1", "a search costs pattern times text"),
+    ("@v REGEXP", "B1", "as above"),
+    ("CONCAT(@v, 'b') REGEXP", "B1", "as above"),
+    ("REPEAT('a', 1000) REGEXP", "B1", "as above"),
 ];
 /// A search of a pattern costs pattern times text, and goes on behind a KILL (`docs/lab/hostile.md`): such values are shorter.
 const PATTERN_PART: usize = 64;

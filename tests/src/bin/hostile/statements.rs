@@ -8,7 +8,8 @@ struct Row {
     name: &'static str,
     short: usize,
     long: usize,
-    /// B1 is not asked for.
+    /// B1 is not asked for: the work is the square of the size by its nature, or is so in MySQL too (frames of windows whose aggregate cannot be
+    /// undone).
     grows: bool,
     made: fn(usize) -> Made,
 }
@@ -75,7 +76,7 @@ const WIDE: &[Row] = &[
         one(format!("SELECT COUNT(*) FROM t WHERE {}", list(n, " OR ", |i| format!("a BETWEEN {} AND {}", i * 3, i * 3 + 4))))
     }),
     linear("many LIKEs", 1000, 4000, |n| {
-        one(format!("SELECT COUNT(*) FROM t WHERE {}", list(n, " OR ", |i| format!("s LIKE 'x{i}%'"))))
+        one(format!("SELECT COUNT(*) FROM t WHERE {}", list(n, " OR ", |i| format!("CONCAT(s, '') LIKE 'x{i}%'"))))
     }),
     linear("a wide select list", 4000, 30_000, |n| one(format!("SELECT {} FROM point", list(n, ",", |i| format!("id + {i}"))))),
     linear("a wide select list of one column", 4000, 30_000, |n| {
@@ -170,7 +171,7 @@ const WIDE: &[Row] = &[
         )
     }),
     linear("parameters", 4000, 60_000, |n| {
-        made(&[&format!("PREPARE p FROM 'SELECT {}'", list(n, "+", |_| "?".into()))], "DEALLOCATE PREPARE p".into(), &[])
+        made(&[&format!("PREPARE p FROM 'SELECT CONCAT({})'", list(n, ",", |_| "?".into()))], "DEALLOCATE PREPARE p".into(), &[])
     }),
     linear("a name", 4000, 1 << 20, |n| one(format!("SELECT 1 AS `{}`", "n".repeat(n)))),
     linear("a hint", 4000, 100_000, |n| one(format!("SELECT /*+ {} */ 1 FROM point", "BKA(point) ".repeat(n / 11)))),
@@ -344,14 +345,14 @@ const LARGE: &[Row] = &[
             n / 2
         ))
     }),
-    linear("the greatest of a window that moves", 2000, 50_000, |n| {
+    growing("the greatest of a window that moves", 2000, 50_000, |n| {
         one(format!(
             "{}SELECT MAX(s) FROM (SELECT MAX(-i) OVER (ORDER BY i ROWS BETWEEN {} PRECEDING AND CURRENT ROW) AS s FROM n) d",
             rows(n),
             n / 2
         ))
     }),
-    linear("a window with two moving ends", 2000, 50_000, |n| {
+    growing("a window with two moving ends", 2000, 50_000, |n| {
         one(format!(
             "{}SELECT MAX(s) FROM (SELECT AVG(i + 0.5) OVER (ORDER BY i ROWS BETWEEN {} PRECEDING AND {} FOLLOWING) AS s FROM n) d",
             rows(n),
@@ -366,7 +367,7 @@ const LARGE: &[Row] = &[
             n / 2
         ))
     }),
-    linear("a window that ends at the last row", 2000, 50_000, |n| {
+    growing("a window that ends at the last row", 2000, 50_000, |n| {
         one(format!(
             "{}SELECT MAX(s) FROM (SELECT MIN(i) OVER (ORDER BY i ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS s FROM n) d",
             rows(n)
@@ -489,7 +490,13 @@ pub fn run(court: &mut Court<'_>, plan: &crate::Plan, report: &mut tests::Report
     court.prepare("SET cte_max_recursion_depth = 10000000")?;
     for row in WIDE.iter().chain(DEEP).chain(LARGE).filter(|row| plan.wants(row.name)) {
         let size = if plan.is_long { row.long } else { row.short };
-        let trial = Trial { name: row.name.to_owned(), made: &row.made, size, grows: row.grows };
+        // A definition makes all plans old: each run plans its statement anew.
+        let made = |size: usize| {
+            let mut made = (row.made)(size);
+            made.before.extend(["CREATE TABLE hostile.fresh (a INT)".to_owned(), "DROP TABLE hostile.fresh".to_owned()]);
+            made
+        };
+        let trial = Trial { name: row.name.to_owned(), made: &made, size, grows: row.grows };
         let breaches = court.judge(&trial);
         report.case(row.name, || verdict(breaches?));
     }
