@@ -79,6 +79,16 @@ fn reads_of_what_was_never_there() {
 }
 
 #[test]
+fn what_a_crash_takes_after_it_was_read() {
+    let taken = |reader| [(Unknown, "+1:1"), (Committed, reader)];
+    check_all(RepeatableRead, &taken("1:[1]"), &[(1, &[])], "");
+    check_all(RepeatableRead, &taken("1:[1]; +2:2"), &[(1, &[]), (2, &[2])], "which became");
+    check_all(RepeatableRead, &[(Committed, "+1:1"), (Unknown, "+1:2"), (Unknown, "1:[1,2]; +2:3")], &[(1, &[1])], "");
+    check_all(RepeatableRead, &[(Unknown, "+1:1"), (Committed, "+1:2"), (Committed, "1:[1]")], &[(1, &[2])], "");
+    check_all(RepeatableRead, &[(Unknown, "+1:1"), (Committed, "+1:2"), (Committed, "1:[1,2]")], &[(1, &[2])], "which became");
+}
+
+#[test]
 fn dirty_writes() {
     let crossed: &[(Key, &[Element])] = &[(1, &[1, 3]), (2, &[4, 2])];
     for level in Level::ALL {
