@@ -21,7 +21,7 @@ const KNOWN: &[(&str, &str, &str)] = &[
     ("CONCAT(@v, 'b') REGEXP", "B1", "as above"),
     ("REPEAT('a', 1000) REGEXP", "B1", "as above"),
 ];
-/// A search of a pattern costs pattern times text, and goes on behind a KILL (`docs/lab/hostile.md`): such values are shorter.
+/// A search of a pattern costs pattern times text, and goes on behind a KILL (`docs/RELIABILITY.md`): such values are shorter.
 const PATTERN_PART: usize = 64;
 
 /// What takes as long as it is told to; `statements` tries whether they heed KILL.
