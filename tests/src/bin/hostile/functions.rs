@@ -24,6 +24,9 @@ const KNOWN: &[(&str, &str, &str)] = &[
 /// A search of a pattern costs pattern times text, and goes on behind a KILL (`docs/RELIABILITY.md`): such values are shorter.
 const PATTERN_PART: usize = 64;
 
+/// There are many collations, and comparing by them takes long.
+const COLLATED_PART: usize = 8;
+
 /// What takes as long as it is told to; `statements` tries whether they heed KILL.
 const ASKED_FOR: &[&str] = &["SLEEP", "BENCHMARK"];
 /// Arguments at most, for functions that take any number.
@@ -291,7 +294,12 @@ fn try_form(
         };
         Made { before, statement: format!("SELECT CHAR_LENGTH({expression})"), after: Vec::new() }
     };
-    let size = if form.expression.contains("REGEXP") { size / PATTERN_PART } else { size };
+    let size = match &form.expression {
+        pattern if pattern.contains("REGEXP") => size / PATTERN_PART,
+        // One expression for each collation.
+        collated if collated.contains("COLLATE") => size / COLLATED_PART,
+        _ => size,
+    };
     let trial = Trial { name: format!("{} of {family}", form.name), made: &made, size, grows: false };
     let breaches = court.judge(&trial)?;
     let is_known = |bound: &str| KNOWN.iter().any(|(name, known, _)| *known == bound && form.expression.starts_with(name));

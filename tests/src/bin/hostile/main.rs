@@ -95,7 +95,7 @@ fn bounds(is_strict: bool) -> Bounds {
     match is_strict {
         true => Bounds { time_limit: ms(1500), stop: ms(100), answer: ms(20), ignored: ms(40), memory: 96 << 20 },
         // Unoptimized code is ten times as slow, and other work of the machine takes its caches.
-        false => Bounds { time_limit: ms(3000), stop: ms(1000), answer: ms(400), ignored: ms(200), memory: 96 << 20 },
+        false => Bounds { time_limit: ms(3000), stop: ms(1000), answer: ms(1000), ignored: ms(200), memory: 96 << 20 },
     }
 }
 

@@ -338,7 +338,7 @@ const LARGE: &[Row] = &[
     linear("a window over all rows", 2000, 50_000, |n| {
         one(format!("{}SELECT MAX(s) FROM (SELECT SUM(i) OVER (ORDER BY MD5(i)) AS s FROM n) d", rows(n)))
     }),
-    linear("a window that moves", 2000, 50_000, |n| {
+    growing("a window that moves", 2000, 50_000, |n| {
         one(format!(
             "{}SELECT MAX(s) FROM (SELECT SUM(i) OVER (ORDER BY i ROWS BETWEEN {} PRECEDING AND CURRENT ROW) AS s FROM n) d",
             rows(n),
