@@ -35,6 +35,7 @@ mod reference;
 mod row_buf;
 mod statistics;
 mod table;
+pub mod usage;
 mod watch;
 mod write;
 

@@ -137,6 +137,11 @@ impl Table {
         self.replaced.store(true, Ordering::Relaxed);
     }
 
+    /// The number of the tree with the table's rows.
+    pub fn first_tree(&self) -> u32 {
+        self.def().indexes.first().map_or(0, |index| index.tree_id)
+    }
+
     pub fn def(&self) -> &Arc<TableDef> {
         &self.def
     }

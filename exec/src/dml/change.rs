@@ -7,7 +7,7 @@
 //! Rows that do not fit memory go to a temporary file. They are sorted by key, which finds the first of each, and then by number.
 
 use super::assign::{Assigner, ColumnChanges};
-use super::common::{changed_number, duplicate, new_row, reread_source, start_run, subquery_lock, update_info};
+use super::common::{changed_number, duplicate, new_row, note_use, reread_source, start_run, subquery_lock, update_info};
 use super::done::DmlDone;
 use super::foreign::Checker;
 use super::triggers::{ChangedRow, Triggers};
@@ -169,6 +169,7 @@ pub(crate) async fn change(
             false => changed += rows.delete(&mut run, checker, changes).await?,
         }
     }
+    run.count_rest();
     let session = run.shared.session;
     if plan.update {
         done.info = update_info(session, done.matched, changed);
@@ -318,6 +319,7 @@ impl<'p> Rows<'p> {
                     Some(WriteRow::Done) => {
                         changed += 1;
                         count(&shared.session.work.update);
+                        note_use(self.table, |used| used.updated += 1);
                         if let Some(number) = changed_number(self.table, &changes) {
                             engine!(shared.session, self.table.note_auto_increment(writer.worker, number))?;
                         }
@@ -377,6 +379,7 @@ impl<'p> Rows<'p> {
                     Some(WriteRow::Done) => {
                         deleted += 1;
                         count(&session.work.delete);
+                        note_use(self.table, |used| used.deleted += 1);
                         changes.add_to(self.target.source, -1);
                         if let Some(triggers) = &triggers {
                             Box::pin(triggers.around_delete(&mut writer, false, row)).await?;

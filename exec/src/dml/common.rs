@@ -13,12 +13,19 @@ use crate::wait::engine;
 use expr::{Error, Result, SessionVars};
 use sql::plan::{LimitPlan, Parts};
 use std::sync::Arc;
+use table::usage::{self, TreeUse};
 use table::{RowRead, Table};
 use txn::{LockMode, Txn, WaitPolicy};
 use types::Value;
 
 /// MySQL cuts the key in the message about a duplicate after this number of bytes.
 const DUPLICATE_TEXT_BYTES_MAX: usize = 64;
+
+/// Counts a row that was changed in the use of its table.
+#[inline]
+pub(super) fn note_use(table: &Table, change: impl FnOnce(&mut TreeUse)) {
+    usage::note(table.first_tree(), change);
+}
 
 /// The answer of an UPDATE.
 pub(super) fn updated(session: &SessionVars, matched: u64, changed: u64) -> DmlDone {

@@ -2,7 +2,7 @@
 
 use super::Changes;
 use super::collect::RowKeys;
-use super::common::{limit_of, reread, start_run, target};
+use super::common::{limit_of, note_use, reread, start_run, target};
 use super::done::{ChangeInfo, DmlDone};
 use super::foreign::Checker;
 use super::triggers::Triggers;
@@ -108,6 +108,7 @@ async fn delete_row(
         Some(WriteRow::Done) => {
             changes.add(-1);
             count(&session.work.delete);
+            note_use(table, |used| used.deleted += 1);
             if let Some(triggers) = triggers {
                 Box::pin(triggers.around_delete(&mut writer, false, row)).await?;
             }

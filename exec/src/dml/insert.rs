@@ -4,7 +4,7 @@
 //! inserted; 4. a duplicate is replaced, updated, skipped or reported. A query that reads the target table is read to its end first.
 
 use super::assign::{Assigner, ColumnChanges, is_stored_alike};
-use super::common::{changed_number, duplicate, is_strict, new_row, subquery_lock};
+use super::common::{changed_number, duplicate, is_strict, new_row, note_use, subquery_lock};
 use super::defaults::{self, Default};
 use super::done::{ChangeInfo, DmlDone};
 use super::foreign::Checker;
@@ -525,6 +525,7 @@ impl<'p> Inserting<'p> {
                 Some(InsertRow::Inserted) => {
                     self.changes.add(1);
                     count(&session.work.write);
+                    note_use(self.table, |used| used.inserted += 1);
                     break;
                 }
                 Some(InsertRow::Duplicate { index }) => index,
@@ -575,6 +576,7 @@ impl<'p> Inserting<'p> {
                 if outcome == Some(WriteRow::Done) {
                     self.replaced += 1;
                     count(&session.work.delete);
+                    note_use(self.table, |used| used.deleted += 1);
                     self.changes.add(-1);
                     if let Some(triggers) = delete {
                         Box::pin(triggers.around_delete(writer, false, old)).await?;
@@ -703,6 +705,7 @@ impl<'p> Inserting<'p> {
                     self.touched += 1;
                     self.updated += 1;
                     count(&session.work.update);
+                    note_use(self.table, |used| used.updated += 1);
                     let changed = changed_number(self.table, &changes);
                     if let Some(number) = changed {
                         engine!(session, self.table.note_auto_increment(writer.worker, number))?;

@@ -5,7 +5,7 @@
 
 use super::assign::{Assigner, ColumnChanges};
 use super::collect::RowKeys;
-use super::common::{changed_number, duplicate, limit_of, new_row, reread, start_run, target, updated};
+use super::common::{changed_number, duplicate, limit_of, new_row, note_use, reread, start_run, target, updated};
 use super::done::DmlDone;
 use super::foreign::Checker;
 use super::triggers::{ChangedRow, Triggers};
@@ -80,6 +80,7 @@ pub(crate) async fn update(
     let Updating { matched, changed, .. } = update;
     scratch.progress = progress;
     scratch.values = recycle(values);
+    run.count_rest();
     Ok(updated(run.shared.session, matched, changed))
 }
 
@@ -178,6 +179,7 @@ impl Updating<'_> {
                     self.matched += 1;
                     self.changed += 1;
                     count(&shared.session.work.update);
+                    note_use(self.table, |used| used.updated += 1);
                     if let Some(number) = changed_number(self.table, &changes) {
                         engine!(shared.session, self.table.note_auto_increment(writer.worker, number))?;
                     }

@@ -37,6 +37,7 @@ use expr::packed::Packer;
 use expr::{CompareAs, CompareOp, Env, Error, Expr, ExprKind, Function, Work, count};
 use sql::plan::{Access, Merge, Scan};
 use std::cell::Cell;
+use table::usage::Reads;
 use table::{EncodedRange, RowCursor, RowRead, Table};
 use txn::{LockMode, ReadMode, WaitPolicy};
 use types::row::condition::StoredCondition;
@@ -92,6 +93,8 @@ pub(crate) struct ScanOperator<'p> {
     counting_tests: Option<Box<[StoredCondition]>>,
     /// The statement reads columns that may lie outside of the row.
     reads_variable: bool,
+    /// For the counts of the table's use.
+    reads: Reads,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,6 +139,13 @@ impl<'p> ScanOperator<'p> {
             }
             _ => false,
         };
+        let (index, is_scan) = match plan.access {
+            Access::Point { index, .. } | Access::Ranges { index, .. } => (index, false),
+            Access::Full { index, .. } => (index, index == 0),
+            Access::Leaps(ref leaps) => (leaps.index, false),
+            _ => (0, false),
+        };
+        let reads = Reads::of(plan.table.indexes.get(index).map_or(0, |index| index.tree_id), is_scan);
         let merged = if let Access::Merge(merge) = &plan.access { Some(merged_keys(merge, table)) } else { None };
         Self {
             plan,
@@ -161,6 +171,7 @@ impl<'p> ScanOperator<'p> {
             // Of one row it is not worth asking.
             reads_variable: matches!(plan.access, Access::Point { .. }) || reads_variable(plan, table),
             tests_ahead: lock.is_none() && matches!(plan.access, Access::Full { index: 0, .. } | Access::Ranges { index: 0, .. }),
+            reads,
         }
     }
 
@@ -385,6 +396,7 @@ impl<'p> ScanOperator<'p> {
             run.count_end();
             return Ok(Stage::Done);
         }
+        self.reads.count += 1;
         source.state = SourceState::Stored;
         self.current = true;
         Ok(Stage::Load)
@@ -393,6 +405,7 @@ impl<'p> ScanOperator<'p> {
     /// So many rows were read that did not meet the tests.
     fn count_passed(&mut self, run: &mut Run<'p>, passed: u64) {
         self.count_reads(&run.shared.session.work, passed);
+        self.reads.count += passed;
         run.clock.pass_rows(run.shared.session, passed);
     }
 
@@ -407,6 +420,7 @@ impl<'p> ScanOperator<'p> {
                 run.count_end();
                 return Ok(Stage::NextRange);
             }
+            self.reads.count += 1;
             run.sources[self.plan.source].state = SourceState::Stored;
             return Ok(Stage::JudgeEntry);
         }
@@ -432,6 +446,7 @@ impl<'p> ScanOperator<'p> {
             run.count_end();
             return Ok(Stage::NextRange);
         }
+        self.reads.count += 1;
         run.sources[self.plan.source].state = SourceState::Stored;
         self.current = self.is_current(run);
         let source = &run.sources[self.plan.source];
@@ -491,6 +506,7 @@ impl<'p> ScanOperator<'p> {
         }
         source.state = SourceState::Stored;
         count(&run.shared.session.work.read_rnd);
+        self.reads.count += 1;
         (self.current, self.entry_judged) = (self.is_current(run), true);
         Ok(Stage::Load)
     }

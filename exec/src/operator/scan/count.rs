@@ -50,6 +50,7 @@ impl<'p> ScanOperator<'p> {
                         Some((rows, read)) => {
                             run.count_rows(read);
                             self.count_reads(&run.shared.session.work, read);
+                            self.reads.count += read;
                             return Ok(Counted::Rows(rows));
                         }
                         None => {
