@@ -11,6 +11,7 @@
 use reactor::{OneShot, Reply, one_shot};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use sync::waits::Kind;
 use sync::{Condvar, Mutex};
 
 /// J3
@@ -77,6 +78,7 @@ impl LoginJobs {
     /// Runs slow work for a client of the host. `None`: the host has too many jobs, or the work panicked.
     pub fn run<T: Send + 'static>(&self, host: &str, work: impl FnOnce() -> T + Send + 'static) -> OneShot<T> {
         let (reply, wait) = one_shot();
+        let wait = wait.named(Kind::Login);
         let reply: Arc<Mutex<Option<Reply<T>>>> = Arc::new(Mutex::new(Some(reply)));
         let asked = Arc::clone(&reply);
         let job = Job {

@@ -24,6 +24,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use sync::atomic::{AtomicU64, Ordering};
+use sync::waits::{self, Cause, Kind};
 use sync::{Condvar, Mutex};
 
 /// Enough threads to write for one statement while another reads.
@@ -426,6 +427,7 @@ impl Future for SpillWait {
             TicketState::Done(_) | TicketState::Taken => Poll::Ready(()),
             TicketState::New | TicketState::Awaited(_) => {
                 *state = TicketState::Awaited(cx.waker().clone());
+                waits::pending(Cause::of(Kind::TemporaryFile));
                 Poll::Pending
             }
         }

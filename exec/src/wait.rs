@@ -9,6 +9,7 @@ use os::time::Instant;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
+use sync::waits::{self, Cause, Kind};
 
 /// Waits for what a step asked for; the step is called again afterwards.
 pub(crate) async fn resolve(pause: Pause, shared: &Shared<'_>, clock: &mut Slice) -> Result<()> {
@@ -33,12 +34,14 @@ pub(crate) async fn resolve(pause: Pause, shared: &Shared<'_>, clock: &mut Slice
                 clock.note_cut();
             }
             let duration = if cut { left.unwrap_or(duration) } else { duration };
-            let interrupted = until_killed(shared.session, shared.host.sleep(duration)).await.is_err() || cut;
+            let sleep = waits::named(Cause::of(Kind::Sleep), shared.host.sleep(duration));
+            let interrupted = until_killed(shared.session, sleep).await.is_err() || cut;
             shared.restart_row();
             shared.rare().waits.record(shared.session, Some(interrupted.into()));
         }
         Pause::Evaluation(expr::Pause::GetLock { name, timeout }) => {
             let wait = shared.host.get_lock(shared.session.connection_id, &name, timeout);
+            let wait = waits::named(Cause::of(Kind::UserLock), wait);
             match until_killed(shared.session, wait).await {
                 Ok(Ok(taken)) => {
                     shared.restart_row();
@@ -106,6 +109,7 @@ pub async fn yield_now() {
             return Poll::Ready(());
         }
         cx.waker().wake_by_ref();
+        waits::pending(Cause::of(Kind::Ready));
         Poll::Pending
     })
     .await;

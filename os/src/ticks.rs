@@ -41,6 +41,11 @@ impl TickClock {
         Self { ticks: ticks(), instant: Instant::now() }
     }
 
+    /// The tick of the start.
+    pub fn began(&self) -> u64 {
+        self.ticks
+    }
+
     /// Nanoseconds of one tick, the more exact the longer ago the start is.
     pub fn nanos_per_tick(&self) -> f64 {
         let (passed, counted) = (self.instant.elapsed().as_nanos(), ticks().saturating_sub(self.ticks));

@@ -28,6 +28,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
+use sync::waits::{self, Cause, Kind};
 use tls::Tls;
 pub use tls::{SESSION_SECONDS, SESSIONS_KEPT, TlsInfo, TlsOffer, configure as configure_tls};
 
@@ -639,6 +640,7 @@ impl Output {
         }
         if socket.watches_writable.get() {
             socket.watch_writable(false)?;
+            socket.core.current_clock().end_beside();
         }
         self.writer.clear();
         self.sent = 0;
@@ -648,6 +650,8 @@ impl Output {
     #[cold]
     fn wait(&mut self, socket: &Socket, stop: &impl Interruptible) -> Poll<Result<(), Lost>> {
         let deadline = *self.deadline.get_or_insert_with(|| socket.core.now() + self.write_timeout);
+        socket.core.current_clock().begin_beside();
+        waits::pending(Cause::of(Kind::NetworkWrite));
         socket.poll_deadline(deadline, stop)
     }
 

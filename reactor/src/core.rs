@@ -8,7 +8,8 @@
 //!    `ARM_MAX` ahead and is corrected lazily, so that moving a deadline back (every statement does) writes one cell.
 //! 5. Where many tasks are ready, one that has an answer to send lets the others run first (`behind_others`): whom an answer wakes takes the
 //!    processor from them, and its caches. One that goes on for as long as a task may is not waited for.
-//! 6. A task that computes for long lets the others run in the middle of its own turn (`watch.rs`).
+//! 6. The clock of a task is told when a statement of the task waits and when it runs again (`task_clock.rs`).
+//! 7. A task that computes for long lets the others run in the middle of its own turn (`watch.rs`).
 //!
 //! C1: between turns every live slot holds its future; during its own poll the slot is empty.
 //! C2: `queued` of a slot is true exactly while its number stands in one of the two queues (stale numbers of a reused slot
@@ -16,6 +17,7 @@
 //! C3: before a worker sleeps it raises `asleep` and then looks at the remote queues again; `notify` pushes first and then
 //!     looks at `asleep`. Both are sequentially consistent, so one of the two sees the other.
 
+use crate::task_clock::{TaskClock, WorkerWaits};
 use crossbeam_queue::SegQueue;
 use crossbeam_utils::CachePadded;
 use os::time::Instant;
@@ -29,7 +31,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
-use sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use sync::waits;
 use types::work::Stopped;
 
 /// The farthest a timer entry is armed ahead; later deadlines are armed again when it fires.
@@ -140,6 +143,9 @@ impl<M> Remote<M> {
 struct SlotWaker {
     slot: u32,
     queued: AtomicBool,
+    /// The task's statement waits: the executor wants to know when it is woken.
+    is_timed: AtomicBool,
+    woken: AtomicU64,
     signal: Arc<Signal>,
 }
 
@@ -149,6 +155,10 @@ impl SlotWaker {
         // seen by the poll that clears it.
         if self.queued.swap(true, Ordering::AcqRel) {
             return;
+        }
+        // Relaxed: a figure for people. A wake-up that comes before the flag counts as one at the moment of leaving.
+        if self.is_timed.load(Ordering::Relaxed) {
+            self.woken.store(os::ticks(), Ordering::Relaxed);
         }
         if WORKER.get() == self.signal.index {
             READY.with_borrow_mut(|ready| ready.push_back(self.slot));
@@ -193,6 +203,7 @@ struct Slot {
     armed: Option<Instant>,
     /// Decides whether a computation of the task must end early.
     limit: Option<Limit>,
+    clock: Rc<TaskClock>,
     /// It was woken while it ran, in a turn within its own.
     woken_within: bool,
 }
@@ -209,6 +220,7 @@ pub struct Core {
     wanted: Cell<Option<Instant>>,
     now: Cell<Instant>,
     timers: RefCell<BinaryHeap<Reverse<(Instant, u32)>>>,
+    waits: WorkerWaits,
     signal: Arc<Signal>,
     registry: os::net::Registry,
 }
@@ -226,6 +238,7 @@ impl Core {
             wanted: Cell::new(None),
             now: Cell::new(Instant::now()),
             timers: RefCell::default(),
+            waits: WorkerWaits::default(),
             signal,
             registry,
         })
@@ -258,7 +271,13 @@ impl Core {
             Some(number) => number,
             None => {
                 let number = u32::try_from(slots.len()).expect("connections are limited far below 2^32");
-                let wake = Arc::new(SlotWaker { slot: number, queued: AtomicBool::new(false), signal: Arc::clone(&self.signal) });
+                let wake = Arc::new(SlotWaker {
+                    slot: number,
+                    queued: AtomicBool::new(false),
+                    is_timed: AtomicBool::new(false),
+                    woken: AtomicU64::new(0),
+                    signal: Arc::clone(&self.signal),
+                });
                 slots.push(Slot {
                     future: None,
                     alive: false,
@@ -268,6 +287,7 @@ impl Core {
                     deadline: None,
                     armed: None,
                     limit: None,
+                    clock: Rc::default(),
                     woken_within: false,
                 });
                 number
@@ -279,6 +299,7 @@ impl Core {
         slot.readiness = Rc::default();
         slot.deadline = None;
         slot.limit = None;
+        slot.clock = Rc::default();
         slot.woken_within = false;
         self.live.set(self.live.get() + 1);
         slot.wake.schedule();
@@ -287,6 +308,16 @@ impl Core {
     /// The waker of the running task, for others that must wake it later.
     pub fn current_waker(&self) -> Waker {
         self.slots.borrow()[self.current.get() as usize].waker.as_ref().clone()
+    }
+
+    /// The clock of the running task.
+    pub fn current_clock(&self) -> Rc<TaskClock> {
+        Rc::clone(&self.slots.borrow()[self.current.get() as usize].clock)
+    }
+
+    /// The waits of this worker's tasks.
+    pub fn waits(&self) -> &WorkerWaits {
+        &self.waits
     }
 
     /// Sets the limit of the running task's computations.
@@ -303,7 +334,12 @@ impl Core {
     /// Runs other tasks in the middle of the running one, which is the running one again afterwards.
     pub fn within_task(&self, turn: impl FnOnce()) {
         let (current, wanted) = (self.current.get(), self.wanted.get());
+        let clock = self.slots.borrow().get(current as usize).map(|slot| Rc::clone(&slot.clock));
+        let began = os::ticks();
         turn();
+        if let Some(clock) = clock {
+            clock.interrupted(began, os::ticks(), &self.waits);
+        }
         self.current.set(current);
         self.wanted.set(wanted);
     }
@@ -400,6 +436,9 @@ impl Core {
                 slot.woken_within = slot.alive;
                 return;
             };
+            if slot.clock.has_left() {
+                self.resume(slot);
+            }
             (future, Rc::clone(&slot.waker))
         };
         self.current.set(number);
@@ -412,6 +451,11 @@ impl Core {
                 let slot = &mut slots[number as usize];
                 slot.future = Some(future);
                 slot.deadline = self.wanted.get();
+                let cause = waits::take();
+                if slot.clock.is_measured() {
+                    slot.clock.leave(cause, os::ticks(), &self.waits);
+                    slot.wake.is_timed.store(true, Ordering::Relaxed);
+                }
                 if std::mem::take(&mut slot.woken_within) {
                     slot.wake.schedule();
                 }
@@ -427,6 +471,13 @@ impl Core {
                 self.end(number, future);
             }
         }
+    }
+
+    /// The task of a slot whose statement waited runs again.
+    #[cold]
+    fn resume(&self, slot: &Slot) {
+        slot.wake.is_timed.store(false, Ordering::Relaxed);
+        slot.clock.resume(os::ticks(), slot.wake.woken.load(Ordering::Relaxed), &self.waits);
     }
 
     #[cold]

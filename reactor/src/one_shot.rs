@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use sync::Mutex;
+use sync::waits::{self, Cause, Kind};
 
 struct State<T> {
     value: Option<T>,
@@ -17,12 +18,23 @@ pub struct Reply<T>(Arc<Mutex<State<T>>>);
 
 /// The waiting side.
 #[must_use]
-pub struct OneShot<T>(Arc<Mutex<State<T>>>);
+pub struct OneShot<T> {
+    state: Arc<Mutex<State<T>>>,
+    /// Why the task waits.
+    kind: Kind,
+}
 
 /// A channel for one value.
 pub fn one_shot<T>() -> (Reply<T>, OneShot<T>) {
     let state = Arc::new(Mutex::new(State { value: None, waker: None, is_gone: false }));
-    (Reply(Arc::clone(&state)), OneShot(state))
+    (Reply(Arc::clone(&state)), OneShot { state, kind: Kind::Other })
+}
+
+impl<T> OneShot<T> {
+    /// Says what a task that awaits this waits for.
+    pub fn named(self, kind: Kind) -> Self {
+        Self { kind, ..self }
+    }
 }
 
 impl<T> Reply<T> {
@@ -52,7 +64,7 @@ impl<T> Future for OneShot<T> {
     type Output = Option<T>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        let mut state = self.0.lock();
+        let mut state = self.state.lock();
         if let Some(value) = state.value.take() {
             return Poll::Ready(Some(value));
         }
@@ -60,6 +72,7 @@ impl<T> Future for OneShot<T> {
             return Poll::Ready(None);
         }
         state.waker = Some(cx.waker().clone());
+        waits::pending(Cause::of(self.kind));
         Poll::Pending
     }
 }

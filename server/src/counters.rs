@@ -46,7 +46,7 @@ macro_rules! commands {
             $($command,)*
         }
 
-        const COMMAND_NAMES: &[&str] = &[$($name,)*];
+        pub const COMMAND_NAMES: &[&str] = &[$($name,)*];
     };
 }
 
@@ -184,11 +184,14 @@ pub struct Counters {
     pub events: Events,
     pub work: Rc<Work>,
     commands: [Cell<u64>; COMMAND_NAMES.len()],
+    /// The command of the running or last statement.
+    noted: Cell<Option<Command>>,
 }
 
 impl Default for Counters {
     fn default() -> Self {
-        Self { events: Events::default(), work: Default::default(), commands: std::array::from_fn(|_| Cell::new(0)) }
+        let commands = std::array::from_fn(|_| Cell::new(0));
+        Self { events: Events::default(), work: Default::default(), commands, noted: Cell::new(None) }
     }
 }
 
@@ -197,6 +200,21 @@ impl Counters {
     #[inline]
     pub fn note(&self, command: Command) {
         count(&self.commands[command as usize]);
+        // A statement that calls programs is noted before their statements.
+        if self.noted.get().is_none() {
+            self.noted.set(Some(command));
+        }
+    }
+
+    /// A statement begins, which is not known yet.
+    #[inline]
+    pub fn forget_noted(&self) {
+        self.noted.set(None);
+    }
+
+    /// The command of the running or last statement.
+    pub fn noted(&self) -> Option<Command> {
+        self.noted.get()
     }
 
     /// A plan reads its tables.
@@ -212,6 +230,12 @@ impl Counters {
                 counter.set(counter.get() + u64::from(more));
             }
         }
+    }
+
+    /// Sorts of rows that came by a range, those of rows by a scan, and the rows sorted.
+    #[inline]
+    pub fn sorted(&self) -> [u64; 3] {
+        [self.work.sort_range.get(), self.work.sort_scan.get(), self.work.sort_rows.get()]
     }
 
     /// The values by their names in SHOW STATUS.

@@ -1,10 +1,16 @@
 //! The settings of performance_schema: `setup_consumers` and `setup_instruments`, in the memory of the server.
 //!
-//! All of MySQL's consumers can be switched. Those with data here have an effect: the statistics by digest, the stages
-//! of definitions, and the open transactions. There are instruments for these stages and transactions only.
+//! All of MySQL's consumers can be switched; those without data have no effect. The instruments are those of what
+//! Heddle records: statements, waits, transactions, errors, and stages of definitions. A statement whose instrument is
+//! disabled is in no table of events and in no sum; a wait is in no table of events. TIMED has no effect: what is
+//! recorded is timed.
 
-use crate::show::{self, Row};
-use sync::atomic::{AtomicU32, Ordering};
+use crate::record::Name;
+use crate::show;
+use crate::waits::event_name;
+use std::sync::LazyLock;
+use sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use sync::waits::Kind;
 use types::Value;
 use types::schema::TableDef;
 
@@ -18,13 +24,13 @@ const CONSUMER_NAMES: [(&str, bool); 16] = [
     ("events_stages_history", false),
     ("events_stages_history_long", false),
     ("events_statements_cpu", false),
-    ("events_statements_current", false),
-    ("events_statements_history", false),
+    ("events_statements_current", true),
+    ("events_statements_history", true),
     ("events_statements_history_long", false),
     ("events_transactions_current", true),
-    ("events_transactions_history", false),
+    ("events_transactions_history", true),
     ("events_transactions_history_long", false),
-    ("events_waits_current", false),
+    ("events_waits_current", true),
     ("events_waits_history", false),
     ("events_waits_history_long", false),
     ("global_instrumentation", true),
@@ -32,22 +38,46 @@ const CONSUMER_NAMES: [(&str, bool); 16] = [
     ("statements_digest", true),
 ];
 const STAGES_CURRENT: usize = 0;
+const STATEMENTS_CURRENT: usize = 4;
+const STATEMENTS_HISTORY: usize = 5;
+const STATEMENTS_HISTORY_LONG: usize = 6;
 const TRANSACTIONS_CURRENT: usize = 7;
 const GLOBAL: usize = 13;
 const THREADS: usize = 14;
 const DIGESTS: usize = 15;
+/// Without one of these no event of a session is kept.
+const KEEPS: u32 = 1 << GLOBAL | 1 << THREADS;
 /// Bits after those of the consumers, for the slow query log and the general log.
 const GENERAL_LOG: usize = 16;
 const SLOW_LOG: usize = 17;
 const UNINDEXED: usize = 18;
+/// Every instrument of statements is enabled.
+const ALL_STATEMENTS: usize = 19;
 
 pub const WAITING_FOR_TABLE: &str = "stage/sql/Waiting for table metadata lock";
 pub const READING_ROWS: &str = "stage/innodb/alter table (read PK and internal sort)";
 pub const CATCHING_UP: &str = "stage/innodb/alter table (log apply table)";
 pub const TRANSACTION: &str = "transaction";
+pub const ERROR: &str = "error";
 /// With their properties.
-const INSTRUMENT_NAMES: [(&str, &str); 4] =
-    [(CATCHING_UP, "progress"), (READING_ROWS, "progress"), (WAITING_FOR_TABLE, ""), (TRANSACTION, "")];
+const OTHER_INSTRUMENTS: [(&str, &str); 5] =
+    [(CATCHING_UP, "progress"), (READING_ROWS, "progress"), (WAITING_FOR_TABLE, ""), (TRANSACTION, ""), (ERROR, "")];
+
+/// The instruments with their properties, in the order of their bits.
+static INSTRUMENT_NAMES: LazyLock<Vec<(&'static str, &'static str)>> = LazyLock::new(|| {
+    let mut names = OTHER_INSTRUMENTS.to_vec();
+    let statements = Name::all().map(Name::text);
+    for name in statements.chain(Kind::ALL.iter().map(|kind| event_name(*kind))) {
+        if names.iter().all(|(known, _)| *known != name) {
+            names.push((name, ""));
+        }
+    }
+    assert!(names.len() <= WORDS * 64, "each instrument has a bit");
+    names
+});
+
+/// Words with a bit for each instrument.
+const WORDS: usize = 4;
 
 /// What to record about a statement: one word, read when it begins.
 #[derive(Clone, Copy, Debug, Default)]
@@ -58,6 +88,18 @@ impl Watched {
     #[inline]
     pub fn digests(self) -> bool {
         self.0 & (1 << GLOBAL | 1 << DIGESTS) == 1 << GLOBAL | 1 << DIGESTS
+    }
+
+    /// Does the session keep its last statements?
+    #[inline]
+    pub fn history(self) -> bool {
+        let kept = 1 << STATEMENTS_CURRENT | 1 << STATEMENTS_HISTORY | 1 << STATEMENTS_HISTORY_LONG;
+        self.0 & KEEPS == KEEPS && self.0 & kept != 0
+    }
+
+    #[inline]
+    pub fn history_long(self) -> bool {
+        self.0 & KEEPS == KEEPS && self.0 & 1 << STATEMENTS_HISTORY_LONG != 0
     }
 
     #[inline]
@@ -80,6 +122,12 @@ impl Watched {
         self.0 & 1 << UNINDEXED != 0
     }
 
+    /// Is every instrument of statements enabled?
+    #[inline]
+    pub fn all_statements(self) -> bool {
+        self.0 & 1 << ALL_STATEMENTS != 0
+    }
+
     /// Is any log written?
     #[inline]
     pub fn logs(self) -> bool {
@@ -91,15 +139,15 @@ impl Watched {
 pub struct Instruments {
     /// Also the bits of the logs.
     consumers: AtomicU32,
-    enabled: AtomicU32,
-    timed: AtomicU32,
+    enabled: [AtomicU64; WORDS],
+    timed: [AtomicU64; WORDS],
 }
 
 impl Default for Instruments {
     fn default() -> Self {
-        let on = CONSUMER_NAMES.iter().enumerate().map(|(n, (_, on))| u32::from(*on) << n).sum();
-        let all = (1 << INSTRUMENT_NAMES.len()) - 1;
-        Self { consumers: AtomicU32::new(on), enabled: AtomicU32::new(all), timed: AtomicU32::new(all) }
+        let on: u32 = CONSUMER_NAMES.iter().enumerate().map(|(n, (_, on))| u32::from(*on) << n).sum();
+        let all = || std::array::from_fn(|_| AtomicU64::new(u64::MAX));
+        Self { consumers: AtomicU32::new(on | 1 << ALL_STATEMENTS), enabled: all(), timed: all() }
     }
 }
 
@@ -129,25 +177,46 @@ impl Instruments {
     /// Is a stage or a transaction shown, under the name that its instrument has?
     pub fn shows(&self, name: &str) -> bool {
         let table = if name == TRANSACTION { TRANSACTIONS_CURRENT } else { STAGES_CURRENT };
-        let instrument = INSTRUMENT_NAMES.iter().position(|(own, _)| *own == name);
-        let enabled = self.enabled.load(Ordering::Relaxed);
-        self.consumes(&[GLOBAL, THREADS, table]) && instrument.is_some_and(|bit| enabled & 1 << bit != 0)
+        self.consumes(&[GLOBAL, THREADS, table]) && self.enables(name)
     }
 
-    pub fn consumer_rows(&self) -> Vec<Row> {
+    /// Is the instrument of this name enabled?
+    pub fn enables(&self, name: &str) -> bool {
+        let instrument = INSTRUMENT_NAMES.iter().position(|(own, _)| *own == name);
+        instrument.is_some_and(|bit| is_set(&self.enabled, bit))
+    }
+
+    /// Publishes whether every instrument of statements is enabled.
+    fn settle(&self) {
+        let statements = INSTRUMENT_NAMES.iter().enumerate().filter(|(_, (name, _))| name.starts_with("statement/"));
+        let is_on = statements.into_iter().all(|(bit, _)| is_set(&self.enabled, bit));
+        match is_on {
+            true => self.consumers.fetch_or(1 << ALL_STATEMENTS, Ordering::Relaxed),
+            false => self.consumers.fetch_and(!(1 << ALL_STATEMENTS), Ordering::Relaxed),
+        };
+    }
+
+    /// Is the table of this name filled?
+    pub fn consumes_named(&self, table: &str) -> bool {
+        let bit = CONSUMER_NAMES.iter().position(|(name, _)| *name == table);
+        bit.is_some_and(|bit| self.consumes(&[GLOBAL, THREADS, bit]))
+    }
+
+    pub fn consumer_rows(&self) -> Vec<Vec<Value<'static>>> {
         let row = |(bit, (name, _)): (usize, &(&str, bool))| {
-            let cells = [("NAME", show::text(*name)), ("ENABLED", switch(&self.consumers, bit))];
+            let is_on = self.consumers.load(Ordering::Relaxed) & 1 << bit != 0;
+            let cells = [("NAME", show::text(*name)), ("ENABLED", switch(is_on))];
             show::named(DATABASE, CONSUMERS, cells)
         };
         CONSUMER_NAMES.iter().enumerate().map(row).collect()
     }
 
-    pub fn instrument_rows(&self) -> Vec<Row> {
+    pub fn instrument_rows(&self) -> Vec<Vec<Value<'static>>> {
         let row = |(bit, (name, properties)): (usize, &(&str, &str))| {
             let cells = [
                 ("NAME", show::text(*name)),
-                ("ENABLED", switch(&self.enabled, bit)),
-                ("TIMED", switch(&self.timed, bit)),
+                ("ENABLED", switch(is_set(&self.enabled, bit))),
+                ("TIMED", switch(is_set(&self.timed, bit))),
                 ("PROPERTIES", show::text(*properties)),
                 ("VOLATILITY", show::number(0u64)),
             ];
@@ -170,21 +239,31 @@ impl Instruments {
         let Some(Value::Bytes(name)) = row.first() else { return };
         let is_named = |own: &str| own.as_bytes() == &**name;
         for (column, value) in changes {
-            let (bits, position) = match (&*table.name, &*table.columns[*column].name) {
-                (CONSUMERS, _) => (&self.consumers, CONSUMER_NAMES.iter().position(|(own, _)| is_named(own))),
-                (_, "TIMED") => (&self.timed, INSTRUMENT_NAMES.iter().position(|(own, _)| is_named(own))),
-                _ => (&self.enabled, INSTRUMENT_NAMES.iter().position(|(own, _)| is_named(own))),
-            };
-            let Some(position) = position else { continue };
             // A value that is not a member counts as NO.
-            match matches!(value, Value::Bytes(text) if **text == *b"YES") {
-                true => bits.fetch_or(1 << position, Ordering::Relaxed),
-                false => bits.fetch_and(!(1 << position), Ordering::Relaxed),
+            let is_on = matches!(value, Value::Bytes(text) if **text == *b"YES");
+            if &*table.name == CONSUMERS {
+                let Some(bit) = CONSUMER_NAMES.iter().position(|(own, _)| is_named(own)) else { continue };
+                match is_on {
+                    true => self.consumers.fetch_or(1 << bit, Ordering::Relaxed),
+                    false => self.consumers.fetch_and(!(1 << bit), Ordering::Relaxed),
+                };
+                continue;
+            }
+            let Some(bit) = INSTRUMENT_NAMES.iter().position(|(own, _)| is_named(own)) else { continue };
+            let bits = if &*table.columns[*column].name == "TIMED" { &self.timed } else { &self.enabled };
+            match is_on {
+                true => bits[bit / 64].fetch_or(1 << (bit % 64), Ordering::Relaxed),
+                false => bits[bit / 64].fetch_and(!(1 << (bit % 64)), Ordering::Relaxed),
             };
+            self.settle();
         }
     }
 }
 
-fn switch(bits: &AtomicU32, position: usize) -> Value<'static> {
-    show::text(if bits.load(Ordering::Relaxed) & 1 << position != 0 { "YES" } else { "NO" })
+fn is_set(bits: &[AtomicU64; WORDS], bit: usize) -> bool {
+    bits[bit / 64].load(Ordering::Relaxed) & 1 << (bit % 64) != 0
+}
+
+fn switch(is_on: bool) -> Value<'static> {
+    show::text(if is_on { "YES" } else { "NO" })
 }

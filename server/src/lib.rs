@@ -6,6 +6,8 @@
 //! - `session` speaks the protocol and runs statements. Stored programs are in `routine`, events in `event`.
 //! - `account` runs the statements about accounts; the crate `accounts` has their model.
 //! - `ddl` runs definitions on threads that may block. `plan_cache` keeps plans.
+//! - `record` keeps what each session has done, `digests` what was done by statement; `waits` names what was waited for,
+//!   `told_waits` tells it to other threads.
 //! - `show` makes the rows of SHOW, information_schema, performance_schema and `sys`; `variables` has the system
 //!   variables.
 //! - [`inside::Inside`] is how other threads of the process reach the server: connections without a network, counters.
@@ -25,13 +27,16 @@ pub mod inside;
 mod instruments;
 mod latin1;
 mod plan_cache;
+mod record;
 mod routine;
 mod session;
 mod shared;
 mod show;
 mod text_log;
+pub mod told_waits;
 mod user_lock;
 mod variables;
+mod waits;
 mod worker;
 
 pub use config::{Config, EventScheduler, LogSettings, StartError, VERSION};

@@ -51,6 +51,8 @@ pub struct VirtualReads {
     pub digests: bool,
     /// One of these has metadata locks.
     pub metadata: bool,
+    /// One of these has events of sessions.
+    pub events: bool,
 }
 
 /// A statement that is ready to run.

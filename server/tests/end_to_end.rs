@@ -3,6 +3,7 @@
 mod cursors;
 mod logs;
 mod long;
+mod waits;
 
 use mysql::prelude::*;
 use mysql::{Conn, Error, OptsBuilder, Row, Value};

@@ -92,6 +92,17 @@ impl From<Error> for Interrupt {
     }
 }
 
+impl Interrupt {
+    /// Says to which tree the page belongs that a stall is for.
+    #[cold]
+    pub(crate) fn of(self, tree: u32, level: u8) -> Self {
+        match self {
+            Self::Stall(Stall::Page(stall)) => Self::Stall(Stall::Page(stall.of(tree, level))),
+            other => other,
+        }
+    }
+}
+
 pub type Result<T> = std::result::Result<T, Interrupt>;
 
 struct ThreadWaker(os::thread::Thread);

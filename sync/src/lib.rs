@@ -7,6 +7,7 @@
 //! - [`atomic`], [`Mutex`], [`Condvar`]: what the engine uses, so that the simulator (`--cfg sim`) can take the turn at each use.
 //! - [`Team`]: work shared out to threads that may be told to stop at any time.
 //! - [`Company`]: who else is busy, as a thread knows.
+//! - [`waits`]: what a task waits for, in the memory of its thread.
 //! - [`spin`]: bounded spinning in nanoseconds, calibrated once.
 //!
 //! Nothing here knows of pages, transactions or sessions.
@@ -19,6 +20,7 @@ mod prefetch;
 mod racy;
 pub mod spin;
 mod team;
+pub mod waits;
 
 pub use company::Company;
 pub use crossbeam_utils::CachePadded;

@@ -46,6 +46,7 @@ use storage::TreeRef;
 use sync::CachePadded;
 use sync::Mutex;
 use sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use sync::waits::{self, Cause, Holder, Kind, Object};
 
 const SHARDS: usize = 1024;
 
@@ -74,6 +75,15 @@ pub struct WaitCell {
     waker: Mutex<Option<Waker>>,
     pub txn: u64,
     since: Instant,
+    cause: Cause,
+}
+
+/// Why a transaction waits for a row. `holder`: the one that has the row, if it is no range that is in the way.
+fn cause_of(statuses: &StatusTable, tree: u32, holder: Option<u64>, range: Option<u64>) -> Cause {
+    let kind = if holder.is_none() && range.is_some() { Kind::GapLock } else { Kind::RowLock };
+    let session = holder.or(range).map_or(0, |holder| statuses.session(holder));
+    let held_by = if session == 0 { Holder::Unknown } else { Holder::Session(session) };
+    Cause::of(kind).with(Object::Tree { tree, level: 0 }).held_by(held_by)
 }
 
 impl WaitCell {
@@ -100,6 +110,7 @@ impl WaitCell {
             return Poll::Ready(());
         }
         *waker = Some(cx.waker().clone());
+        waits::pending(self.cause);
         Poll::Pending
     }
 }
@@ -376,13 +387,18 @@ impl LockTable {
     ) -> (LockKey, Arc<WaitCell>) {
         self.waits.fetch_add(1, Ordering::Relaxed);
         let name = LockKey { tree: tree.id, key: key.into() };
-        let cell = Arc::new(WaitCell { state: AtomicU8::new(WAITING), waker: Mutex::new(None), txn, since: Instant::now() });
         let shard = self.shard(tree.id, key);
         let mut map = shard.map.lock();
         let row = map.entry(name.clone()).or_insert_with(|| {
             shard.rows.fetch_add(1, Ordering::SeqCst);
             Row::default()
         });
+        let mut others: Owners = row.conflicts(txn, want.mode()).collect();
+        let held_by = holder.or(others.first().copied());
+        others.extend(self.ranges.blockers(statuses, txn, tree.id, key, want));
+        let cause = cause_of(statuses, tree.id, held_by, others.first().copied());
+        let since = Instant::now();
+        let cell = Arc::new(WaitCell { state: AtomicU8::new(WAITING), waker: Mutex::new(None), txn, since, cause });
         let waiter = Waiter { cell: cell.clone(), want };
         match row.position(txn) {
             // Woken, and found the row taken again: keeps its place.
@@ -394,8 +410,6 @@ impl LockTable {
             row.holder = holder;
             blocked |= self.ask(statuses, holder, &name);
         }
-        let mut others: Owners = row.conflicts(txn, want.mode()).collect();
-        others.extend(self.ranges.blockers(statuses, txn, tree.id, key, want));
         for other in others {
             blocked |= self.ask(statuses, other, &name);
         }

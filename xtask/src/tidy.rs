@@ -270,7 +270,7 @@ fn byte_order(sources: &[Source]) -> Vec<String> {
 const CIRCLES: &[(&str, usize, &str)] = &[
     ("exec", 18, "a change of a row fires triggers and foreign keys, which change rows"),
     ("expr", 23, "evaluation, functions, conversions and casts call each other"),
-    ("server", 50, "programs run statements, which run programs"),
+    ("server", 46, "programs run statements, which run programs"),
     ("sql", 50, "expressions hold queries and queries hold expressions, in the tree of syntax and in the binder"),
     ("storage", 17, "the pool writes by the log and the log's damage is read by the pool's pages"),
     ("table", 23, "definitions and rows share the catalog"),

@@ -16,10 +16,10 @@ pub use threads::DdlThreads;
 
 use crate::error::{Error, Result};
 use crate::event;
+use crate::record::Cleared;
 use crate::routine;
 use crate::session::{State, without_parameters};
 use crate::show;
-use crate::worker::gather;
 use conditions::Condition;
 use expr::Level;
 pub use from_query::{Keeper, column_of_query};
@@ -58,7 +58,11 @@ pub async fn run(state: &mut State<'_>, statement: &Statement<'_>, given: &[Valu
         Statement::Truncate { table } => {
             let (database, name) = qualify(state, table)?;
             if show::is_summary_by_digest(&database, &name) {
-                gather(&state.worker.shared, |worker| worker.digests.clear()).await;
+                show::clear_digests(&state.worker.shared).await;
+                return Ok(Done::default());
+            }
+            if let Some(what) = Cleared::by(&name).filter(|_| database.eq_ignore_ascii_case("performance_schema")) {
+                show::clear_events(&state.worker.shared, what).await;
                 return Ok(Done::default());
             }
             refuse_virtual(state, &database)?;

@@ -15,6 +15,7 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
+use sync::waits::Kind;
 use sync::{Condvar, Mutex};
 
 /// Threads that work.
@@ -112,6 +113,7 @@ impl DdlThreads {
         to: impl FnOnce(&mut Queue) -> &mut VecDeque<Job>,
     ) -> OneShot<T> {
         let (reply, wait) = one_shot();
+        let wait = wait.named(Kind::Definition);
         let mut queue = self.0.queue.lock();
         if queue.is_finished {
             return wait;

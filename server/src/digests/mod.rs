@@ -23,6 +23,7 @@ pub use statistics::{Measured, Statistics, Ways};
 pub use summary::{Summary, merged};
 
 use latencies::Latencies;
+use sha2::Digest;
 use sql::Repeated;
 use statistics::{BUCKETS, bucket_end, bucket_of};
 use std::cell::RefCell;
@@ -34,6 +35,11 @@ use types::SqlMode;
 /// are kept.
 const RECENT_BYTES_MAX: usize = 1024;
 const RECENT_MAX: usize = 256;
+
+/// The digest of a text of `STATEMENT_DIGEST_TEXT`.
+pub fn digest_of(text: &str) -> String {
+    sha2::Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
 
 #[derive(Default)]
 struct Recent {

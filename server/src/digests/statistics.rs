@@ -7,6 +7,7 @@
 //! at each execution if these are rare.
 
 use super::Summary;
+use reactor::task_clock::Sums as Waits;
 use sql::plan::{Access, Node, Plan};
 use std::cell::{Cell, RefCell};
 use types::SqlMode;
@@ -34,8 +35,22 @@ pub struct Measured {
     pub sent: u64,
     pub examined: u64,
     pub warnings: u64,
+    /// How often rows were sorted that came by a range or by a scan, and how many rows.
+    pub sort_ranges: u64,
+    pub sort_scans: u64,
+    pub sort_rows: u64,
     pub failed: bool,
+    /// Its answer was an OK packet.
+    pub is_ok: bool,
+    /// It used tables in a transaction of its own.
+    pub is_transaction: bool,
     pub ways: Ways,
+}
+
+impl Measured {
+    pub fn has_sorted(&self) -> bool {
+        self.sort_rows > 0 || self.sort_scans > 0 || self.sort_ranges > 0
+    }
 }
 
 /// How a plan reads its tables: what is 1 counts.
@@ -63,7 +78,9 @@ impl Ways {
                 ways.range |= u8::from(is_first && matches!(scan.access, Access::Ranges { .. }));
                 ways.full_joins =
                     ways.full_joins.saturating_add(u8::from(is_whole && !is_first && matches!(plan, Plan::Query(_))));
-                ways.no_index |= u8::from(is_whole);
+                // Reading a whole index instead of the table uses that index, as in MySQL.
+                let is_table = matches!(scan.access, Access::Full { index: 0, .. } | Access::Virtual);
+                ways.no_index |= u8::from(is_table);
                 is_first = false;
             });
             root.walk(&mut |node| ways.gathers = ways.gathers.saturating_add(u8::from(gathers(node))));
@@ -115,7 +132,24 @@ macro_rules! sums {
     };
 }
 
-sums!(count, time, errors, warnings, affected, sent, examined, scans, ranges, full_joins, no_index);
+sums!(
+    count,
+    time,
+    errors,
+    warnings,
+    affected,
+    sent,
+    examined,
+    scans,
+    ranges,
+    full_joins,
+    no_index,
+    waited,
+    gathers,
+    sort_ranges,
+    sort_rows,
+    sort_scans
+);
 
 #[derive(Debug)]
 pub struct Statistics {
@@ -132,6 +166,8 @@ pub struct Statistics {
     sample: RefCell<Vec<u8>>,
     sample_time: Cell<u64>,
     sample_end: Cell<u64>,
+    /// By kind; `None` before the first wait.
+    waits: RefCell<Option<Box<Waits>>>,
 }
 
 #[inline]
@@ -153,13 +189,25 @@ impl Statistics {
             sample: RefCell::default(),
             sample_time: Cell::new(0),
             sample_end: Cell::new(0),
+            waits: RefCell::default(),
         }
+    }
+
+    /// The text of the digest. `None`: of all digests for which there is no room.
+    pub fn text(&self) -> Option<&str> {
+        self.text.as_deref()
+    }
+
+    /// The current database of the executions.
+    pub fn database(&self) -> Option<&str> {
+        self.database.as_deref()
     }
 
     /// The memory that it takes.
     pub fn bytes(&self) -> usize {
         let texts = self.database.as_ref().map_or(0, |name| name.len()) + self.text.as_ref().map_or(0, |text| text.len());
-        size_of::<Self>() + BUCKETS * size_of::<Cell<u64>>() + texts + self.sample.borrow().capacity()
+        let waits = self.waits.borrow().as_ref().map_or(0, |waits| size_of_val(&**waits));
+        size_of::<Self>() + BUCKETS * size_of::<Cell<u64>>() + texts + self.sample.borrow().capacity() + waits
     }
 
     /// Counts an execution of `text` that ends at tick `now`. `clock` has the length of a tick.
@@ -181,8 +229,8 @@ impl Statistics {
         }
         let bucket = &self.buckets[bucket_of(time)];
         bucket.set(bucket.get().wrapping_add(1));
-        if execution.ways != Ways::default() {
-            self.record_ways(execution.ways);
+        if execution.ways != Ways::default() || execution.has_sorted() {
+            self.record_ways(execution);
         }
         if execution.failed || execution.warnings > 0 {
             add(&sums.errors, u64::from(execution.failed));
@@ -194,7 +242,19 @@ impl Statistics {
         }
     }
 
-    fn record_ways(&self, ways: Ways) {
+    /// Counts the waits of the execution that was recorded last: `waited` ticks in all.
+    #[cold]
+    pub fn record_waits(&self, waited: u64, waits: &Waits) {
+        add(&self.sums.waited, waited);
+        self.waits.borrow_mut().get_or_insert_default().add(waits);
+    }
+
+    fn record_ways(&self, execution: &Measured) {
+        let ways = execution.ways;
+        add(&self.sums.gathers, ways.gathers.into());
+        add(&self.sums.sort_ranges, execution.sort_ranges);
+        add(&self.sums.sort_rows, execution.sort_rows);
+        add(&self.sums.sort_scans, execution.sort_scans);
         add(&self.sums.scans, ways.scan.into());
         add(&self.sums.ranges, ways.range.into());
         add(&self.sums.full_joins, ways.full_joins.into());
@@ -225,6 +285,7 @@ impl Statistics {
         self.buckets.iter().for_each(|bucket| bucket.set(0));
         self.sample.borrow_mut().clear();
         self.sample_time.set(0);
+        self.waits.take();
     }
 
     /// `None`: there was no execution.
@@ -242,6 +303,7 @@ impl Statistics {
             sample: String::from_utf8_lossy(&self.sample.borrow()).into_owned(),
             sample_time: self.sample_time.get(),
             sample_end: self.sample_end.get(),
+            waits: self.waits.borrow().clone(),
         })
     }
 }

@@ -1,8 +1,10 @@
 //! The statistics of all workers, added up by digest.
 
 use super::statistics::{Sums, bucket_end};
+use reactor::task_clock::Sums as Waits;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use sync::waits::Kind;
 
 /// The statistics of one digest over all workers. Times are ticks; points in time are the ticks at an execution's end.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +21,8 @@ pub struct Summary {
     pub sample: String,
     pub sample_time: u64,
     pub sample_end: u64,
+    /// The waits by kind, if there were any.
+    pub waits: Option<Box<Waits>>,
 }
 
 impl Summary {
@@ -29,9 +33,22 @@ impl Summary {
         self.first = self.first.min(other.first);
         self.last = self.last.max(other.last);
         self.buckets.iter_mut().zip(&other.buckets).for_each(|(sum, more)| *sum = sum.wrapping_add(*more));
+        if let Some(waits) = other.waits {
+            self.waits.get_or_insert_default().add(&waits);
+        }
         if other.sample_time > self.sample_time {
             (self.sample, self.sample_time, self.sample_end) = (other.sample, other.sample_time, other.sample_end);
         }
+    }
+
+    /// The ticks of waits of these kinds.
+    pub fn waited_for(&self, kinds: &[Kind]) -> u64 {
+        self.waits.as_ref().map_or(0, |waits| waits.ticks(kinds))
+    }
+
+    /// The ticks that the executions ran.
+    pub fn cpu(&self) -> u64 {
+        self.sums.time.saturating_sub(self.sums.waited)
     }
 
     /// The ticks that `thousandths` of the executions took at most.

@@ -49,7 +49,7 @@ async fn run(worker: &Rc<Worker>, event: &EventDef) {
         return log(event, &Error::from(Condition::NoSuchUser { user: definer.user.into(), host: definer.host.into() }));
     };
     let id = worker.shared.next_connection_id();
-    let info = Rc::new(SessionInfo::new(id, definer.host.clone(), worker.core.now(), worker.core.current_waker()));
+    let info = Rc::new(SessionInfo::new(id, definer.host.clone(), &worker.core));
     info.user.borrow_mut().clone_from(&definer.user);
     info.stopping.set(worker.is_stopping());
     info.begin("Connect", worker.core.now());

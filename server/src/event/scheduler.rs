@@ -66,8 +66,7 @@ fn is_on(shared: &Shared) -> bool {
 /// Runs until the server stops, or the scheduler is turned off or killed.
 async fn run(worker: &Rc<Worker>) {
     let shared = &worker.shared;
-    let waker = worker.core.current_waker();
-    let info = Rc::new(SessionInfo::new(shared.next_connection_id(), "localhost".to_owned(), worker.core.now(), waker));
+    let info = Rc::new(SessionInfo::new(shared.next_connection_id(), "localhost".to_owned(), &worker.core));
     "event_scheduler".clone_into(&mut info.user.borrow_mut());
     "event_scheduler@localhost".clone_into(&mut info.account.borrow_mut());
     info.command.set("Daemon");

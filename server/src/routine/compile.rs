@@ -4,6 +4,7 @@ use super::compiled::Work;
 use super::{Frame, Routine};
 use crate::error::{Error, Result};
 use crate::plan_cache::{Bound, PlanEntry};
+use crate::record;
 use crate::session::{Binder, Planned, State};
 use crate::variables::Setting;
 use accounts::Name;
@@ -72,6 +73,8 @@ impl Routine {
         let [collation, charset] = [def.connection_collation.name(), def.connection_collation.charset()];
         let client_settings = [collation, charset].map(|name| Setting::Text(name.into()));
         let settings = Cell::new(None);
+        let (database_, name) = (def.database.as_str().into(), def.name.as_str().into());
+        let described = Rc::new(record::Program { kind: kind_of(kept.get().kind), database: database_, name });
         Ok(Rc::new(Self {
             def,
             table,
@@ -84,6 +87,7 @@ impl Routine {
             database,
             client_settings,
             settings,
+            described,
             handles_warnings,
         }))
     }
@@ -312,4 +316,14 @@ fn compute(state: &mut State<'_>, expr: &expr::Expr, strictness: Strictness) -> 
     let value = exec::program::evaluate(expr, &state.execution.vars, &frame.values, strictness.is_full(&state.execution.vars))?;
     state.execution.vars.settle_variables();
     Ok(value)
+}
+
+/// As the tables of events name it.
+fn kind_of(kind: ProgramKind) -> &'static str {
+    match kind {
+        ProgramKind::Procedure => "PROCEDURE",
+        ProgramKind::Function => "FUNCTION",
+        ProgramKind::Event => "EVENT",
+        ProgramKind::Trigger { .. } => "TRIGGER",
+    }
 }

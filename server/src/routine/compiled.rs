@@ -1,6 +1,7 @@
 //! Compiled programs and the frames of running ones.
 
 use crate::plan_cache::{Bound, KeptPlan};
+use crate::record;
 use crate::session::ProgramSettings;
 use crate::variables::Setting;
 use accounts::Name;
@@ -35,11 +36,18 @@ pub struct Routine {
     pub(super) client_settings: [Setting; 2],
     /// Its settings for a caller whose binding key is the first.
     pub(super) settings: Cell<Option<(u64, ProgramSettings)>>,
+    /// Its name in the record of its statements.
+    pub(super) described: Rc<record::Program>,
     /// Some handler is for warnings or NOT FOUND, which statements without an error may raise.
     pub(super) handles_warnings: bool,
 }
 
 impl Routine {
+    /// Its name in the record of its statements.
+    pub fn described(&self) -> &Rc<record::Program> {
+        &self.described
+    }
+
     pub fn program(&self) -> &Program<'_> {
         self.program.get()
     }

@@ -83,6 +83,7 @@ pub async fn run(state: &mut State<'_>, client: &mut Recipient<'_>, routine: &Rc
                     return Err(error);
                 }
                 state.note_inner_error(&error);
+                state.info.record.note_handled(error.describe().number, state.worker.wall_clock_us());
                 raised
             }
         };
@@ -283,8 +284,23 @@ pub fn assign(state: &mut State<'_>, slot: u32, value: Value<'static>, from: &Co
     Ok(())
 }
 
-/// Runs a statement with the frame's values as its parameters.
+/// Runs a statement with the frame's values as its parameters, and keeps a line about it.
 async fn statement(
+    state: &mut State<'_>,
+    client: &mut Recipient<'_>,
+    routine: &Rc<Routine>,
+    code: &StatementCode<'_>,
+    format: RowFormat,
+) -> Result<()> {
+    let nested = state.begin_recorded();
+    let outcome = unrecorded_statement(state, client, routine, code, format).await;
+    if let Some(nested) = nested {
+        state.end_recorded(&nested, code.text, routine.described(), outcome.as_ref().err());
+    }
+    outcome
+}
+
+async fn unrecorded_statement(
     state: &mut State<'_>,
     client: &mut Recipient<'_>,
     routine: &Rc<Routine>,

@@ -30,6 +30,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 use sync::Mutex;
+use sync::waits::{self, Cause, Kind};
 use types::charset::Charset;
 
 /// Bytes of one read.
@@ -179,7 +180,10 @@ impl ByteSource for ServerFile {
                     Poll::Ready(Ok(true))
                 }
                 Ok(Err(error)) => Poll::Ready(Err(unreadable(&self.name, &error))),
-                Err(TryRecvError::Empty) => Poll::Pending,
+                Err(TryRecvError::Empty) => {
+                    waits::pending(Cause::of(Kind::File));
+                    Poll::Pending
+                }
                 Err(TryRecvError::Disconnected) => Poll::Ready(Ok(false)),
             }
         }))
@@ -209,7 +213,8 @@ impl ClientFile<'_> {
         // Sends the request and earlier output; later calls have nothing to send.
         output.flush(socket, &*self.info).await?;
         let deadline = self.worker.core.now() + self.timeout;
-        let Some(piece) = input.next_piece(&mut self.pieces, socket, deadline, &*self.info).await? else { return Ok(false) };
+        let piece = input.next_piece(&mut self.pieces, socket, deadline, &*self.info);
+        let Some(piece) = waits::named(Cause::of(Kind::NetworkRead), piece).await? else { return Ok(false) };
         let received = &self.info.counters.events.bytes_received;
         received.set(received.get() + piece.len() as u64);
         take(piece);

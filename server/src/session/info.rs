@@ -3,12 +3,13 @@
 
 use super::held::HeldTables;
 use crate::counters::Counters;
+use crate::record::{Name, Record, Running, SessionLine, SumsLine};
 use accounts::Access;
 use expr::kill;
 use os::time::Instant;
 use protocol::Attributes;
-use reactor::Readiness;
 use reactor::connection::Interruptible;
+use reactor::{Core, Readiness, TaskClock};
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -60,6 +61,10 @@ pub struct SessionInfo {
     statement: RefCell<Vec<u8>>,
     killed: Arc<AtomicU8>,
     waker: Waker,
+    /// Where the time of its statements goes.
+    pub clock: Rc<TaskClock>,
+    /// What it has done.
+    pub record: Record,
     socket: OnceCell<Rc<Readiness>>,
 }
 
@@ -121,8 +126,8 @@ impl ProcessLine {
 }
 
 impl SessionInfo {
-    /// `waker` wakes the session's task.
-    pub fn new(id: u32, host: String, now: Instant, waker: Waker) -> Self {
+    /// The session that the running task serves.
+    pub fn new(id: u32, host: String, core: &Core) -> Self {
         Self {
             id,
             user: RefCell::new("unauthenticated user".to_owned()),
@@ -132,7 +137,7 @@ impl SessionInfo {
             database: RefCell::default(),
             attributes: RefCell::default(),
             command: Cell::new("Connect"),
-            since: Cell::new(now),
+            since: Cell::new(core.now()),
             state: Cell::new("login"),
             definition: RefCell::default(),
             transaction: Cell::new(None),
@@ -143,7 +148,9 @@ impl SessionInfo {
             prepared: Cell::new(0),
             statement: RefCell::default(),
             killed: Arc::new(AtomicU8::new(kill::NONE)),
-            waker,
+            waker: core.current_waker(),
+            clock: core.current_clock(),
+            record: Record::default(),
             socket: OnceCell::new(),
         }
     }
@@ -214,6 +221,7 @@ impl SessionInfo {
 
     /// The command is done.
     pub fn end(&self, now: Instant) {
+        self.clock.stop();
         self.command.set("Sleep");
         self.since.set(now);
         self.state.set("");
@@ -224,15 +232,40 @@ impl SessionInfo {
         }
     }
 
-    pub fn line(&self, now: Instant) -> ProcessLine {
+    /// The text of the running statement, as others may see it.
+    pub fn statement_text(&self) -> Option<String> {
         let statement = self.statement.borrow();
-        let info = match statement.is_empty() {
-            true => None,
-            false => {
-                let text = sql::without_secrets(&statement, &types::SqlMode::DEFAULT);
-                Some(String::from_utf8_lossy(&text).into_owned())
-            }
-        };
+        (!statement.is_empty()).then(|| {
+            let text = sql::without_secrets(&statement, &types::SqlMode::DEFAULT);
+            String::from_utf8_lossy(&text).into_owned()
+        })
+    }
+
+    /// What it does and has done, at tick `now`.
+    pub fn events(&self, now: u64) -> SessionLine {
+        let name = Name::of(self.counters.noted());
+        let running = self.statement_text().map(|text| Running { name, text, database: self.database.borrow().clone() });
+        let transaction = self.transaction.get().map(|open| (open.read_only, open.isolation));
+        SessionLine { transaction, ..self.record.line(self.id, &self.clock, running, now) }
+    }
+
+    /// What it has done, added up.
+    pub fn sums(&self) -> SumsLine {
+        SumsLine {
+            session: Some(self.id),
+            user: self.user.borrow().clone(),
+            host: self.host_name().to_owned(),
+            sums: self.record.sums(&self.clock),
+        }
+    }
+
+    /// The client's host without the port.
+    pub fn host_name(&self) -> &str {
+        self.host.rsplit_once(':').map_or(&self.host, |(host, _)| host)
+    }
+
+    pub fn line(&self, now: Instant) -> ProcessLine {
+        let info = self.statement_text();
         let stage = self.definition.borrow().as_ref().and_then(|progress| progress.stage());
         ProcessLine {
             id: self.id,

@@ -28,6 +28,7 @@ mod outfile;
 mod prepared;
 mod programs;
 mod query;
+mod recorded;
 mod run;
 mod set;
 mod settings;
@@ -118,7 +119,7 @@ pub async fn serve(worker: Rc<Worker>, stream: Stream, id: u32, admin: bool) {
     };
     let mut client = Client { socket, output: Output::new(Rc::clone(&worker.buffers)), input: None };
     let mut input = Input::new(Rc::clone(&worker.buffers));
-    let info = Rc::new(SessionInfo::new(id, peer.address.clone(), worker.core.now(), worker.core.current_waker()));
+    let info = Rc::new(SessionInfo::new(id, peer.address.clone(), &worker.core));
     info.set_socket(Rc::clone(client.socket.readiness()));
     info.stopping.set(worker.is_stopping());
     let _listed = Listed::new(&worker, &info);
@@ -247,6 +248,7 @@ impl Drop for Listed {
     fn drop(&mut self) {
         if let Some(info) = self.worker.sessions.borrow_mut().remove(&self.id) {
             self.worker.counters.take(&info.counters);
+            self.worker.past.take(&info.user.borrow(), info.host_name(), &info.record, &info.clock);
         }
         self.worker.shared.kills.leave(self.id);
         self.worker.shared.user_locks.release_all(self.id);

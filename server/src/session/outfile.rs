@@ -21,6 +21,7 @@ use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+use sync::waits::{self, Cause, Kind};
 use sync::{Condvar, Mutex};
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 
@@ -389,6 +390,7 @@ impl FileWriter {
             return Poll::Ready(Ok(()));
         }
         state.waker = Some(cx.waker().clone());
+        waits::pending(Cause::of(Kind::File));
         Poll::Pending
     }
 
@@ -405,6 +407,7 @@ impl FileWriter {
         state.ended = true;
         state.waker = Some(cx.waker().clone());
         self.shared.changed.notify_one();
+        waits::pending(Cause::of(Kind::File));
         Poll::Pending
     }
 }

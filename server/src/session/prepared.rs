@@ -13,6 +13,7 @@ use crate::counters::Command;
 use crate::digests::Statistics;
 use crate::error::{Error, Result};
 use crate::plan_cache::{PlanEntry, definition_of};
+use crate::record::Name;
 use conditions::Condition;
 use exec::{KeptRecords, boxed};
 use protocol::{OkPacket, Parameters, PrepareOk, RowFormat, Status, StmtExecute};
@@ -87,7 +88,7 @@ impl Statements {
         if analysed.as_ref().is_err_and(|error| !matches!(error, Error::Sql(sql::Error::Syntax { .. }))) {
             // A statement that fails to prepare counts as a failed statement.
             let statistics = state.statistics_of(text);
-            if state.record(&statistics, text, true) {
+            if state.record(&statistics, text, true, Name::PREPARE) {
                 state.log_slow(text);
             }
         }
@@ -232,7 +233,7 @@ impl PreparedStatement {
         if self.statistics.1 != state.session.settings.bind_key {
             self.statistics = (state.statistics_of(&self.text), state.session.settings.bind_key);
         }
-        state.record(&self.statistics.0, &self.text, failed)
+        state.record(&self.statistics.0, &self.text, failed, Name::EXECUTE)
     }
 
     #[cold]

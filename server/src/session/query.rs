@@ -10,6 +10,7 @@ use super::state::{Answer, State};
 use crate::counters::count;
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
+use crate::record::Name;
 use conditions::Condition;
 use exec::boxed;
 use protocol::RowFormat;
@@ -52,7 +53,8 @@ impl State<'_> {
             if let Some(statistics) = self.session.statistics.take() {
                 let end = *consumed.as_ref().unwrap_or(&rest.len());
                 let text = without_end(&rest[..end]);
-                if self.record(&statistics, text, consumed.is_err()) {
+                let name = Name::of(self.info.counters.noted());
+                if self.record(&statistics, text, consumed.is_err(), name) {
                     self.log_slow(text);
                 }
             }

@@ -115,6 +115,7 @@ impl State<'_> {
             false => None,
         };
         let was_open = self.execution.transaction.is_open();
+        self.session.measured.is_transaction = !lasting && !plan.prepared.tables().is_empty();
         self.execution.vars.in_transaction = lasting;
         let txn = self.execution.transaction.ensure(&worker, &self.session.settings, lasting);
         if !inside {

@@ -22,12 +22,14 @@ use crate::counters::count;
 use crate::digests::{Measured, Statistics};
 use crate::error::{Error, Result};
 use crate::instruments::Watched;
+use crate::record::{Ended, Name};
 use crate::routine::Frame;
 use crate::show::Quotes;
 use crate::text_log::Logged;
 use crate::variables::{SessionVariables, Setting};
+use crate::waits::LOCKS;
 use crate::worker::Worker;
-use accounts::{Access, Identity, Name, SYSTEM_USER, Seat};
+use accounts::{Access, Identity, SYSTEM_USER, Seat};
 use conditions::Condition;
 use expr::{Level, SessionVars};
 use protocol::{Capabilities, OkPacket, StateChange, Status};
@@ -93,6 +95,8 @@ pub struct Session {
     pub logged: Logged,
     /// Warnings about deprecated forms in the running statement's text, until it raises them.
     pub deprecated: Box<[Condition]>,
+    /// The session's counters of sorting when its last statement ended.
+    pub sorted: [u64; 3],
 }
 
 /// The state of a running statement or program. E1
@@ -189,6 +193,7 @@ impl Session {
             watched: Watched::default(),
             deprecated: Box::default(),
             logged: Logged::default(),
+            sorted: [0; 3],
         }
     }
 }
@@ -258,7 +263,7 @@ impl<'s> State<'s> {
     }
 
     /// Sets the active roles.
-    pub fn set_roles(&mut self, roles: Vec<Name>) {
+    pub fn set_roles(&mut self, roles: Vec<accounts::Name>) {
         self.session.identity.roles = roles;
         self.renew_access();
     }
@@ -268,7 +273,7 @@ impl<'s> State<'s> {
     ///
     /// # Errors
     /// 1449: the account does not exist.
-    pub fn act_as(&mut self, definer: &Name) -> Result<Option<Acting>> {
+    pub fn act_as(&mut self, definer: &accounts::Name) -> Result<Option<Acting>> {
         if self.session.access.name == *definer {
             return Ok(None);
         }
@@ -298,7 +303,7 @@ impl<'s> State<'s> {
 
     /// CURRENT_ROLE()
     fn name_roles(&mut self) {
-        let mut roles: Vec<String> = self.session.access.roles.iter().map(Name::ticked).collect();
+        let mut roles: Vec<String> = self.session.access.roles.iter().map(accounts::Name::ticked).collect();
         roles.sort();
         self.execution.vars.current_role = if roles.is_empty() { "NONE".into() } else { roles.join(",").into() };
     }
@@ -483,7 +488,23 @@ impl<'s> State<'s> {
             let isolation = self.execution.transaction.characteristics().isolation.unwrap_or(self.session.settings.isolation);
             OpenTransaction { since, changes, snapshot, isolation, read_only: self.execution.transaction.is_read_only() }
         });
+        if self.info.record.note_transaction(open.is_some()) {
+            self.record_transaction(open.is_some());
+        }
         self.info.transaction.set(open);
+    }
+
+    /// A multi-statement transaction has begun or ended.
+    #[cold]
+    fn record_transaction(&mut self, is_open: bool) {
+        let record = &self.info.record;
+        match self.info.transaction.get() {
+            _ if is_open => record.begin_transaction(),
+            Some(before) => {
+                record.end_transaction(self.execution.transaction.is_committed(), before.read_only, before.isolation, false);
+            }
+            None => {}
+        }
     }
 
     /// Writes the answer of a statement without rows.
@@ -491,6 +512,7 @@ impl<'s> State<'s> {
         let status = self.status();
         let warnings = self.own_warning_count();
         self.note_transaction();
+        self.session.measured.is_ok = true;
         // The statements of a stored program do not answer the client.
         let Some(client) = client.client().filter(|_| self.execution.frame.is_none()) else { return };
         let mut packet = OkPacket {
@@ -519,7 +541,11 @@ impl<'s> State<'s> {
 
     /// Begins a statement: sets its time, and resets the state of the previous one.
     pub fn begin_statement(&mut self) {
-        self.session.measured = Measured { began: os::ticks(), ..Measured::default() };
+        let now = os::ticks();
+        self.session.measured = Measured { began: now, ..Measured::default() };
+        self.info.clock.begin(now);
+        self.info.record.begin();
+        self.info.counters.forget_noted();
         self.session.watched = self.worker.shared.instruments.watched();
         if self.session.watched.logs() {
             self.begin_logged();
@@ -564,22 +590,53 @@ impl<'s> State<'s> {
     /// ([`State::log_slow`]).
     #[inline]
     #[must_use]
-    pub fn record(&mut self, statistics: &Statistics, text: &[u8], failed: bool) -> bool {
+    pub fn record(&mut self, statistics: &Rc<Statistics>, text: &[u8], failed: bool, name: Name) -> bool {
         let now = os::ticks();
+        let waited = self.info.clock.end(self.worker.core.waits());
         let is_slow = now.saturating_sub(self.session.measured.began) >= self.session.slow_ticks;
         if is_slow {
             count(&self.info.counters.events.slow_queries);
         }
         let is_logged = (is_slow || self.session.watched.unindexed()) && self.is_for_slow_log(is_slow);
-        if !self.session.watched.digests() {
-            return is_logged;
-        }
         self.session.measured.examined = self.execution.vars.rows_examined.get();
         self.session.measured.warnings = self.execution.vars.warnings.get_mut().count();
         self.session.measured.failed = failed;
+        let sorted = self.info.counters.sorted();
+        if sorted != self.session.sorted {
+            self.note_sorts(sorted);
+        }
+        let locked = if waited > 0 { self.info.clock.of_statement().ticks(LOCKS) } else { 0 };
+        if !self.session.watched.all_statements() && !self.worker.shared.instruments.enables(name.text()) {
+            return is_logged;
+        }
+        let measured = self.session.measured;
+        let ended = Ended { name, text, statistics: Some(statistics), measured, ended: now, waited, locked, program: None };
+        if self.session.measured.is_transaction {
+            let is_read_only = self.session.settings.read_only;
+            self.info.record.note_own_transaction(now.saturating_sub(measured.began), !is_read_only);
+        }
+        self.info.record.end(&ended, self.session.watched.history());
+        if self.session.watched.history_long() {
+            self.worker.past.keep(self.info.id, &self.info.record);
+        }
+        if !self.session.watched.digests() {
+            return is_logged;
+        }
         self.worker.digests.note_latency(now.saturating_sub(self.session.measured.began));
         statistics.record(&self.session.measured, now, text, &self.worker.shared.tick_clock);
+        if waited > 0 {
+            statistics.record_waits(waited, &self.info.clock.of_statement());
+        }
         is_logged
+    }
+
+    /// Notes what the statement has sorted: `now` are the session's counters.
+    #[cold]
+    fn note_sorts(&mut self, now: [u64; 3]) {
+        let before = std::mem::replace(&mut self.session.sorted, now);
+        let [ranges, scans, rows] = std::array::from_fn(|n| now[n].saturating_sub(before[n]));
+        let measured = &mut self.session.measured;
+        (measured.sort_ranges, measured.sort_scans, measured.sort_rows) = (ranges, scans, rows);
     }
 
     /// Makes the error of a statement its diagnostics.
@@ -588,6 +645,9 @@ impl<'s> State<'s> {
             self.clear_warnings();
         }
         self.note_inner_error(error);
+        let told = error.describe();
+        let is_kept = self.session.watched.history();
+        self.info.record.note_error(told.number, told.state, &told.message, self.worker.wall_clock_us(), is_kept);
     }
 
     /// Adds the error of a program's statement to the diagnostics.

@@ -28,6 +28,7 @@ use std::mem::ManuallyDrop;
 use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
+use sync::waits::{self, Cause, Kind, Object};
 use txn::{Interrupt, Isolation, Savepoint, Txn};
 
 /// Delay before a failed rollback is tried again.
@@ -45,6 +46,8 @@ pub struct Transaction<'s> {
     engine: Handle<'s>,
     terms: Terms,
     savepoints: Vec<(Box<str>, Savepoint)>,
+    /// The last transaction to end was committed.
+    is_committed: bool,
 }
 
 /// The engine's transaction.
@@ -143,6 +146,11 @@ impl<'s> Transaction<'s> {
         !self.terms.held.is_empty() || self.engine.get().is_some_and(Txn::is_dirty)
     }
 
+    /// Was the last transaction committed?
+    pub fn is_committed(&self) -> bool {
+        self.is_committed
+    }
+
     pub fn is_explicit(&self) -> bool {
         self.terms.explicit
     }
@@ -165,12 +173,13 @@ impl<'s> Transaction<'s> {
     /// The transactions of a session.
     pub fn of_session(info: &SessionInfo) -> Self {
         let terms = Terms { session: info.id, held: Rc::clone(&info.held), ..Terms::default() };
-        Self { engine: Handle::Own(None), terms, savepoints: Vec::new() }
+        Self { engine: Handle::Own(None), terms, savepoints: Vec::new(), is_committed: true }
     }
 
     /// The transaction of a statement for a program that runs inside it. T3
     pub fn of_statement(txn: &'s mut Txn, terms: &Terms) -> Self {
-        Self { engine: Handle::Lent { txn, has_ended: false }, terms: terms.clone(), savepoints: Vec::new() }
+        let engine = Handle::Lent { txn, has_ended: false };
+        Self { engine, terms: terms.clone(), savepoints: Vec::new(), is_committed: true }
     }
 
     /// Has a program inside a statement ended the transaction? T3
@@ -276,7 +285,9 @@ impl<'s> Transaction<'s> {
                 }
                 let began = Instant::now();
                 let told = self.terms.held.wait(&held, table);
-                let waited = wait_for(worker, info, wait, "Waiting for table metadata lock", longest).await;
+                let wait = wait_for(worker, info, wait, "Waiting for table metadata lock", longest);
+                let cause = Cause::of(Kind::MetadataLock).with(Object::Table(table.def().id.0));
+                let waited = waits::named(cause, wait).await;
                 std::mem::drop(told);
                 info.counters.note_metadata_wait(began.elapsed());
                 if let Err(error) = waited {
@@ -354,6 +365,7 @@ impl<'s> Transaction<'s> {
 
     /// Commits and waits until the commit is durable.
     pub async fn commit(&mut self, worker: &Worker) {
+        self.is_committed = true;
         let stall = self.engine.take(worker).and_then(|mut txn| txn.commit(&worker.engine));
         self.end(worker);
         if let Some(stall) = stall.filter(|_| !os::mutated("early-answer")) {
@@ -362,6 +374,7 @@ impl<'s> Transaction<'s> {
     }
 
     pub async fn rollback(&mut self, worker: &Rc<Worker>) {
+        self.is_committed = false;
         if let Some(mut txn) = self.engine.take(worker) {
             let changes = txn.changes();
             loop {
@@ -480,6 +493,7 @@ pub async fn wait_for<T>(
             return Poll::Ready(Err(expr::Error::LockWaitTimeout));
         }
         worker.core.wake_at(deadline);
+        waits::pending(Cause::of(Kind::MetadataLock));
         Poll::Pending
     })
     .await

@@ -1,14 +1,14 @@
 //! Statistics by digest as tables: `events_statements_summary_by_digest`, and the views of `sys` over it.
 //!
-//! Lock time, CPU time, memory, sorting and temporary tables are not measured: these columns are 0.
+//! CPU time is the time that executions ran, lock time that of waits for rows, gaps and tables.
 
 use super::build::{number, optional, text};
 use super::definitions::named;
 use super::source::{Maker, Row, Source};
-use crate::digests::Summary;
+use crate::digests::{Summary, digest_of};
 use crate::instruments;
 use crate::shared::Shared;
-use sha2::Digest;
+use crate::waits::LOCKS;
 use std::collections::BTreeMap;
 use types::{DateTime, Value};
 
@@ -50,8 +50,7 @@ impl<'a> Line<'a> {
     }
 
     fn digest(&self) -> Option<String> {
-        let hash = sha2::Sha256::digest(self.of.text.as_ref()?.as_bytes());
-        Some(hash.iter().map(|byte| format!("{byte:02x}")).collect())
+        self.of.text.as_deref().map(digest_of)
     }
 
     /// The statement, shortened for views unless `is_raw`.
@@ -159,11 +158,17 @@ fn by_digest(source: &Source<'_>) -> Vec<Row> {
             ("MIN_TIMER_WAIT", time(of.least)),
             ("AVG_TIMER_WAIT", number(line.average())),
             ("MAX_TIMER_WAIT", time(of.most)),
+            ("SUM_LOCK_TIME", time(of.waited_for(LOCKS))),
+            ("SUM_CPU_TIME", time(of.cpu())),
             ("SUM_ERRORS", number(sums.errors)),
             ("SUM_WARNINGS", number(sums.warnings)),
             ("SUM_ROWS_AFFECTED", number(sums.affected)),
             ("SUM_ROWS_SENT", number(sums.sent)),
             ("SUM_ROWS_EXAMINED", number(sums.examined)),
+            ("SUM_CREATED_TMP_TABLES", number(sums.gathers)),
+            ("SUM_SORT_RANGE", number(sums.sort_ranges)),
+            ("SUM_SORT_ROWS", number(sums.sort_rows)),
+            ("SUM_SORT_SCAN", number(sums.sort_scans)),
             ("SUM_SELECT_FULL_JOIN", number(sums.full_joins)),
             ("SUM_SELECT_RANGE", number(sums.ranges)),
             ("SUM_SELECT_SCAN", number(sums.scans)),
@@ -184,7 +189,7 @@ fn by_digest(source: &Source<'_>) -> Vec<Row> {
 
 /// The accounts whose statements are measured: all.
 fn actors(_: &Source<'_>) -> Vec<Row> {
-    let cells = [("HOST", "%"), ("USER", "%"), ("ROLE", "%"), ("ENABLED", "YES"), ("HISTORY", "NO")];
+    let cells = [("HOST", "%"), ("USER", "%"), ("ROLE", "%"), ("ENABLED", "YES"), ("HISTORY", "YES")];
     vec![named("performance_schema", "setup_actors", cells.map(|(name, value)| (name, text(value))))]
 }
 
@@ -239,14 +244,16 @@ fn analysis_rows(source: &Source<'_>, table: &str, is_raw: bool) -> Vec<Row> {
             ("total_latency", line.time(sums.time, is_raw)),
             ("max_latency", line.time(line.of.most, is_raw)),
             ("avg_latency", shown_picos(line.average(), is_raw)),
-            ("lock_latency", shown_picos(0, is_raw)),
-            ("cpu_latency", shown_picos(0, is_raw)),
+            ("lock_latency", line.time(line.of.waited_for(LOCKS), is_raw)),
+            ("cpu_latency", line.time(line.of.cpu(), is_raw)),
             ("rows_sent", number(sums.sent)),
             ("rows_sent_avg", number(line.per_execution(sums.sent))),
             ("rows_examined", number(sums.examined)),
             ("rows_examined_avg", number(line.per_execution(sums.examined))),
             ("rows_affected", number(sums.affected)),
             ("rows_affected_avg", number(line.per_execution(sums.affected))),
+            ("tmp_tables", number(sums.gathers)),
+            ("rows_sorted", number(sums.sort_rows)),
             ("max_controlled_memory", no_bytes()),
             ("max_total_memory", no_bytes()),
         ]

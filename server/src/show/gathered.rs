@@ -1,7 +1,10 @@
 //! The data of all workers that the server's tables show.
 
 use crate::digests::Summary;
+use crate::record::{Sessions, SumsLine};
 use crate::session::{ProcessLine, UseLine};
+use reactor::task_clock::Waits;
+use table::usage::TreeUse;
 
 /// The data collected from all workers for one statement.
 #[derive(Debug, Default)]
@@ -17,6 +20,12 @@ pub struct Gathered {
     pub digests: Vec<Summary>,
     /// The metadata locks of sessions' statements, if a table shows them.
     pub uses: Vec<UseLine>,
+    /// The events of sessions, their sums, and all waits, if a table shows them.
+    pub sessions: Sessions,
+    pub sums: Vec<SumsLine>,
+    pub waits: Waits,
+    /// The use of trees on each worker.
+    pub tables_used: Vec<(u32, TreeUse)>,
     /// The session that runs the statement.
     pub session: u32,
 }

@@ -6,6 +6,7 @@ use super::build::{number, optional, text};
 use super::definitions::named;
 use super::locks;
 use super::source::{Row, Source};
+use crate::record::isolation_name;
 use types::schema::{ForeignKeyDef, IndexDef, IndexKind, ReferenceAction, TableDef};
 use types::statistics::TableStatistics;
 use types::{DateTime, Value};
@@ -173,15 +174,6 @@ pub fn transactions(source: &Source<'_>) -> Vec<Row> {
         rows.push(named(DATABASE, "INNODB_TRX", cells));
     }
     rows
-}
-
-pub fn isolation_name(isolation: txn::Isolation) -> &'static str {
-    match isolation {
-        txn::Isolation::ReadUncommitted => "READ UNCOMMITTED",
-        txn::Isolation::ReadCommitted => "READ COMMITTED",
-        txn::Isolation::RepeatableRead => "REPEATABLE READ",
-        txn::Isolation::Serializable => "SERIALIZABLE",
-    }
 }
 
 pub fn buffer_pool(source: &Source<'_>) -> Vec<Row> {

@@ -7,8 +7,8 @@
 use super::build::{number, optional, text};
 use super::cells::datetime;
 use super::definitions::named;
-use super::performance_schema::thread_id;
 use super::source::{Row, Source};
+use crate::record::thread_id;
 use crate::session::ProcessLine;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -8,8 +8,8 @@
 use super::build::{number, optional, text};
 use super::definitions::named;
 use super::locks::shortened;
-use super::performance_schema::thread_id;
 use super::source::{Row, Source};
+use crate::record::thread_id;
 use crate::session::{ProcessLine, UseLine};
 use std::collections::HashMap;
 use table::TableUse;

@@ -7,6 +7,7 @@ use super::locks;
 use super::metadata_locks;
 use super::source::{Maker, Row, Source};
 use crate::instruments;
+use crate::record::thread_id;
 use crate::session::ProcessLine;
 use crate::variables::{self, Scope};
 use std::collections::BTreeMap;
@@ -17,16 +18,11 @@ const DATABASE: &str = "performance_schema";
 
 #[rustfmt::skip]
 pub const MAKERS: &[(&str, Maker)] = &[
-    ("accounts", accounts), ("data_lock_waits", locks::data_lock_waits), ("data_locks", locks::data_locks), ("events_stages_current", stages), ("events_transactions_current", transactions), ("global_status", global_status), ("global_variables", global_variables), ("hosts", hosts),
+    ("accounts", accounts), ("data_lock_waits", locks::data_lock_waits), ("data_locks", locks::data_locks), ("events_stages_current", stages), ("global_status", global_status), ("global_variables", global_variables), ("hosts", hosts),
     ("metadata_locks", metadata_locks::rows), ("performance_timers", timers), ("persisted_variables", persisted), ("processlist", processes), ("session_account_connect_attrs", own_attributes),
     ("session_connect_attrs", attributes), ("session_status", session_status), ("session_variables", session_variables), ("threads", threads),
     ("users", users), ("variables_info", variables_info),
 ];
-
-/// The id of a session's thread in performance_schema.
-pub fn thread_id(connection: u32) -> u64 {
-    u64::from(connection)
-}
 
 fn pair(table: &'static str) -> impl Fn((&str, String)) -> Row {
     move |(name, value)| named(DATABASE, table, [("VARIABLE_NAME", text(name)), ("VARIABLE_VALUE", text(value))])
@@ -120,8 +116,8 @@ fn threads(source: &Source<'_>) -> Vec<Row> {
             ("PROCESSLIST_TIME", number(line.seconds)),
             ("PROCESSLIST_STATE", text(line.state.clone())),
             ("PROCESSLIST_INFO", optional(line.info.clone())),
-            ("INSTRUMENTED", text("NO")),
-            ("HISTORY", text("NO")),
+            ("INSTRUMENTED", text("YES")),
+            ("HISTORY", text("YES")),
             ("CONNECTION_TYPE", text(if line.host.contains(':') { "TCP/IP" } else { "Socket" })),
             ("EXECUTION_ENGINE", text("PRIMARY")),
             ("TELEMETRY_ACTIVE", text("NO")),
@@ -150,27 +146,6 @@ fn stages(source: &Source<'_>) -> Vec<Row> {
             ("WORK_ESTIMATED", count(all)),
         ];
         Some(named(DATABASE, "events_stages_current", cells))
-    };
-    lines(source).iter().filter_map(row).collect()
-}
-
-/// The open multi-statement transactions.
-fn transactions(source: &Source<'_>) -> Vec<Row> {
-    if !source.worker.shared.instruments.shows(instruments::TRANSACTION) {
-        return Vec::new();
-    }
-    let row = |line: &ProcessLine| {
-        let open = line.transaction?;
-        let cells = [
-            ("THREAD_ID", number(thread_id(line.id))),
-            ("EVENT_NAME", text(instruments::TRANSACTION)),
-            ("STATE", text("ACTIVE")),
-            ("GTID", text("AUTOMATIC")),
-            ("ACCESS_MODE", text(if open.read_only { "READ ONLY" } else { "READ WRITE" })),
-            ("ISOLATION_LEVEL", text(super::innodb::isolation_name(open.isolation))),
-            ("AUTOCOMMIT", text("NO")),
-        ];
-        Some(named(DATABASE, "events_transactions_current", cells))
     };
     lines(source).iter().filter_map(row).collect()
 }

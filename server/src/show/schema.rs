@@ -1,7 +1,7 @@
 //! The server's own databases in a schema snapshot, and the rows of their tables.
 
 use super::source::{Maker, Row, Source};
-use super::{digests, grant_tables, metadata_locks, performance_schema, privileges, sys_schema, virtual_tables};
+use super::{digests, events, grant_tables, metadata_locks, performance_schema, privileges, sys_schema, virtual_tables};
 use crate::plan_cache::VirtualReads;
 use sql::plan::{Access, Plan, Scan};
 use types::convert::{StoreContext, Warnings};
@@ -18,6 +18,7 @@ pub fn virtual_reads(plan: &Plan) -> VirtualReads {
             reads.gathered |= is_gathered(&scan.table);
             reads.digests |= is_of_digests(&scan.table);
             reads.metadata |= is_of_metadata(&scan.table);
+            reads.events |= is_of_events(&scan.table);
         }
     };
     if let Plan::Update(update) = plan {
@@ -32,14 +33,19 @@ pub fn virtual_reads(plan: &Plan) -> VirtualReads {
 /// Are the table's rows collected from all workers, or are they about the session?
 fn is_gathered(table: &TableDef) -> bool {
     match &*table.database {
-        "information_schema" => matches!(&*table.name, "PROCESSLIST" | "INNODB_TRX"),
+        "information_schema" => matches!(&*table.name, "PROCESSLIST" | "INNODB_METRICS" | "INNODB_TRX"),
         "mysql" => false,
         _ => maker(table).is_some(),
     }
 }
 
 fn is_of_digests(table: &TableDef) -> bool {
-    digests::MAKERS.iter().chain(digests::VIEWS).any(|(name, _)| *name == table.name)
+    let is_named = |(name, _): &(&str, Maker)| *name == table.name;
+    table.name == "heddle_waits_by_digest" || digests::MAKERS.iter().chain(digests::VIEWS).any(is_named)
+}
+
+fn is_of_events(table: &TableDef) -> bool {
+    events::MAKERS.iter().chain(events::TABLES).chain(events::VIEWS).any(|(name, _)| *name == table.name)
 }
 
 fn is_of_metadata(table: &TableDef) -> bool {
@@ -53,13 +59,13 @@ pub fn maker(table: &TableDef) -> Option<Maker> {
 
 /// The tables of a database of the server that have rows.
 fn makers(database: &str) -> impl Iterator<Item = &'static (&'static str, Maker)> {
-    let (own, others): (&[_], &[_]) = match database {
-        "information_schema" => (virtual_tables::MAKERS, privileges::MAKERS),
-        "performance_schema" => (performance_schema::MAKERS, digests::MAKERS),
-        "sys" => (sys_schema::MAKERS, digests::VIEWS),
-        _ => (virtual_tables::MYSQL_MAKERS, grant_tables::MAKERS),
+    let makers: [&[_]; 4] = match database {
+        "information_schema" => [virtual_tables::MAKERS, privileges::MAKERS, events::METRICS, &[]],
+        "performance_schema" => [performance_schema::MAKERS, digests::MAKERS, events::MAKERS, events::TABLES],
+        "sys" => [sys_schema::MAKERS, digests::VIEWS, events::VIEWS, &[]],
+        _ => [virtual_tables::MYSQL_MAKERS, grant_tables::MAKERS, &[], &[]],
     };
-    own.iter().chain(others)
+    makers.into_iter().flatten()
 }
 
 /// The current rows of a table of the server, with values of the columns' stored types. `None`: there is no such table.

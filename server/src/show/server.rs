@@ -5,9 +5,10 @@ use super::gathered::Gathered;
 use super::projection;
 use super::source::Wanted;
 use super::status;
-use crate::digests;
+use crate::digests::{self, Summary};
 use crate::error::{Error, Result};
 use crate::plan_cache::VirtualReads;
+use crate::record::{Cleared, Sessions, SumsLine};
 use crate::session::{IDS, ProcessLine, State, UseLine};
 use crate::shared::Shared;
 use crate::variables::{self, Scope, VariableId};
@@ -15,10 +16,12 @@ use crate::worker::{Worker, gather, gather_for};
 use accounts::Access;
 use accounts::privilege::{self, Privileges};
 use expr::Level;
+use reactor::task_clock::Waits;
 use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
+use table::usage::TreeUse;
 use types::Value;
 
 impl Gathered {
@@ -35,15 +38,30 @@ impl Gathered {
         let digests = match reads.digests {
             true => {
                 let size = shared.globals().get(IDS.performance_schema_digests_size).as_u64();
-                let all = gather(shared, |worker| worker.digests.summaries()).await;
-                digests::merged(all.into_iter().flatten(), size as usize)
+                digest_summaries(shared, size as usize).await
             }
             false => Vec::new(),
+        };
+        let (sessions, sums, waits, tables_used) = match reads.events {
+            true => (events(shared).await, event_sums(shared).await, all_waits(shared).await, tables_used(shared).await),
+            false => Default::default(),
         };
         let uses = if reads.metadata { use_lines(shared).await } else { Vec::new() };
         let (global_status, session_status) = (status::values(state, true).await, status::values(state, false).await);
         let variables = variable_values(state);
-        Self { processes, global_status, session_status, variables, digests, uses, session: state.info.id }
+        Self {
+            processes,
+            global_status,
+            session_status,
+            variables,
+            digests,
+            uses,
+            sessions,
+            sums,
+            waits,
+            tables_used,
+            session: state.info.id,
+        }
     }
 }
 
@@ -77,6 +95,78 @@ fn add_silent(processes: &mut Vec<ProcessLine>, sessions: Vec<(u32, String)>) {
     let told: HashSet<u32> = processes.iter().map(|line| line.id).collect();
     let silent = sessions.into_iter().filter(|(id, _)| !told.contains(id));
     processes.extend(silent.map(|(id, account)| ProcessLine::of_silent(id, account)));
+}
+
+/// The last events of every session.
+async fn events(shared: &Shared) -> Sessions {
+    let ask = |worker: &Rc<Worker>| {
+        let now = os::ticks();
+        let lines: Vec<_> = worker.sessions.borrow().values().map(|session| session.events(now)).collect();
+        (lines, worker.past.long())
+    };
+    let mut all = Sessions { now: os::ticks(), ..Sessions::default() };
+    for (lines, long) in gather(shared, ask).await {
+        all.lines.extend(lines);
+        all.long.extend(long);
+    }
+    all.lines.sort_by_key(|line| line.session);
+    all.long.sort_by_key(|(_, line)| line.of.ended);
+    all
+}
+
+/// The sums of every session, and of the accounts' ended sessions.
+async fn event_sums(shared: &Shared) -> Vec<SumsLine> {
+    let ask = |worker: &Rc<Worker>| {
+        let sessions = worker.sessions.borrow();
+        sessions.values().map(|session| session.sums()).chain(worker.past.lines()).collect::<Vec<_>>()
+    };
+    let mut lines: Vec<_> = gather(shared, ask).await.into_iter().flatten().collect();
+    lines.sort_by(|a, b| (a.session, &a.user, &a.host).cmp(&(b.session, &b.user, &b.host)));
+    lines
+}
+
+/// The use of trees on each worker.
+async fn tables_used(shared: &Shared) -> Vec<(u32, TreeUse)> {
+    gather(shared, |_| table::usage::of_this_thread()).await.into_iter().flatten().collect()
+}
+
+/// The waits of all workers. Times are ticks.
+pub async fn all_waits(shared: &Shared) -> Waits {
+    let mut sum = Waits::default();
+    for waits in gather(shared, |worker| worker.core.waits().values()).await {
+        sum.add(waits);
+    }
+    sum
+}
+
+/// The statistics of each digest over all workers; at most `size`.
+pub async fn digest_summaries(shared: &Shared, size: usize) -> Vec<Summary> {
+    digests::merged(gather(shared, |worker| worker.digests.summaries()).await.into_iter().flatten(), size)
+}
+
+/// TRUNCATE TABLE of the statistics by digest.
+pub async fn clear_digests(shared: &Shared) {
+    gather(shared, |worker| worker.digests.clear()).await;
+}
+
+/// TRUNCATE TABLE of a table of events.
+pub async fn clear_events(shared: &Shared, what: Cleared) {
+    let clear = move |worker: &Rc<Worker>| {
+        worker.past.clear(what);
+        for session in worker.sessions.borrow().values() {
+            session.record.clear(what);
+            if what == Cleared::Waits {
+                session.clock.clear();
+            }
+        }
+        if what == Cleared::Tables {
+            table::usage::clear();
+        }
+        if what == Cleared::Waits {
+            worker.core.waits().clear();
+        }
+    };
+    gather(shared, clear).await;
 }
 
 /// The tables that the sessions' transactions use.

@@ -26,6 +26,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use sync::waits::Kind;
 use sync::{Condvar, Mutex};
 
 /// The data about the running statement that the logs need, while one of them is on.
@@ -138,6 +139,7 @@ impl TextLogs {
 
     fn request<T>(&self, request: impl FnOnce(Reply<T>) -> Request) -> OneShot<T> {
         let (reply, wait) = one_shot();
+        let wait = wait.named(Kind::TextLog);
         let mut pending = self.shared.pending.lock();
         if !pending.is_finished {
             pending.requests.push_back(request(reply));

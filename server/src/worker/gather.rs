@@ -9,6 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
+use sync::waits::Kind;
 
 /// Runs `ask` on every worker and collects the answers, in no order. A worker that ends meanwhile gives none.
 pub async fn gather<T: Send + 'static>(shared: &Shared, ask: impl Fn(&Rc<Worker>) -> T + Clone + Send + 'static) -> Vec<T> {
@@ -45,6 +46,7 @@ pub async fn gather_for<T: Send + 'static>(
 fn ask_all<T: Send + 'static>(shared: &Shared, ask: impl Fn(&Rc<Worker>) -> T + Clone + Send + 'static) -> Vec<OneShot<T>> {
     let ask_one = |worker: &Arc<WorkerRemote>| {
         let (reply, wait) = one_shot();
+        let wait = wait.named(Kind::Workers);
         let ask = ask.clone();
         worker.send(Message::Call(Box::new(move |worker| reply.send(ask(worker)))));
         wait

@@ -16,6 +16,7 @@ use crate::account::Definers;
 use crate::counters::Counters;
 use crate::digests::Digests;
 use crate::plan_cache::PlanCache;
+use crate::record::Past;
 use crate::session::SessionInfo;
 use crate::shared::Shared;
 use accounts::{Access, Accesses, Identity, Name};
@@ -57,6 +58,8 @@ pub struct Worker {
     pub counters: Counters,
     pub plans: RefCell<PlanCache>,
     pub digests: Digests,
+    /// What its ended sessions have done.
+    pub past: Past,
     /// The effective privileges of its sessions.
     pub accesses: RefCell<Accesses>,
     pub routines: RefCell<crate::routine::Routines>,
@@ -85,6 +88,7 @@ impl Worker {
             counters: Counters::default(),
             plans: RefCell::default(),
             digests: Digests::new(digests),
+            past: Past::default(),
             accesses: RefCell::default(),
             routines: RefCell::default(),
             sessions: RefCell::default(),

@@ -108,7 +108,7 @@ impl Store {
     #[inline]
     fn descend<const NOTED: bool>(&self, tree: TreeRef, last: u8, choose: impl Fn(Page<'_>) -> usize) -> Result<PageRead<'_>> {
         'restart: loop {
-            let mut node = self.pool.read(tree.root)?;
+            let mut node = self.pool.read(tree.root).map_err(|interrupt| interrupt.of(tree.id, 0))?;
             if node.page.tree_id() != tree.id {
                 if node.valid() {
                     return Err(Error::NoSuchTree.into());
@@ -127,7 +127,9 @@ impl Store {
                 if !node.valid() {
                     continue 'restart;
                 }
-                let next = if NOTED || level > last + 1 { self.pool.read(child)? } else { self.pool.read_unnoted(child)? };
+                let is_noted = NOTED || level > last + 1;
+                let next = if is_noted { self.pool.read(child) } else { self.pool.read_unnoted(child) };
+                let next = next.map_err(|interrupt| interrupt.of(tree.id, level - 1))?;
                 let child_level = next.page.level();
                 // T2
                 if !node.valid() {

@@ -42,6 +42,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use sync::waits::{self, Cause, Kind, Object};
 use sync::{Condvar, Mutex};
 use sync::{LatchGuard, RacyWords, Version, VersionLatch};
 
@@ -160,6 +161,8 @@ pub struct PageStall {
     pool: Arc<Pool>,
     /// 0: any free frame.
     page: PageId,
+    /// The page's tree and level, where the caller knows them.
+    object: Object,
 }
 
 impl std::fmt::Debug for Pool {
@@ -170,8 +173,34 @@ impl std::fmt::Debug for Pool {
 
 impl PageStall {
     pub(crate) fn poll_ready(&self, cx: &mut Context<'_>) -> Poll<()> {
-        self.pool.poll_wait(self.page, cx)
+        let polled = self.pool.poll_wait(self.page, cx);
+        if polled.is_pending() {
+            let kind = if self.page == 0 { Kind::FreeFrame } else { Kind::PageRead };
+            waits::pending(Cause::of(kind).with(self.object));
+        }
+        polled
     }
+
+    /// The same stall, for a page of this tree.
+    #[cold]
+    pub(crate) fn of(self, tree: u32, level: u8) -> Self {
+        Self { object: Object::Tree { tree, level }, ..self }
+    }
+}
+
+/// Waits for the holder of a page's latch.
+#[cold]
+fn await_latch<'a>(read: &PageRead<'a>) -> LatchGuard<'a> {
+    let began = os::ticks();
+    let guard = read.frame.latch.lock();
+    note_latch_wait(read.page, began);
+    guard
+}
+
+/// The page may be another one meanwhile, in which case the wait is counted for that one's tree.
+fn note_latch_wait(page: Page<'_>, began: u64) {
+    let object = Object::Tree { tree: page.tree_id(), level: page.level() };
+    waits::spun(Cause::of(Kind::PageLatch).with(object), os::ticks().saturating_sub(began));
 }
 
 /// A page being read optimistically. Believe nothing before `valid()`.
@@ -299,6 +328,15 @@ impl Pool {
         Page::new(words)
     }
 
+    /// Waits for the writer of a frame's page.
+    #[cold]
+    fn await_version(&self, number: u32) -> Version {
+        let began = os::ticks();
+        let version = self.frame(number).latch.read_wait();
+        note_latch_wait(self.page_of(number), began);
+        version
+    }
+
     /// Begins an optimistic read of a page.
     ///
     /// # Errors
@@ -326,7 +364,10 @@ impl Pool {
             }
             let number = word - 1;
             let frame = self.frame(number);
-            let version = frame.latch.read_wait();
+            let version = match frame.latch.read() {
+                Some(version) => version,
+                None => self.await_version(number),
+            };
             // B1: the id is checked under the version.
             if frame.page.load(Ordering::Relaxed) == page {
                 return Ok(PageRead { frame, version, page: self.page_of(number) });
@@ -389,7 +430,10 @@ impl Pool {
     pub fn latch(self: &Arc<Self>, page: PageId) -> Result<PageWrite<'_>> {
         loop {
             let read = self.read(page)?;
-            let guard = read.frame.latch.lock();
+            let guard = match read.frame.latch.try_lock() {
+                Some(guard) => guard,
+                None => await_latch(&read),
+            };
             if read.frame.page.load(Ordering::Relaxed) == page {
                 return Ok(PageWrite { frame: read.frame, page: read.page, guard });
             }
@@ -430,7 +474,7 @@ impl Pool {
     }
 
     fn stall(self: &Arc<Self>, page: PageId) -> Interrupt {
-        Interrupt::Stall(Stall::Page(PageStall { pool: self.clone(), page }))
+        Interrupt::Stall(Stall::Page(PageStall { pool: self.clone(), page, object: Object::None }))
     }
 
     #[cold]

@@ -75,7 +75,7 @@ fn wait_for_frame(pool: &Arc<Pool>) -> Option<u32> {
         if pool.stop.load(Ordering::SeqCst) {
             return None;
         }
-        PageStall { pool: pool.clone(), page: 0 }.wait_briefly();
+        PageStall { pool: pool.clone(), page: 0, object: sync::waits::Object::None }.wait_briefly();
     }
 }
 

@@ -38,6 +38,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use sync::CachePadded;
 use sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+use sync::waits::{self, Cause, Kind};
 use sync::{Mutex, MutexGuard};
 
 /// Epochs sit in the upper 40 bits of an LSN.
@@ -166,6 +167,7 @@ impl CheckpointStall {
             return Poll::Ready(());
         }
         waiting.push(cx.waker().clone());
+        waits::pending(Cause::of(Kind::Checkpoint));
         Poll::Pending
     }
 }
@@ -191,6 +193,7 @@ impl DurableStall {
             return Poll::Ready(());
         }
         list.push((self.epoch, cx.waker().clone()));
+        waits::pending(Cause::of(Kind::LogFlush));
         Poll::Pending
     }
 }

@@ -329,6 +329,15 @@ CREATE TABLE file_summary_by_instance (
 CREATE TABLE global_status (
     `VARIABLE_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci NOT NULL, `VARIABLE_VALUE` varchar(1024) COLLATE utf8mb4_0900_ai_ci);
 CREATE TABLE global_variables LIKE global_status;
+CREATE TABLE heddle_waits_by_digest (
+    `SCHEMA_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci, `DIGEST` varchar(64) COLLATE utf8mb4_0900_ai_ci,
+    `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `COUNT_STAR` bigint unsigned NOT NULL,
+    `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `AVG_TIMER_WAIT` bigint unsigned NOT NULL, `MAX_TIMER_WAIT` bigint unsigned NOT NULL);
+CREATE TABLE heddle_waits_by_object (
+    `OBJECT_SCHEMA` varchar(64) COLLATE utf8mb4_0900_ai_ci, `OBJECT_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci,
+    `INDEX_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci, `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `COUNT_STAR` bigint unsigned NOT NULL, `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `AVG_TIMER_WAIT` bigint unsigned NOT NULL,
+    `MAX_TIMER_WAIT` bigint unsigned NOT NULL);
 CREATE TABLE host_cache (
     `IP` varchar(64) COLLATE utf8mb4_0900_ai_ci NOT NULL, `HOST` varchar(255) COLLATE ascii_general_ci,
     `HOST_VALIDATED` enum('YES','NO') COLLATE utf8mb4_0900_ai_ci NOT NULL, `SUM_CONNECT_ERRORS` bigint NOT NULL,
