@@ -305,6 +305,15 @@ impl Table {
         String::from_utf8_lossy(&text).into_owned()
     }
 
+    /// The first key of the leaf that has about the fraction `part` of an index's leaves before it, into `key`; and about how many leaves the
+    /// index has. Restartable.
+    ///
+    /// # Errors
+    /// A stall while a page is read; damage.
+    pub fn leaf_key(&self, worker: &Worker, index: usize, part: f64, key: &mut Vec<u8>) -> txn::Result<f64> {
+        Ok(worker.place_at(self.indexes[index].tree, part, key)?.leaves())
+    }
+
     /// Can every column marked in `wanted` be decoded from the keys of this index (so that a cursor may be `covering`)?
     pub fn covers(&self, index: usize, wanted: &[bool]) -> bool {
         let columns = wanted.iter().enumerate().filter(|(_, wanted)| **wanted).map(|(column, _)| column);

@@ -7,6 +7,8 @@
 //! at the announced horizon, and publishes again if that is higher; a computation announces its horizon, then reads the bounds once
 //! more and takes the lesser. With a fence between write and look on both sides, one of the two sees the other, so no snapshot is taken
 //! below a horizon in use.
+//! H3: a lent snapshot has no slot of its own. Its owner's slot is held for as long as anybody reads by it, so the horizon stays at or below it,
+//! whatever the other worker's bound is.
 
 use std::cell::RefCell;
 use sync::CachePadded;
@@ -66,11 +68,25 @@ pub struct Snapshots {
     slots: RefCell<(Vec<u64>, Vec<u32>)>,
 }
 
-/// A registered snapshot.
+/// The slot of a snapshot that is registered elsewhere.
+const LENT: u32 = u32::MAX;
+
+/// A registered snapshot, or one that is lent.
 #[derive(Clone, Copy, Debug)]
 pub struct Snapshot {
     pub timestamp: u64,
     slot: u32,
+}
+
+impl Snapshot {
+    /// One that another worker has registered and holds for as long as this one is used.
+    pub fn lent(timestamp: u64) -> Self {
+        Self { timestamp, slot: LENT }
+    }
+
+    pub fn is_lent(&self) -> bool {
+        self.slot == LENT
+    }
 }
 
 impl Snapshots {
@@ -92,6 +108,9 @@ impl Snapshots {
     }
 
     pub fn release(&self, snapshot: Snapshot) {
+        if snapshot.is_lent() {
+            return;
+        }
         let (slots, free) = &mut *self.slots.borrow_mut();
         debug_assert_eq!(slots[snapshot.slot as usize], snapshot.timestamp);
         slots[snapshot.slot as usize] = u64::MAX;

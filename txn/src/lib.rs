@@ -36,7 +36,7 @@ pub use storage::btree::{KeyList, Place};
 pub use storage::buffer::{ResizeBusy, ResizeState, page_requests, page_write_requests};
 pub use storage::{Durability, KEY_BYTES_MAX, RECORD_BYTES_MAX, TreeRef, block_on};
 pub use sync::Company;
-pub use txn::{Isolation, Savepoint, Txn};
+pub use txn::{Isolation, LentSnapshot, Savepoint, Txn};
 pub use write::{InsertOutcome, WriteOutcome};
 
 pub(crate) use timers::Timers;

@@ -33,6 +33,10 @@ pub enum Isolation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Savepoint(u64);
 
+/// A snapshot that a transaction lends to readers on other workers.
+#[derive(Clone, Copy, Debug)]
+pub struct LentSnapshot(u64);
+
 /// A place in the queue of a row.
 struct Wait {
     name: LockKey,
@@ -86,6 +90,24 @@ impl Txn {
             changed_unseen: false,
             waits: 0,
         }
+    }
+
+    /// The snapshot, for readers on other workers; it is taken now if it was not before. `None`: this transaction does not read by its snapshot
+    /// alone, because it has changed or locked something, or reads what is not committed.
+    ///
+    /// The transaction must not end, and its snapshot not be renewed, before the last of these readers has stopped.
+    pub fn lend_snapshot(&mut self, worker: &Worker) -> Option<LentSnapshot> {
+        if self.id != 0 || self.isolation == Isolation::ReadUncommitted {
+            return None;
+        }
+        Some(LentSnapshot(self.snapshot_timestamp(worker)))
+    }
+
+    /// A transaction that reads by a lent snapshot, and does nothing else. Nothing has to be done to end it.
+    pub fn of_lent(snapshot: LentSnapshot) -> Self {
+        let mut txn = Self::new(Isolation::RepeatableRead);
+        txn.snapshot = Some(Snapshot::lent(snapshot.0));
+        txn
     }
 
     pub fn isolation(&self) -> Isolation {
@@ -432,7 +454,7 @@ impl Txn {
 impl Drop for Txn {
     fn drop(&mut self) {
         debug_assert!(
-            (self.id == 0 && self.snapshot.is_none()) || std::thread::panicking(),
+            (self.id == 0 && self.snapshot.as_ref().is_none_or(Snapshot::is_lent)) || std::thread::panicking(),
             "a transaction is committed or rolled back before it is dropped"
         );
     }
