@@ -10,6 +10,8 @@
 //!    processor from them, and its caches. One that goes on for as long as a task may is not waited for.
 //! 6. The clock of a task is told when a statement of the task waits and when it runs again (`task_clock.rs`).
 //! 7. A task that computes for long lets the others run in the middle of its own turn (`watch.rs`).
+//! 8. A task of low priority works for a millisecond at a time, when nothing is ready and no event waits (`when_idle`). Where that does not
+//!    happen for `PATIENCE`, it gets one such turn all the same.
 //!
 //! C1: between turns every live slot holds its future; during its own poll the slot is empty.
 //! C2: `queued` of a slot is true exactly while its number stands in one of the two queues (stale numbers of a reused slot
@@ -39,6 +41,9 @@ use types::work::Stopped;
 const ARM_MAX: Duration = Duration::from_secs(60);
 /// With fewer tasks than this, ready or waiting behind others, no task waits behind others.
 const CROWD_MIN: usize = 8;
+
+/// A task that waits for an idle moment waits no longer.
+const PATIENCE: Duration = Duration::from_millis(10);
 
 type LocalFuture = Pin<Box<dyn Future<Output = ()>>>;
 
@@ -216,6 +221,8 @@ pub struct Core {
     current: Cell<u32>,
     /// Tasks that wait until the others of this turn have run.
     behind: RefCell<Vec<u32>>,
+    /// Tasks that wait until the worker has nothing else to do, and since when.
+    idle: RefCell<VecDeque<(u32, Instant)>>,
     /// Collects the earliest deadline during a poll.
     wanted: Cell<Option<Instant>>,
     now: Cell<Instant>,
@@ -235,6 +242,7 @@ impl Core {
             live: Cell::new(0),
             current: Cell::new(0),
             behind: RefCell::default(),
+            idle: RefCell::default(),
             wanted: Cell::new(None),
             now: Cell::new(Instant::now()),
             timers: RefCell::default(),
@@ -393,6 +401,40 @@ impl Core {
     /// Is anything ready to run on this thread?
     pub fn has_ready(&self) -> bool {
         READY.with_borrow(|ready| !ready.is_empty()) || !self.behind.borrow().is_empty()
+    }
+
+    /// Does a task wait for an idle moment?
+    pub fn has_idle(&self) -> bool {
+        !self.idle.borrow().is_empty()
+    }
+
+    /// Polls the task that has waited longest for an idle moment. Called in such a moment.
+    pub fn run_idle(&self) {
+        let first = self.idle.borrow_mut().pop_front();
+        if let Some((number, _)) = first {
+            self.run_slot(number);
+        }
+    }
+
+    /// The same where no such moment comes, for one that has been patient.
+    pub fn run_patient(&self) {
+        let is_due = self.idle.borrow().front().is_some_and(|(_, since)| self.now.get() >= *since + PATIENCE);
+        if is_due {
+            self.run_idle();
+        }
+    }
+
+    /// Waits until the worker has nothing else to do, or has not been idle for a while.
+    pub async fn when_idle(&self) {
+        let mut has_waited = false;
+        std::future::poll_fn(|_| {
+            if std::mem::replace(&mut has_waited, true) {
+                return Poll::Ready(());
+            }
+            self.idle.borrow_mut().push_back((self.current.get(), self.now.get()));
+            Poll::Pending
+        })
+        .await;
     }
 
     /// Takes the tasks woken by other threads, fires timers, and polls each ready task once. Returns how many ran.
@@ -685,6 +727,37 @@ mod tests {
     #[test]
     fn answers_do_not_wait_for_a_task_that_works_on() {
         assert_eq!(works_and_answers(12, Some(2)), "wwwaawwwwwwwwwaaaaaaaaa");
+    }
+
+    #[test]
+    fn tasks_of_low_priority_wait_for_idle_moments_with_patience() {
+        let (_poll, _remote, core) = core();
+        let start = core.now();
+        let steps = Rc::new(Cell::new(0));
+        let (task_core, task_steps) = (Rc::clone(&core), Rc::clone(&steps));
+        core.spawn(async move {
+            for _ in 0..3 {
+                task_core.when_idle().await;
+                task_steps.set(task_steps.get() + 1);
+            }
+        });
+        assert!(!core.has_idle());
+        core.run_ready();
+        // Turns with other work pass it over.
+        core.run_patient();
+        assert_eq!((steps.get(), core.has_idle(), core.has_ready()), (0, true, false));
+        core.run_idle();
+        assert_eq!(steps.get(), 1);
+        core.set_now(start + PATIENCE - Duration::from_micros(1));
+        core.run_patient();
+        assert_eq!(steps.get(), 1);
+        core.set_now(start + PATIENCE);
+        core.run_patient();
+        core.run_patient();
+        assert_eq!(steps.get(), 2);
+        core.run_idle();
+        assert_eq!((steps.get(), core.live(), core.has_idle()), (3, 0, false));
+        core.run_idle();
     }
 
     #[test]

@@ -3,7 +3,8 @@
 //! ```text
 //! turn:  messages -> timers -> every ready task once -> host.turn() (the engine's tick) -> one epoll_wait
 //! ```
-//! The `epoll_wait` does not block while anything is ready. When nothing is, the worker first polls for a while (`Spin`) and then
+//! The `epoll_wait` does not block while anything is ready. When nothing is, a task of low priority gets a millisecond
+//! (`Core::when_idle`), and the events are looked at again. Without such tasks the worker first polls for a while (`Spin`) and then
 //! sleeps until an event, a message, or the next timer.
 //!
 //! L1: the clock is read once per turn that had work, and around a sleep; never per statement.
@@ -120,12 +121,18 @@ impl<M: Send + 'static> Running<M> {
                 host.message(message);
             }
             core.run_ready();
+            core.run_patient();
             host.turn();
             if host.is_done() {
                 return;
             }
             if core.has_ready() || self.remote.has_work() {
                 poll_now(&self.poll, &mut events);
+            } else if core.has_idle() {
+                poll_now(&self.poll, &mut events);
+                if events.is_empty() && !self.remote.has_work() {
+                    core.run_idle();
+                }
             } else {
                 let polls_max = if crowd.leaves_processors(core.now()) { spin.budget() } else { 0 };
                 self.wait(core, host, &mut events, &mut spin, polls_max);
