@@ -37,6 +37,14 @@ pub trait Host: expr::Host {
         None
     }
 
+    /// How many other workers may help with a query.
+    fn helpers(&self) -> usize {
+        0
+    }
+
+    /// Offers help with a query to one of them, by its number.
+    fn offer(&self, _number: usize, _help: Box<dyn Help>) {}
+
     /// Runs a stored function in the statement's transaction.
     fn call<'c>(&'c self, _call: Call<'c>) -> LocalFuture<'c, Result<Value<'static>>> {
         Box::pin(async { Err(Error::NotSupported("stored functions here".into())) })
@@ -55,6 +63,12 @@ pub trait Host: expr::Host {
     fn change_settings(&self, table: &TableDef, _row: &[Value<'static>], _changes: &[(usize, Value<'_>)]) -> Result<()> {
         Err(Error::NotSupported(format!("changing settings of {}", table.name)))
     }
+}
+
+/// Help with a query, which another worker may take up at any time, or never.
+pub trait Help: Send {
+    /// Helps until there is nothing left to do. `idle` completes when the worker has nothing else to do.
+    fn run<'w>(self: Box<Self>, worker: &'w txn::Worker, idle: &'w dyn Fn() -> LocalFuture<'w, ()>) -> LocalFuture<'w, ()>;
 }
 
 /// A call of a stored function.

@@ -5,6 +5,7 @@ use crate::context::ExecContext;
 use crate::dml::{Changes, DmlDone};
 use crate::load::ByteSource;
 use crate::operator::{Builder, Operator, Registry, ScanOperator, SourceLock, evaluate_count, lock_of};
+use crate::parallel;
 use crate::pause::Step;
 use crate::prepared::{Prepared, simple_scan};
 use crate::run::Run;
@@ -84,6 +85,14 @@ async fn measured(cx: &mut ExecContext<'_>, prepared: &Prepared, registry: &Regi
         measures: Some(registry),
     };
     let mut rows = tree(&builder, root);
+    if let Rows::Project(operator, _) | Rows::Slots(operator) = &mut rows
+        && lock.is_none()
+        && parallel::is_worth(prepared, &run)
+    {
+        let node = parallel::shared_node(prepared).expect("it is worth it");
+        let done = Box::pin(parallel::gather(&mut run, prepared, operator)).await?;
+        done.iter().enumerate().for_each(|(number, done)| registry.note_worker(node, number, done.rows, done.time));
+    }
     pump(&mut rows, &mut run, columns, &mut NullSink::default(), u64::MAX).await?;
     Ok(())
 }
@@ -311,7 +320,17 @@ async fn query<S: RowSink>(
     // A LIMIT in the statement overrides sql_select_limit.
     let limited = matches!(plan.root, Node::Limit { .. } | Node::Sort { limit: Some(_), .. } | Node::Trim { .. });
     let rows_max = if limited { u64::MAX } else { run.shared.session.select_limit }.min(sink.rows_max());
-    let result = pump(&mut rows, &mut run, &plan.columns, sink, rows_max).await;
+    let gathered = match &mut rows {
+        Rows::Project(operator, _) | Rows::Slots(operator) if lock.is_none() && parallel::is_worth(prepared, &run) => {
+            // Boxed: rare, and it would make every statement larger.
+            Box::pin(parallel::gather(&mut run, prepared, operator)).await
+        }
+        _ => Ok(Vec::new()),
+    };
+    let result = match gathered {
+        Ok(_) => pump(&mut rows, &mut run, &plan.columns, sink, rows_max).await,
+        Err(error) => Err(error),
+    };
     run.count_rest();
     match &mut rows {
         Rows::Scan(operator, _) => operator.return_buffers(scratch),

@@ -109,6 +109,8 @@ pub struct SessionVars {
     pub client_found_rows: bool,
     /// A transaction was begun, or autocommit is off: SERIALIZABLE reads lock.
     pub in_transaction: bool,
+    /// max_parallel_workers: so many workers may read for one query
+    pub parallel_workers_max: usize,
     /// cte_max_recursion_depth
     pub recursion_depth_max: u64,
     /// The row that is evaluated has left something behind that must not outlive it: a warning that would be given twice, a variable.
@@ -271,6 +273,7 @@ impl SessionVars {
             block_encryption: BlockEncryption::default(),
             client_found_rows: false,
             in_transaction: false,
+            parallel_workers_max: 256,
             recursion_depth_max: 1000,
             row_dirty: Cell::new(false),
             row_warnings: Cell::new(0),
@@ -321,6 +324,7 @@ impl SessionVars {
             foreign_key_checks: self.foreign_key_checks,
             client_found_rows: self.client_found_rows,
             in_transaction: self.in_transaction,
+            parallel_workers_max: self.parallel_workers_max,
             recursion_depth_max: self.recursion_depth_max,
             row_dirty: Cell::new(false),
             row_warnings: Cell::new(0),
@@ -459,6 +463,15 @@ impl Default for Warnings {
 }
 
 impl Warnings {
+    /// None yet, with the same limit.
+    pub fn like(other: &Self) -> Self {
+        Self { kept_max: other.kept_max, ..Self::default() }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     pub fn push(&mut self, level: Level, error: Error) {
         self.count += 1;
         self.errors += u64::from(level == Level::Error);

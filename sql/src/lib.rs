@@ -45,7 +45,7 @@ pub use error::{
     Clause, CommentOf, DefinitionError, Denied, Error, FileError, IllegalMix, KeyPartProblem, NameKind, RecursiveError, Result,
     RowExprProblem, ViewProblem, WindowError,
 };
-pub use explain::{explain_json, explain_tree, explain_tree_measured};
+pub use explain::{explain_json, explain_tree, explain_tree_measured, explain_tree_shared};
 pub use hint::{HintedVariable, hints};
 pub use key_part::key_part_type;
 pub use keyword::reserved_words as keywords;

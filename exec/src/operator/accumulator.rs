@@ -156,6 +156,28 @@ impl Accumulator {
         *count += rows as i64;
     }
 
+    /// Adds what another accumulator of the same aggregate and group has. For COUNT, SUM and AVG of exact numbers, MIN and MAX.
+    pub fn merge(&mut self, env: &Env<'_>, plan: &Aggregate, mut other: Self) -> Step<()> {
+        if let State::Decimals { sum, short, .. } = &mut other.state {
+            settle(sum, short)?;
+        }
+        match (&mut self.state, other.state) {
+            (State::Count(count), State::Count(more)) => *count += more,
+            (State::Integers { sum, count }, State::Integers { sum: more, count: rows }) => {
+                *sum += more;
+                *count += rows;
+            }
+            (State::Decimals { sum, count, .. }, State::Decimals { sum: more, count: rows, .. }) => {
+                *sum = sum.add(&more).map_err(|_| out_of_range("DECIMAL"))?;
+                *count += rows;
+            }
+            (State::Best(_), State::Best(None)) => {}
+            (State::Best(best), State::Best(Some(value))) => keep_best(env, plan, best, value)?,
+            _ => unreachable!("asked for by `is_mergeable` only"),
+        }
+        Ok(())
+    }
+
     /// Adds the number of an argument; for IF and CASE that of the chosen branch. `false`: the aggregate needs no number.
     fn add_number<'a>(&mut self, env: &Env<'a>, function: AggregateFunction, arg: &'a Expr) -> Step<bool> {
         if let State::Integers { .. } | State::Decimals { .. } = &self.state
@@ -294,11 +316,8 @@ impl Accumulator {
     /// The aggregate's value.
     pub fn finish<'e>(&'e mut self, env: &Env<'e>, plan: &Aggregate) -> Evaluated<'e> {
         let average = plan.function == AggregateFunction::Avg;
-        if let State::Decimals { sum, short, .. } = &mut self.state
-            && let Some((digits, scale)) = short.take()
-        {
-            let more = Decimal::from_parts(digits.unsigned_abs(), scale, digits < 0);
-            *sum = sum.add(&more).map_err(|_| out_of_range("DECIMAL"))?;
+        if let State::Decimals { sum, short, .. } = &mut self.state {
+            settle(sum, short)?;
         }
         Ok(match &mut self.state {
             State::Count(count) => Value::Int(*count),
@@ -474,6 +493,29 @@ fn variance<'a>(function: AggregateFunction, count: u64, squares: f64) -> Evalua
         return Err(out_of_range("DOUBLE").into());
     }
     Ok(Value::Double(if matches!(function, StdDevPop | StdDevSamp) { variance.sqrt() } else { variance }))
+}
+
+/// Adds the digits that are still to be added to a sum.
+fn settle(sum: &mut Decimal, short: &mut Option<(i128, u8)>) -> Result<(), Error> {
+    let Some((digits, scale)) = short.take() else { return Ok(()) };
+    let more = Decimal::from_parts(digits.unsigned_abs(), scale, digits < 0);
+    *sum = sum.add(&more).map_err(|_| out_of_range("DECIMAL"))?;
+    Ok(())
+}
+
+/// Is the aggregate the same whatever the order of its rows, to the last bit, and can accumulators of it be merged? A sum of doubles
+/// depends on the order; of several texts that are equal the first one is the least.
+pub(crate) fn is_mergeable(plan: &Aggregate) -> bool {
+    let arg = plan.args.first().map(|arg| class(&arg.ty));
+    !plan.distinct
+        && match plan.function {
+            AggregateFunction::Count => true,
+            AggregateFunction::Sum | AggregateFunction::Avg => matches!(arg, Some(Class::Integer | Class::Decimal)),
+            AggregateFunction::Min | AggregateFunction::Max => {
+                matches!(arg, Some(Class::Integer | Class::Decimal | Class::Date | Class::DateTime | Class::Time))
+            }
+            _ => false,
+        }
 }
 
 fn keep_best(env: &Env<'_>, plan: &Aggregate, best: &mut Option<Value<'static>>, value: Value<'_>) -> Step<()> {

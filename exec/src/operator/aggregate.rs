@@ -11,6 +11,10 @@
 //!
 //! G1: in each round at least one group is made, so that every round leaves fewer groups.
 
+mod parts;
+
+pub(crate) use parts::can_merge;
+
 use super::Operator;
 use super::accumulator::{Accumulator, gathers};
 use super::deferred::Deferred;
@@ -50,11 +54,23 @@ pub(crate) struct AggregateOperator<'p> {
     /// All that is wanted is how many rows there are.
     counts_rows: bool,
     state: State,
+    /// The part that is read, where workers share the input, and that in which each group was met first.
+    part: Option<u32>,
+    births: Vec<u32>,
     /// The tapes for rows of further groups, once memory has been refused.
     spilling: Option<Partitions>,
     /// Tapes to group later, and how often their rows have been spread.
     waiting: Vec<(Tape, u32)>,
     replay: Option<Replay>,
+}
+
+/// What one worker has gathered of the parts that it has read.
+pub(crate) struct Groups {
+    groups: ByteMap,
+    key_rows: Vec<u64>,
+    arena: Vec<u8>,
+    accumulators: Vec<Accumulator>,
+    births: Vec<u32>,
 }
 
 /// The tape that is read instead of the input.
@@ -103,6 +119,8 @@ impl<'p> AggregateOperator<'p> {
             deferred: None,
             counts_rows: keys.is_empty() && aggregates.iter().all(is_count_of_rows),
             state: State::Take,
+            part: None,
+            births: Vec::new(),
             spilling: None,
             waiting: Vec::new(),
             replay: None,
@@ -125,6 +143,23 @@ impl<'p> AggregateOperator<'p> {
     pub fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {
         loop {
             match self.state {
+                State::Take | State::Group | State::Feed { .. } => self.absorb(run)?,
+                State::Emit { group } if group < self.key_rows.len() => {
+                    self.take_deferred(run, group)?;
+                    self.emit(run, group)?;
+                    return Ok(true);
+                }
+                State::Emit { .. } if self.spilling.is_none() && self.waiting.is_empty() => return Ok(false),
+                State::Emit { .. } => self.state = State::NextTape,
+                State::NextTape => self.next_tape(run)?,
+            }
+        }
+    }
+
+    /// Reads the input, or a tape, to its end.
+    fn absorb(&mut self, run: &mut Run<'p>) -> Step<()> {
+        loop {
+            match self.state {
                 State::Take if self.counts_rows => self.count_rows(run)?,
                 State::Take => {
                     self.state = if self.take(run)? { State::Group } else { State::Emit { group: 0 } };
@@ -141,14 +176,7 @@ impl<'p> AggregateOperator<'p> {
                     self.feed(run, group, aggregate)?;
                     self.state = State::Take;
                 }
-                State::Emit { group } if group < self.key_rows.len() => {
-                    self.take_deferred(run, group)?;
-                    self.emit(run, group)?;
-                    return Ok(true);
-                }
-                State::Emit { .. } if self.spilling.is_none() && self.waiting.is_empty() => return Ok(false),
-                State::Emit { .. } => self.state = State::NextTape,
-                State::NextTape => self.next_tape(run)?,
+                State::Emit { .. } | State::NextTape => return Ok(()),
             }
         }
     }
@@ -216,6 +244,7 @@ impl<'p> AggregateOperator<'p> {
         }
         self.key_rows.push(start as u64);
         self.accumulators.extend(self.aggregates.iter().map(Accumulator::new));
+        self.births.extend(self.part);
         let (group, _) = self.groups.insert(&self.key);
         self.account(run)?;
         Ok(Some(group))

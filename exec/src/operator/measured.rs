@@ -8,6 +8,7 @@ use crate::run::Run;
 use os::time::Instant;
 use sql::explain::{Measure, Measured, Measures};
 use std::cell::RefCell;
+use std::time::Duration;
 
 /// The measures of a run's operators.
 #[derive(Default)]
@@ -21,6 +22,12 @@ impl Registry {
             all.push((key, Measure::default()));
             all.len() - 1
         })
+    }
+
+    /// Notes what a worker did of an aggregation.
+    pub fn note_worker(&self, node: usize, number: usize, rows: u64, time: Duration) {
+        let measure = Measure { rows, loops: 1, first: Duration::ZERO, total: time };
+        self.0.borrow_mut().push(((node, Measured::Worker(number)), measure));
     }
 
     pub fn into_measures(self) -> Measures {
@@ -61,6 +68,10 @@ impl<'p> MeasuredOperator<'p> {
 
     pub fn inner(&self) -> &Operator<'p> {
         &self.inner
+    }
+
+    pub fn inner_mut(&mut self) -> &mut Operator<'p> {
+        &mut self.inner
     }
 
     pub fn rewind(&mut self, run: &mut Run<'p>) {

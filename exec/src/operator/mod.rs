@@ -31,9 +31,10 @@ mod sort;
 mod values;
 mod window;
 
+pub(crate) use aggregate::{AggregateOperator, Groups, can_merge};
 pub(crate) use limit::evaluate_count;
 pub(crate) use measured::Registry;
-pub(crate) use scan::{ScanOperator, SourceLock, VirtualScan};
+pub(crate) use scan::{Piece, ScanOperator, SourceLock, VirtualScan};
 
 use crate::pause::Step;
 use crate::run::Run;
@@ -346,7 +347,18 @@ impl<'p> Operator<'p> {
             Operator::Aggregate(op) => Some(op.first_input()),
             Operator::Distinct(op) => Some(op.first_input()),
             Operator::Limit(op) => Some(op.first_input()),
+            Operator::Sort(op) => Some(op.first_input()),
+            Operator::Project(op) => Some(op.first_input()),
+            Operator::Measured(op) => Some(op.inner_mut()),
             _ => None,
+        }
+    }
+
+    /// The aggregation below operators that read all that it gives, one after the other.
+    pub fn aggregate_below(&mut self) -> Option<&mut aggregate::AggregateOperator<'p>> {
+        match self {
+            Operator::Aggregate(op) => Some(op),
+            other => other.first_input()?.aggregate_below(),
         }
     }
 

@@ -24,6 +24,10 @@ impl<'p> Project<'p> {
         &mut self.input
     }
 
+    pub fn first_input(&mut self) -> &mut Operator<'p> {
+        &mut self.input
+    }
+
     pub fn borrow_buffers(&mut self, scratch: &mut Scratch) {
         self.row = std::mem::take(&mut scratch.slots);
         self.input.borrow_buffers(scratch);

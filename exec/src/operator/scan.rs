@@ -56,6 +56,14 @@ pub(crate) use count::Counted;
 
 const BATCH_ROWS: usize = 64;
 
+/// A piece of a range. What begins and ends with the range is counted with its first and its last piece.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub range: EncodedRange,
+    pub begins: bool,
+    pub ends: bool,
+}
+
 /// A running scan.
 pub(crate) struct ScanOperator<'p> {
     plan: &'p Scan,
@@ -87,6 +95,9 @@ pub(crate) struct ScanOperator<'p> {
     entry_judged: bool,
     /// Nothing has been read of the range yet.
     is_fresh: bool,
+    /// Of a piece of a range: is it the first, and the last?
+    begins: bool,
+    ends: bool,
     /// Conditions on stored bytes are judged where the rows lie, before one is taken out.
     tests_ahead: bool,
     /// Of rows that are only counted.
@@ -167,6 +178,8 @@ impl<'p> ScanOperator<'p> {
             current: false,
             entry_judged: false,
             is_fresh: false,
+            begins: true,
+            ends: true,
             counting_tests: None,
             // Of one row it is not worth asking.
             reads_variable: matches!(plan.access, Access::Point { .. }) || reads_variable(plan, table),
@@ -217,6 +230,19 @@ impl<'p> ScanOperator<'p> {
     pub fn again(&mut self) {
         self.current = false;
         self.stage = Stage::Acquire;
+    }
+
+    pub fn source(&self) -> usize {
+        self.plan.source
+    }
+
+    /// Reads a piece of one of the scan's ranges in place of these. For the parts of a query that workers share.
+    pub fn begin_part(&mut self, piece: Piece) {
+        self.ranges.clear();
+        self.ranges.push(piece.range);
+        (self.range_count, self.next_range) = (1, 0);
+        (self.begins, self.ends) = (piece.begins, piece.ends);
+        self.stage = Stage::NextRange;
     }
 
     pub fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {
@@ -319,7 +345,10 @@ impl<'p> ScanOperator<'p> {
         };
         self.next_range = if reverse { at } else { at + 1 };
         let mode = self.read_mode(run.txn.locks_gaps());
-        self.count_open(&run.shared.session.work, reverse);
+        self.is_fresh = self.begins;
+        if self.begins {
+            self.count_open(&run.shared.session.work, reverse);
+        }
         let cursor = self.cursor.get_or_insert_default();
         cursor.open(self.table, index, &self.ranges[at], reverse, mode, self.covering);
         if self.covering {
@@ -342,7 +371,6 @@ impl<'p> ScanOperator<'p> {
         if let Access::Full { .. } = self.plan.access {
             count(if reverse { &work.read_last } else { &work.read_first });
         }
-        self.is_fresh = true;
     }
 
     /// The cursor was asked for a row. The first of a range comes with its key, but for a scan of the whole table.
@@ -441,7 +469,9 @@ impl<'p> ScanOperator<'p> {
             }
             None => opened(&mut self.cursor).next(self.table, run.worker, run.txn, &mut source.row)?,
         };
-        self.count_read(&run.shared.session.work);
+        if there || self.ends {
+            self.count_read(&run.shared.session.work);
+        }
         if !there {
             run.count_end();
             return Ok(Stage::NextRange);

@@ -41,6 +41,10 @@ impl<'p> Sort<'p> {
         Self { input, of_range, keys, kinds, limit, sorter: Sorter::default(), state: State::Start, pending: false, rows: 0 }
     }
 
+    pub fn first_input(&mut self) -> &mut Operator<'p> {
+        &mut self.input
+    }
+
     pub fn borrow_buffers(&mut self, scratch: &mut Scratch) {
         self.sorter.borrow_buffers(&mut scratch.arena, &mut scratch.entries);
         self.input.borrow_buffers(scratch);

@@ -298,10 +298,14 @@ impl Client {
 
     /// Runs a query for what its operators do.
     pub fn measure(&mut self, prepared: &Prepared) -> sql::explain::Measures {
+        self.measure_with(prepared, &NoHost)
+    }
+
+    pub fn measure_with(&mut self, prepared: &Prepared, host: &dyn Host) -> sql::explain::Measures {
         let mut txn = self.worker.begin(self.isolation);
         txn.begin_statement(&self.worker);
         let (worker, database, session) = (&self.worker, &self.database, &mut self.session);
-        let mut cx = ExecContext { worker, txn: &mut txn, database, session, params: &[], host: &NoHost };
+        let mut cx = ExecContext { worker, txn: &mut txn, database, session, params: &[], host };
         let measures = block_on(exec::measure(&mut cx, prepared)).expect("the query can be run");
         roll_back(&mut txn, &self.worker);
         self.worker.tick();

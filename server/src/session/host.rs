@@ -2,9 +2,10 @@
 
 use crate::show::Gathered;
 use crate::user_lock::Attempt;
-use crate::worker::Worker;
+use crate::worker::{Message, Worker};
 use accounts::Access;
 use exec::{LocalFuture, VirtualRows};
+use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 use types::Value;
@@ -71,6 +72,21 @@ impl exec::Host for ServerHost<'_> {
 
     fn temporary(&self) -> Option<&exec::Temporary> {
         Some(&self.worker.shared.temporary)
+    }
+
+    fn helpers(&self) -> usize {
+        if self.worker.is_stopping() { 0 } else { self.worker.others().count() }
+    }
+
+    fn offer(&self, number: usize, help: Box<dyn exec::Help>) {
+        let Some(remote) = self.worker.others().nth(number) else { return };
+        remote.send(Message::Call(Box::new(move |worker| {
+            let own = Rc::clone(worker);
+            worker.core.spawn(async move {
+                let idle = || -> LocalFuture<'_, ()> { Box::pin(own.core.when_idle()) };
+                help.run(&own.engine, &idle).await;
+            });
+        })));
     }
 
     fn virtual_rows(&self, table: &TableDef, equal: &[(usize, Vec<u8>)]) -> Option<Box<dyn VirtualRows + '_>> {

@@ -39,9 +39,18 @@ pub async fn explain(
     let plan = planned.entry.prepared.plan();
     refuse_hidden(state, plan)?;
     match chosen(state, format) {
-        ExplainFormat::Tree => Ok(one_text(&sql::explain_tree(plan))),
+        ExplainFormat::Tree => Ok(one_text(&tree(state, &planned.entry.prepared))),
         ExplainFormat::Traditional | ExplainFormat::Chosen => Ok(table(plan, &|scan| partitions(state, scan, given))),
         ExplainFormat::Json => Ok(one_text(&sql::explain_json(plan))),
+    }
+}
+
+/// The plan as text, with how many workers may share it.
+fn tree(state: &State<'_>, prepared: &exec::Prepared) -> String {
+    let workers = state.execution.vars.parallel_workers_max.min(1 + state.worker.others().count());
+    match exec::shown_node(prepared) {
+        Some(node) if workers > 1 => sql::explain_tree_shared(prepared.plan(), node, workers),
+        _ => sql::explain_tree(prepared.plan()),
     }
 }
 

@@ -481,6 +481,7 @@ pub(super) static LIST: &[Definition] = &[
     int("max_insert_delayed_threads", BOTH, 20, 0, 16384).nothing(NO_MYISAM),
     int("max_join_size", BOTH, U64, 1, U64).obeyed(),
     int("max_length_for_sort_data", BOTH, 4096, 4, 8388608).nothing(OWN_PLANNER),
+    int("max_parallel_workers", BOTH, 256, 1, 256).obeyed(),
     int("max_points_in_geometry", BOTH, 65536, 3, 1048576).nothing("there are no geometries"),
     int("max_prepared_stmt_count", GLOBAL, 16382, 0, 4194304).obeyed(),
     int("max_relay_log_size", GLOBAL, 0, 0, 1073741824).nothing(NO_REPLICA),

@@ -130,6 +130,13 @@ impl Worker {
         roles
     }
 
+    /// The other workers that serve clients, not only administrators.
+    pub fn others(&self) -> impl Iterator<Item = &Arc<WorkerRemote>> {
+        let all = &self.shared.workers;
+        let serving = self.shared.config.workers.clamp(1, all.len());
+        all[..serving].iter().enumerate().filter(|(index, _)| *index != self.index).map(|(_, remote)| remote)
+    }
+
     /// Memory for one syntax tree.
     pub fn arena(self: &Rc<Self>) -> ArenaGuard {
         ArenaGuard::new(self)

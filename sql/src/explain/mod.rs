@@ -15,7 +15,7 @@
 mod expr;
 mod print;
 
-pub use print::{explain_json, explain_tree, explain_tree_measured};
+pub use print::{explain_json, explain_tree, explain_tree_measured, explain_tree_shared};
 
 use crate::plan::{
     Access, Bound, InsertSource, JoinKind, KeyRange, Leaps, LimitPlan, Merge, Node, Plan, Scan, SortKey, SubqueryPlan,
@@ -50,6 +50,8 @@ pub enum Measured {
     Whole,
     /// A scan with a filter: only the reading.
     Read,
+    /// What one worker did of an aggregation that several share: the rows that it read, and its own time. The first is the session's.
+    Worker(usize),
 }
 
 /// The measurements of the operators of a plan, by the address of their nodes.

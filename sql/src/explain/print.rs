@@ -1,6 +1,6 @@
 //! The steps of a plan as text and as JSON.
 
-use super::{Measure, Measures, Step, steps};
+use super::{Measure, Measured, Measures, Step, steps};
 use crate::plan::Plan;
 use std::fmt::Write;
 use std::time::Duration;
@@ -8,6 +8,15 @@ use std::time::Duration;
 /// The plan as text, a line per operator.
 pub fn explain_tree(plan: &Plan) -> String {
     text(&steps(plan), None)
+}
+
+/// The plan as text, where up to so many workers read for the node of this key (`Measures::key`).
+pub fn explain_tree_shared(plan: &Plan, key: usize, workers: usize) -> String {
+    let mut steps = steps(plan);
+    for step in steps.iter_mut().filter(|step| step.measure == Some((key, Measured::Whole))) {
+        step.text.push_str(&format!(" (up to {workers} workers)"));
+    }
+    text(&steps, None)
 }
 
 /// The plan as text, with the measurements of its operators.
@@ -119,18 +128,39 @@ fn quoted(text: &str) -> String {
 
 fn text(steps: &[Step], measures: Option<&Measures>) -> String {
     let mut out = String::new();
+    // The step whose input several workers have read.
+    let mut shared: Option<usize> = None;
     for step in steps {
         let _ = write!(out, "{:indent$}-> {}", "", step.text, indent = step.depth * 4);
         if let Some(estimate) = step.estimate {
             let _ = write!(out, "  (cost={} rows={})", number(estimate.cost), number(estimate.rows));
         }
-        if let (Some(measures), Some(key)) = (measures, step.measure) {
+        shared = shared.filter(|above| step.depth > *above);
+        if let (Some(measures), Some(key), None) = (measures, step.measure, shared) {
             match measures.0.get(&key).filter(|measure| measure.loops > 0) {
                 Some(measure) => out.push_str(&actual(measure)),
                 None => out.push_str(" (never executed)"),
             }
+            let workers = workers(measures, key.0, step.depth + 1);
+            if !workers.is_empty() {
+                shared = Some(step.depth);
+                out.push('\n');
+                out.push_str(&workers);
+                continue;
+            }
         }
         out.push('\n');
+    }
+    out
+}
+
+/// A line for each worker that has read for a step.
+fn workers(measures: &Measures, key: usize, depth: usize) -> String {
+    let mut out = String::new();
+    let found = (0..).map_while(|n| measures.0.get(&(key, Measured::Worker(n))));
+    for (n, Measure { rows, total, .. }) in found.enumerate() {
+        let ms = number(total.as_secs_f64() * 1000.0);
+        let _ = writeln!(out, "{:indent$}-> Worker {n}: {rows} rows read in {ms} ms", "", indent = depth * 4);
     }
     out
 }

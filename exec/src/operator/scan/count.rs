@@ -27,15 +27,10 @@ impl<'p> ScanOperator<'p> {
     pub fn count(&mut self, run: &mut Run<'p>) -> Step<Counted> {
         loop {
             self.stage = match self.stage {
-                Stage::Start if !self.is_countable(run) => return Ok(Counted::Unknown),
                 Stage::Start => {
-                    self.counting_tests = match self.filter {
-                        None => None,
-                        Some(filter) => match self.stored.whole(run, self.plan.source, filter) {
-                            Some(tests) => Some(tests),
-                            None => return Ok(Counted::Unknown),
-                        },
-                    };
+                    if !self.can_count(run) {
+                        return Ok(Counted::Unknown);
+                    }
                     self.start(run)?
                 }
                 Stage::NextRange => self.open_next_range(run),
@@ -54,7 +49,7 @@ impl<'p> ScanOperator<'p> {
                             return Ok(Counted::Rows(rows));
                         }
                         None => {
-                            self.count_reads(&run.shared.session.work, 1);
+                            self.count_reads(&run.shared.session.work, u64::from(self.ends));
                             Stage::NextRange
                         }
                     }
@@ -63,6 +58,15 @@ impl<'p> ScanOperator<'p> {
                 _ => unreachable!("countable scans are of ranges"),
             };
         }
+    }
+
+    /// Can its rows be counted without reading them? Asked before the first row.
+    pub fn can_count(&mut self, run: &Run<'p>) -> bool {
+        if !self.is_countable(run) {
+            return false;
+        }
+        self.counting_tests = self.filter.and_then(|filter| self.stored.whole(run, self.plan.source, filter));
+        self.filter.is_none() || self.counting_tests.is_some()
     }
 
     fn is_countable(&self, run: &Run<'p>) -> bool {

@@ -1,0 +1,503 @@
+//! Queries that several workers read for answer as those of one worker do, in the same order, with the same errors and warnings.
+
+mod support;
+
+use exec::{Help, Host, LocalFuture, NoHost, Temporary, VirtualRows};
+use expr::{Error, Result, kill};
+use sql::explain::{Measured, Measures};
+use std::cell::Cell;
+use std::future::ready;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use support::{Answer, Client, Fixture, block_on};
+use txn::{Isolation, Worker};
+use types::schema::TableDef;
+
+/// How help that was offered is taken up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// By threads, at the same time as the owner reads.
+    Threads,
+    /// To its end, before the owner reads anything.
+    First,
+    /// Not at all.
+    Never,
+}
+
+type Offered = Box<dyn Help>;
+
+/// A host whose helpers are threads with workers of their own.
+struct Helpers {
+    way: Way,
+    threads: Vec<(Sender<Offered>, JoinHandle<()>)>,
+    own: Worker,
+    offered: Cell<usize>,
+    /// Kills the statement when help is offered.
+    kill: Option<Arc<AtomicU8>>,
+    temporary: Option<(Temporary, PathBuf)>,
+}
+
+impl Helpers {
+    fn new(fixture: &Fixture, way: Way) -> Self {
+        let threads = [(); 2].map(|()| {
+            let (sender, receiver) = channel::<Box<dyn Help>>();
+            let engine = fixture.engine.clone();
+            let thread = std::thread::spawn(move || {
+                let worker = engine.free_worker().expect("a fixture has enough");
+                worker.park();
+                for helper in receiver {
+                    worker.tick();
+                    block_on(helper.run(&worker, &|| Box::pin(ready(()))));
+                    worker.park();
+                }
+            });
+            (sender, thread)
+        });
+        let own = fixture.engine.free_worker().expect("a fixture has enough");
+        own.park();
+        Self { way, threads: threads.into(), own, offered: Cell::new(0), kill: None, temporary: None }
+    }
+}
+
+impl Drop for Helpers {
+    fn drop(&mut self) {
+        for (sender, thread) in self.threads.drain(..) {
+            drop(sender);
+            thread.join().expect("a helper does not panic");
+        }
+        if let Some((_, directory)) = &self.temporary {
+            let _ = std::fs::remove_dir(directory);
+        }
+    }
+}
+
+impl expr::Host for Helpers {
+    fn release_lock(&self, _connection: u32, _name: &str) -> Option<bool> {
+        None
+    }
+    fn release_all_locks(&self, _connection: u32) -> u64 {
+        0
+    }
+    fn lock_holder(&self, _name: &str) -> Option<u32> {
+        None
+    }
+}
+
+impl Host for Helpers {
+    fn sleep(&self, _duration: Duration) -> LocalFuture<'_, ()> {
+        Box::pin(async {})
+    }
+    fn get_lock(&self, _connection: u32, _name: &str, _timeout: Option<Duration>) -> LocalFuture<'_, Result<bool>> {
+        Box::pin(async { Ok(true) })
+    }
+    fn virtual_rows(&self, _table: &TableDef, _equal: &[(usize, Vec<u8>)]) -> Option<Box<dyn VirtualRows + '_>> {
+        None
+    }
+    fn temporary(&self) -> Option<&Temporary> {
+        self.temporary.as_ref().map(|(temporary, _)| temporary)
+    }
+    fn helpers(&self) -> usize {
+        self.threads.len()
+    }
+    fn offer(&self, number: usize, helper: Box<dyn Help>) {
+        self.offered.set(self.offered.get() + 1);
+        if let Some(killed) = &self.kill {
+            killed.store(kill::QUERY, Ordering::Relaxed);
+        }
+        match self.way {
+            Way::Threads => self.threads[number].0.send(helper).expect("the thread lives"),
+            Way::First => {
+                self.own.tick();
+                block_on(helper.run(&self.own, &|| Box::pin(ready(()))));
+                self.own.park();
+            }
+            Way::Never => {}
+        }
+    }
+}
+
+/// What a statement says to a client: rows or an error, and warnings.
+type Said = (std::result::Result<String, Error>, Vec<Error>);
+
+fn said(client: &mut Client, text: &str, host: &dyn Host) -> Said {
+    let prepared = client.prepare(text);
+    client.session.work.clear();
+    client.session.warnings.borrow_mut().clear();
+    client.session.rows_examined.set(0);
+    let answer = client.execute_with(&prepared, &[], host).map(|answer| answer.show());
+    (answer, client.warnings())
+}
+
+/// Handler_read_key and its like.
+fn counters(client: &Client) -> Vec<(&'static str, u64)> {
+    let mut all = Vec::new();
+    client.session.work.each(&mut |name, count| all.push((name, count)));
+    all
+}
+
+/// The statement is shared out, and says what it says without helpers.
+fn check(client: &mut Client, hosts: &[&Helpers], text: &str) {
+    let expected = said(client, text, &NoHost);
+    let examined = client.session.rows_examined.get();
+    let counted = counters(client);
+    for host in hosts {
+        let before = host.offered.get();
+        assert_eq!(said(client, text, *host), expected, "{text}, help: {:?}", host.way);
+        assert_eq!(counters(client), counted, "{text}, help: {:?}", host.way);
+        // A row at which a worker lets others run is counted twice.
+        let difference = client.session.rows_examined.get().abs_diff(examined);
+        assert!(difference <= 64, "{difference} rows examined by {text}, help: {:?}", host.way);
+        assert!(host.offered.get() > before, "{text} is not shared out");
+    }
+}
+
+fn filled(fixture: &Fixture, rows: usize) -> Client {
+    fixture.create("t", "id int not, a int, b bigint not, d decimal(10,2), s varchar(20), day date, f double, primary id, key a");
+    let mut client = fixture.client(0);
+    let mut random = 0x2545_f491_4f6c_dd1du64;
+    let mut below = |limit: u64| {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        random % limit
+    };
+    for from in (0..rows).step_by(100) {
+        let values: Vec<String> = (from..from + 100)
+            .map(|id| {
+                let a = if below(7) == 0 { "NULL".to_owned() } else { (below(50) as i64 - 25).to_string() };
+                let (b, d) = (below(1000), below(100_000) as f64 / 100.0);
+                // Equal texts that are not the same: a group shows the first.
+                let s = ["abc", "ABC", "Abc", "x", "", "12"][below(6) as usize];
+                let day = format!("'2020-{:02}-{:02}'", 1 + below(12), 1 + below(28));
+                let (day, f) = (if below(9) == 0 { "NULL".into() } else { day }, below(1000) as f64 / 7.0);
+                format!("({id}, {a}, {b}, {d}, '{s}', {day}, {f})")
+            })
+            .collect();
+        client.run(&format!("INSERT INTO t (id, a, b, d, s, day, f) VALUES {}", values.join(", ")));
+    }
+    client
+}
+
+const LISTS: &[&str] = &[
+    "COUNT(*)",
+    "COUNT(a), COUNT(*), COUNT(day)",
+    "SUM(a), AVG(a), SUM(b), AVG(b)",
+    "SUM(d), AVG(d), MIN(d), MAX(d)",
+    "MIN(a), MAX(a), MIN(day), MAX(day), MIN(b)",
+    "SUM(d * (1 - a)), SUM(CASE WHEN a > 3 THEN b ELSE 1 END), COUNT(a + b)",
+    "MAX(id) - MIN(id), SUM(a) / COUNT(*)",
+];
+
+const CONDITIONS: &[&str] = &[
+    "",
+    "WHERE a > 3",
+    "WHERE d BETWEEN 100 AND 500.5 AND b < 700",
+    "WHERE day >= '2020-06-01' OR a IS NULL",
+    "WHERE s LIKE 'a%' AND NOT a = 5",
+    "WHERE s = 'abc'",
+    "WHERE a IN (1, 2, 3, NULL) OR id % 10 = 3",
+    "WHERE id BETWEEN 500 AND 2000 AND a <> 0",
+    "WHERE id < 700 OR id > 1500",
+    "WHERE b > 2000",
+];
+
+const GROUPS: &[&str] = &["", "GROUP BY a", "GROUP BY s", "GROUP BY b", "GROUP BY day, a", "GROUP BY b % 7", "GROUP BY d"];
+
+#[test]
+fn answers_are_those_of_one_worker() {
+    let fixture = Fixture::new(12);
+    let mut client = filled(&fixture, 2_500);
+    let (threads, first, never) =
+        (Helpers::new(&fixture, Way::Threads), Helpers::new(&fixture, Way::First), Helpers::new(&fixture, Way::Never));
+    let mut shared = 0;
+    for list in LISTS {
+        for condition in CONDITIONS {
+            for group in GROUPS {
+                let text = format!("SELECT {list} FROM t {condition} {group}");
+                let before = threads.offered.get();
+                let expected = said(&mut client, &text, &NoHost);
+                for host in [&threads, &first, &never] {
+                    assert_eq!(said(&mut client, &text, host), expected, "{text}, help: {:?}", host.way);
+                }
+                shared += usize::from(threads.offered.get() > before);
+            }
+        }
+    }
+    let all = LISTS.len() * CONDITIONS.len() * GROUPS.len();
+    assert!(shared * 2 > all, "{shared} of {all} are shared out");
+}
+
+#[test]
+fn what_stands_above_the_groups_is_as_ever() {
+    let fixture = Fixture::new(12);
+    let mut client = filled(&fixture, 3_000);
+    let (threads, first) = (Helpers::new(&fixture, Way::Threads), Helpers::new(&fixture, Way::First));
+    for text in [
+        "SELECT b, COUNT(*) FROM t GROUP BY b HAVING COUNT(*) > 3 ORDER BY 2 DESC, b LIMIT 5",
+        "SELECT s, SUM(d) FROM t WHERE d > 0 GROUP BY s ORDER BY s",
+        "SELECT DISTINCT COUNT(*) FROM t GROUP BY b ORDER BY 1",
+        "SELECT COUNT(*) FROM t LIMIT 1 OFFSET 1",
+        "SELECT SUM(a), CONCAT('x', MAX(b)) FROM t WHERE id > 20",
+        "SELECT b + 1, SUM(a) FROM t GROUP BY b + 1 ORDER BY 1 DESC LIMIT 3, 4",
+    ] {
+        check(&mut client, &[&threads, &first], text);
+    }
+}
+
+#[test]
+fn what_is_not_safe_is_read_by_one_worker() {
+    let fixture = Fixture::new(12);
+    let mut client = filled(&fixture, 2_000);
+    let host = Helpers::new(&fixture, Way::Threads);
+    let alone = |client: &mut Client, text: &str| {
+        let expected = said(client, text, &NoHost);
+        assert_eq!(said(client, text, &host), expected, "{text}");
+        assert_eq!(host.offered.get(), 0, "{text} is shared out");
+    };
+    for text in [
+        "SELECT SUM(f) FROM t",
+        "SELECT MIN(s) FROM t",
+        "SELECT COUNT(DISTINCT a) FROM t",
+        "SELECT GROUP_CONCAT(id) FROM t WHERE id < 20",
+        "SELECT SUM(@x := a) FROM t",
+        "SELECT COUNT(*) FROM t WHERE a > (SELECT MIN(a) FROM t)",
+        "SELECT COUNT(*) FROM t WHERE RAND() < 2",
+        "SELECT COUNT(*) FROM t FOR UPDATE",
+        "SELECT COUNT(*) FROM t AS x JOIN t AS y ON x.id = y.id",
+        "SELECT id FROM t WHERE a = 2",
+        "SELECT COUNT(*) FROM t WHERE id < 10",
+    ] {
+        alone(&mut client, text);
+    }
+    client.session.parallel_workers_max = 1;
+    alone(&mut client, "SELECT COUNT(*), SUM(a) FROM t");
+    client.session.parallel_workers_max = 256;
+    client.isolation = Isolation::ReadUncommitted;
+    alone(&mut client, "SELECT COUNT(*), SUM(a) FROM t");
+    client.isolation = Isolation::Serializable;
+    client.session.in_transaction = true;
+    client.begin();
+    alone(&mut client, "SELECT COUNT(*), SUM(a) FROM t");
+    client.rollback();
+    client.session.in_transaction = false;
+    for isolation in [Isolation::RepeatableRead, Isolation::ReadCommitted] {
+        client.isolation = isolation;
+        client.begin();
+        client.run("UPDATE t SET a = 1000 WHERE id < 100");
+        alone(&mut client, "SELECT COUNT(*), SUM(a) FROM t");
+        client.rollback();
+    }
+    check(&mut client, &[&host], "SELECT COUNT(*), SUM(a) FROM t");
+}
+
+#[test]
+fn all_read_the_snapshot_of_the_transaction() {
+    let fixture = Fixture::new(12);
+    let mut client = filled(&fixture, 3_000);
+    let (threads, first) = (Helpers::new(&fixture, Way::Threads), Helpers::new(&fixture, Way::First));
+    let mut writer = fixture.client(11);
+    let text = "SELECT COUNT(*), SUM(a), SUM(d), MAX(id) FROM t WHERE b < 900";
+    for isolation in [Isolation::RepeatableRead, Isolation::ReadCommitted] {
+        client.isolation = isolation;
+        client.begin();
+        let before = said(&mut client, text, &threads);
+        for change in [
+            "UPDATE t SET a = a + 1, d = d + 1 WHERE id % 3 = 0",
+            "DELETE FROM t WHERE id % 10 = 1 AND id < 2000",
+            "INSERT INTO t (id, a, b, d) SELECT id + 10000, 5, 5, 5 FROM t WHERE id < 300",
+            "DELETE FROM t WHERE id >= 10000",
+        ] {
+            writer.run(change);
+            check(&mut client, &[&threads, &first], text);
+            let now = said(&mut client, text, &threads);
+            assert_eq!(now == before, isolation == Isolation::RepeatableRead, "{isolation:?}: {change}");
+        }
+        client.commit();
+        check(&mut client, &[&threads, &first], text);
+    }
+}
+
+#[test]
+fn errors_and_warnings_are_those_of_one_worker() {
+    let fixture = Fixture::new(12);
+    let mut client = filled(&fixture, 2_000);
+    let (threads, first) = (Helpers::new(&fixture, Way::Threads), Helpers::new(&fixture, Way::First));
+    for text in [
+        // The error names the first row's numbers.
+        "SELECT SUM(id * 9223372036854775807) FROM t WHERE id > 700",
+        "SELECT COUNT(*) FROM t WHERE b + 9223372036854775000 > 0",
+        // Each warning names a text.
+        "SELECT COUNT(*) FROM t WHERE s > 5",
+        "SELECT SUM(a / (b % 2)) FROM t",
+        "SELECT COUNT(*) FROM t WHERE day > s",
+    ] {
+        check(&mut client, &[&threads, &first], text);
+        client.session.sql_mode.strict = !client.session.sql_mode.strict;
+        check(&mut client, &[&threads, &first], text);
+    }
+    assert!(said(&mut client, "SELECT SUM(id * 9223372036854775807) FROM t WHERE id > 700", &threads).0.is_err());
+    assert!(!said(&mut client, "SELECT COUNT(*) FROM t WHERE s > 5", &threads).1.is_empty());
+}
+
+#[test]
+fn groups_without_room_go_to_the_temporary_file_of_one_worker() {
+    let fixture = Fixture::new(12);
+    let mut client = filled(&fixture, 4_000);
+    let mut hosts = [Helpers::new(&fixture, Way::Threads), Helpers::new(&fixture, Way::First)];
+    let text = "SELECT id, COUNT(*), SUM(d), MAX(day) FROM t GROUP BY id ORDER BY id";
+    let expected = said(&mut client, text, &NoHost);
+    for host in &mut hosts {
+        for memory in [8 << 10, 64 << 10, 200 << 10, 400 << 10, 600 << 10, 1 << 20] {
+            client.session.sort_memory_bytes_max = memory;
+            host.temporary = None;
+            let alone = said(&mut client, text, &NoHost);
+            assert_eq!(said(&mut client, text, host), alone, "{memory} bytes, help: {:?}", host.way);
+            let directory = std::env::temp_dir().join(format!("heddle-parallel-{}-{:?}", std::process::id(), host.way));
+            host.temporary = Some((Temporary::new(&directory, 1 << 30).expect("a new folder"), directory));
+            assert_eq!(said(&mut client, text, host), expected, "{memory} bytes, help: {:?}", host.way);
+        }
+    }
+}
+
+#[test]
+fn a_kill_ends_the_query_while_others_help() {
+    let fixture = Fixture::new(12);
+    let mut client = filled(&fixture, 2_000);
+    for way in [Way::Threads, Way::First, Way::Never] {
+        let mut host = Helpers::new(&fixture, way);
+        host.kill = Some(client.session.killed.clone());
+        for text in ["SELECT COUNT(*) FROM t", "SELECT b, SUM(a) FROM t WHERE d > 1 GROUP BY b"] {
+            client.session.killed.store(kill::NONE, Ordering::Relaxed);
+            let (answer, _) = said(&mut client, text, &host);
+            assert!(matches!(answer, Err(Error::Interrupted)), "{text}, help: {way:?}: {answer:?}");
+        }
+        client.session.killed.store(kill::NONE, Ordering::Relaxed);
+        host.kill = None;
+        check(&mut client, &[&host], "SELECT b, SUM(a) FROM t WHERE d > 1 GROUP BY b");
+    }
+}
+
+/// Money moves between rows all the time; no snapshot sees it on its way.
+#[test]
+fn sums_stay_while_others_write() {
+    let fixture = Fixture::new(12);
+    let mut client = filled(&fixture, 1_000);
+    client.run("UPDATE t SET a = 100");
+    let host = Helpers::new(&fixture, Way::Threads);
+    let stop = Arc::new(AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        let (fixture, writer_stop) = (&fixture, stop.clone());
+        scope.spawn(move || {
+            let mut writer = fixture.client(11);
+            let mut n = 0u64;
+            while !writer_stop.load(Ordering::Relaxed) {
+                n += 1;
+                let (from, to) = (n * 7919 % 1000, n * 104_729 % 1000);
+                if from == to {
+                    continue;
+                }
+                writer.begin();
+                writer.run(&format!("UPDATE t SET a = a - 1 WHERE id = {from}"));
+                writer.run(&format!("UPDATE t SET a = a + 1 WHERE id = {to}"));
+                if n.is_multiple_of(5) { writer.rollback() } else { writer.commit() }
+            }
+        });
+        for _ in 0..60 {
+            let (answer, _) = said(&mut client, "SELECT SUM(a), COUNT(*) FROM t WHERE b >= 0", &host);
+            assert_eq!(answer, Ok("100000,1000".to_owned()));
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    assert!(host.offered.get() > 0);
+}
+
+/// Who is offered help may take it up when the query has ended, or never come back from its wait.
+#[test]
+fn help_that_comes_late_does_nothing() {
+    let fixture = Fixture::new(12);
+    let mut client = filled(&fixture, 1_000);
+    struct Late(Cell<Vec<Box<dyn Help>>>);
+    impl expr::Host for Late {
+        fn release_lock(&self, _connection: u32, _name: &str) -> Option<bool> {
+            None
+        }
+        fn release_all_locks(&self, _connection: u32) -> u64 {
+            0
+        }
+        fn lock_holder(&self, _name: &str) -> Option<u32> {
+            None
+        }
+    }
+    impl Host for Late {
+        fn sleep(&self, _duration: Duration) -> LocalFuture<'_, ()> {
+            Box::pin(async {})
+        }
+        fn get_lock(&self, _connection: u32, _name: &str, _timeout: Option<Duration>) -> LocalFuture<'_, Result<bool>> {
+            Box::pin(async { Ok(true) })
+        }
+        fn virtual_rows(&self, _table: &TableDef, _equal: &[(usize, Vec<u8>)]) -> Option<Box<dyn VirtualRows + '_>> {
+            None
+        }
+        fn helpers(&self) -> usize {
+            2
+        }
+        fn offer(&self, _number: usize, helper: Box<dyn Help>) {
+            let mut kept = self.0.take();
+            kept.push(helper);
+            self.0.set(kept);
+        }
+    }
+    let late = Late(Cell::default());
+    let prepared = client.prepare("SELECT COUNT(*), SUM(a) FROM t");
+    let expected = client.execute(&prepared, &[]).map(|answer| answer.show());
+    let answer = client.execute_with(&prepared, &[], &late).map(|answer: Answer| answer.show());
+    assert_eq!(answer, expected);
+    let helpers = late.0.take();
+    assert_eq!(helpers.len(), 2);
+    let worker = fixture.engine.worker(11);
+    helpers.into_iter().for_each(|helper| block_on(helper.run(&worker, &|| Box::pin(ready(())))));
+}
+
+#[test]
+fn a_measured_run_tells_what_each_worker_read() {
+    let fixture = Fixture::new(12);
+    let mut client = filled(&fixture, 2_000);
+    let host = Helpers::new(&fixture, Way::First);
+    let prepared = client.prepare("SELECT s, COUNT(*) FROM t WHERE d >= 0 GROUP BY s ORDER BY s");
+    let measures = client.measure_with(&prepared, &host);
+    let rows: Vec<u64> = (0..)
+        .map_while(|n| {
+            let mut found = measures.0.iter().filter(|((_, part), _)| *part == Measured::Worker(n));
+            found.next().map(|(_, measure)| measure.rows)
+        })
+        .collect();
+    // The first helper has read all, so the other one found nothing and is not told of.
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    assert!(rows[0] == 0 && rows[1].abs_diff(2_000) <= 64, "{rows:?}");
+    let text = sql::explain_tree_measured(prepared.plan(), &measures);
+    let shape: Vec<&str> = text.lines().map(|line| line.split(['(', ':']).next().unwrap_or_default().trim_end()).collect();
+    let expected = [
+        "-> Sort",
+        "    -> Group by t.s",
+        "        -> Worker 0",
+        "        -> Worker 1",
+        "        -> Filter",
+        "            -> Table scan on t",
+    ];
+    assert_eq!(shape, expected, "{text}");
+    assert!(!text.contains("never executed"), "{text}");
+    let shown = sql::explain_tree_shared(prepared.plan(), *measures_key(&measures), 3);
+    assert!(shown.contains("Group by t.s: count(*) (up to 3 workers)"), "{shown}");
+    let alone = client.measure(&prepared);
+    assert!(alone.0.keys().all(|(_, part)| !matches!(part, Measured::Worker(_))));
+}
+
+/// The node that several workers have read for.
+fn measures_key(measures: &Measures) -> &usize {
+    let mut keys = measures.0.keys().filter(|(_, part)| matches!(part, Measured::Worker(_)));
+    &keys.next().expect("there is one").0
+}
