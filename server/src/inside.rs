@@ -11,10 +11,12 @@ use crate::digests;
 use crate::shared::Shared;
 use crate::show;
 use crate::variables::{self, Effect, Scope, VariableId};
-use crate::worker::gather;
+use crate::worker::{Worker, gather};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+use sync::Mutex;
 
 /// The server, as other threads of the process see it.
 #[derive(Clone)]
@@ -22,6 +24,9 @@ pub struct Inside {
     shared: Arc<Shared>,
     /// Nanoseconds of a tick, once they are known well: from then on the same, so that no counter of time falls and none leaves its bucket.
     tick_nanos: Arc<OnceLock<f64>>,
+    /// The waits as they were told last: one that ends may turn out a little shorter than it seemed while it lasted, and counters must not
+    /// fall.
+    told_waits: Arc<Mutex<BTreeMap<&'static str, (u64, f64)>>>,
 }
 
 /// How long after the start a tick's length is known well.
@@ -55,7 +60,7 @@ pub struct ShownVariable {
 
 impl Inside {
     pub fn new(handle: &ServerHandle) -> Self {
-        Self { shared: Arc::clone(&handle.shared), tick_nanos: Arc::default() }
+        Self { shared: Arc::clone(&handle.shared), tick_nanos: Arc::default(), told_waits: Arc::default() }
     }
 
     /// A new connection for a client at `peer`, as if it came by the network.
@@ -84,7 +89,18 @@ impl Inside {
             latencies.iter_mut().zip(counts).for_each(|((_, all), more)| *all += more);
             sum += ticks;
         }
-        let waits = waits_of(&status);
+        let mut waits: BTreeMap<&'static str, (u64, f64)> = BTreeMap::new();
+        for (kind, count, ticks) in gather(&self.shared, waits_of).await.into_iter().flatten() {
+            let sum = waits.entry(kind).or_default();
+            *sum = (sum.0 + count, sum.1 + seconds(ticks));
+        }
+        let mut told = self.told_waits.lock();
+        for (kind, (count, time)) in &mut waits {
+            let before = told.entry(kind).or_default();
+            (*count, *time) = ((*count).max(before.0), time.max(before.1));
+            *before = (*count, *time);
+        }
+        drop(told);
         Figures { status, latencies, latency_sum: seconds(sum), waits }
     }
 
@@ -125,14 +141,20 @@ impl Inside {
     }
 }
 
-/// The waits that the counters of SHOW STATUS have.
-fn waits_of(status: &BTreeMap<&'static str, u64>) -> BTreeMap<&'static str, (u64, f64)> {
-    let of = |count: &str, time: &str, unit: f64| {
-        let value = |name: &str| status.get(name).copied().unwrap_or(0);
-        (value(count), value(time) as f64 * unit)
-    };
-    BTreeMap::from([
-        ("row_lock", of("Innodb_row_lock_waits", "Innodb_row_lock_time", 1e-3)),
-        ("metadata_lock", of("Heddle_metadata_waits", "Heddle_metadata_wait_us", 1e-6)),
-    ])
+/// The waits of a worker by kind, those that last among them: how many, and their ticks. So a long wait shows while it lasts, and not as
+/// a leap when it ends.
+fn waits_of(worker: &Rc<Worker>) -> Vec<(&'static str, u64, u64)> {
+    let now = os::ticks();
+    let mut waits: BTreeMap<&'static str, (u64, u64)> = BTreeMap::new();
+    for (kind, sum) in worker.core.waits().sums().each() {
+        waits.insert(kind.name(), (sum.count, sum.ticks));
+    }
+    for session in worker.sessions.borrow().values() {
+        if let Some(wait) = session.clock.current(now) {
+            let (count, ticks) = waits.entry(wait.cause.kind.name()).or_default();
+            *count += 1;
+            *ticks += wait.ticks;
+        }
+    }
+    waits.into_iter().map(|(name, (count, ticks))| (name, count, ticks)).collect()
 }
