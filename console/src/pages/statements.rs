@@ -65,8 +65,14 @@ pub async fn one(login: &Login, request: &Request) -> Made {
         Some(sample) => explained(login, schema, &format!("EXPLAIN FORMAT=TREE {sample}")).await?,
         None => Value::Null,
     };
+    let statement = format!(
+        "SELECT EVENT_NAME AS event, COUNT_STAR AS count, SUM_TIMER_WAIT AS time_ps, MAX_TIMER_WAIT AS longest_ps \
+         FROM performance_schema.heddle_waits_by_digest WHERE {of_schema} AND DIGEST = {} ORDER BY SUM_TIMER_WAIT DESC LIMIT 30",
+        quoted(digest)
+    );
+    let waits = login.query(&statement).await?.objects();
     let row = found.objects().get(0).cloned().unwrap_or_default();
-    Ok(json!({ "row": row, "plan": plan, "can_analyze": sample.is_some_and(|text| begins_with(&text, READING)) }))
+    Ok(json!({ "row": row, "plan": plan, "waits": waits, "can_analyze": sample.is_some_and(|text| begins_with(&text, READING)) }))
 }
 
 /// Runs a statement to measure its plan. It runs in a transaction that may only read.

@@ -69,10 +69,16 @@ pub async fn one(login: &Login, request: &Request) -> Made {
          COUNT_DELETE AS deleted FROM performance_schema.table_io_waits_summary_by_index_usage WHERE {}",
         of("OBJECT_SCHEMA", "OBJECT_NAME")
     );
+    let waits = format!(
+        "SELECT INDEX_NAME AS `index`, EVENT_NAME AS event, COUNT_STAR AS count, SUM_TIMER_WAIT AS time_ps, \
+         MAX_TIMER_WAIT AS longest_ps FROM performance_schema.heddle_waits_by_object WHERE {} ORDER BY SUM_TIMER_WAIT DESC LIMIT 50",
+        of("OBJECT_SCHEMA", "OBJECT_NAME")
+    );
     let created = optional(login, &format!("SHOW CREATE TABLE {}.{}", name(schema), name(table))).await?;
     Ok(json!({
         "indexes": indexes.objects(),
         "usage": optional(login, &usage).await?,
+        "waits": optional(login, &waits).await?,
         "definition": created.get(0).and_then(|row| row.get("Create Table")).cloned(),
     }))
 }
