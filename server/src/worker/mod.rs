@@ -8,7 +8,9 @@ mod arena;
 mod gather;
 mod turn;
 
-pub use accept::{Acceptor, Listeners, hand_over};
+#[cfg(not(sim))]
+pub use accept::hand_over;
+pub use accept::{Acceptor, Listeners};
 pub use arena::ArenaGuard;
 pub use gather::{gather, gather_for};
 
