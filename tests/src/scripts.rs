@@ -69,6 +69,8 @@ pub struct Head {
     pub alone: bool,
     /// `Not recorded from MySQL.`: the answers are Heddle's own, and `--record` leaves them as they are.
     pub own: bool,
+    /// `Text protocol only.`: the answers are others for prepared statements.
+    pub text_only: bool,
 }
 
 impl Head {
@@ -79,7 +81,7 @@ impl Head {
     fn parse(text: &str) -> Self {
         let head: Vec<&str> = text.lines().take_while(|line| line.starts_with('#')).collect();
         let says = |sentence: &str| head.iter().any(|line| line.contains(sentence));
-        Self { alone: says("Runs alone."), own: says("Not recorded from MySQL.") }
+        Self { alone: says("Runs alone."), own: says("Not recorded from MySQL."), text_only: says("Text protocol only.") }
     }
 }
 
@@ -112,7 +114,7 @@ mod tests {
 
     #[test]
     fn heads_say_how_a_script_runs() {
-        let check = |text, alone, own| assert_eq!(Head::parse(text), Head { alone, own });
+        let check = |text, alone, own| assert_eq!(Head::parse(text), Head { alone, own, text_only: false });
         check("# Modes. Runs alone.\n\nstatement ok\nSELECT 1\n", true, false);
         check("# Refusals.\n# Not recorded from MySQL.\nstatement ok\nSELECT 1\n", false, true);
         check("# Joins.\n\n# Runs alone. Not recorded from MySQL.\n", false, false);

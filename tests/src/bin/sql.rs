@@ -114,6 +114,9 @@ fn run(arguments: &Arguments, files: &[PathBuf], address: &Address) -> ExitCode 
     let report = Mutex::new(Report::new());
     let (alone, together): (Vec<&PathBuf>, Vec<&PathBuf>) = files.iter().partition(|path| Head::read(path).alone);
     let run_one = |path: &Path, prepared: bool| {
+        if prepared && Head::read(path).text_only {
+            return;
+        }
         let mut outcome = script::run(path, address, prepared);
         let mut gaps = gaps.lock().expect("no reporter panics");
         outcome.failures.retain(|failure| !gaps.covers(failure));
