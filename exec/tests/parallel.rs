@@ -2,8 +2,8 @@
 
 mod support;
 
-use exec::{Help, Host, LocalFuture, NoHost, Temporary, VirtualRows};
-use expr::{Error, Result, kill};
+use exec::{Help, Host, NoHost, Temporary};
+use expr::{Error, kill};
 use sql::explain::{Measured, Measures};
 use std::cell::Cell;
 use std::future::ready;
@@ -12,10 +12,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
-use support::{Answer, Client, Fixture, block_on};
+use support::{Answer, Client, Fixture, block_on, host_without_server};
 use txn::{Isolation, Worker};
-use types::schema::TableDef;
 
 /// How help that was offered is taken up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,28 +73,7 @@ impl Drop for Helpers {
     }
 }
 
-impl expr::Host for Helpers {
-    fn release_lock(&self, _connection: u32, _name: &str) -> Option<bool> {
-        None
-    }
-    fn release_all_locks(&self, _connection: u32) -> u64 {
-        0
-    }
-    fn lock_holder(&self, _name: &str) -> Option<u32> {
-        None
-    }
-}
-
-impl Host for Helpers {
-    fn sleep(&self, _duration: Duration) -> LocalFuture<'_, ()> {
-        Box::pin(async {})
-    }
-    fn get_lock(&self, _connection: u32, _name: &str, _timeout: Option<Duration>) -> LocalFuture<'_, Result<bool>> {
-        Box::pin(async { Ok(true) })
-    }
-    fn virtual_rows(&self, _table: &TableDef, _equal: &[(usize, Vec<u8>)]) -> Option<Box<dyn VirtualRows + '_>> {
-        None
-    }
+host_without_server!(Helpers {
     fn temporary(&self) -> Option<&Temporary> {
         self.temporary.as_ref().map(|(temporary, _)| temporary)
     }
@@ -118,7 +95,7 @@ impl Host for Helpers {
             Way::Never => {}
         }
     }
-}
+});
 
 /// What a statement says to a client: rows or an error, and warnings.
 type Said = (std::result::Result<String, Error>, Vec<Error>);
@@ -421,27 +398,7 @@ fn help_that_comes_late_does_nothing() {
     let fixture = Fixture::new(12);
     let mut client = filled(&fixture, 1_000);
     struct Late(Cell<Vec<Box<dyn Help>>>);
-    impl expr::Host for Late {
-        fn release_lock(&self, _connection: u32, _name: &str) -> Option<bool> {
-            None
-        }
-        fn release_all_locks(&self, _connection: u32) -> u64 {
-            0
-        }
-        fn lock_holder(&self, _name: &str) -> Option<u32> {
-            None
-        }
-    }
-    impl Host for Late {
-        fn sleep(&self, _duration: Duration) -> LocalFuture<'_, ()> {
-            Box::pin(async {})
-        }
-        fn get_lock(&self, _connection: u32, _name: &str, _timeout: Option<Duration>) -> LocalFuture<'_, Result<bool>> {
-            Box::pin(async { Ok(true) })
-        }
-        fn virtual_rows(&self, _table: &TableDef, _equal: &[(usize, Vec<u8>)]) -> Option<Box<dyn VirtualRows + '_>> {
-            None
-        }
+    host_without_server!(Late {
         fn helpers(&self) -> usize {
             2
         }
@@ -450,7 +407,7 @@ fn help_that_comes_late_does_nothing() {
             kept.push(helper);
             self.0.set(kept);
         }
-    }
+    });
     let late = Late(Cell::default());
     let prepared = client.prepare("SELECT COUNT(*), SUM(a) FROM t");
     let expected = client.execute(&prepared, &[]).map(|answer| answer.show());

@@ -2,15 +2,14 @@
 
 mod support;
 
-use exec::{Host, LocalFuture, NoHost, Temporary, VirtualRows};
+use exec::{Host, NoHost, Temporary};
 use expr::{Error, Result, kill};
 use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::time::Duration;
-use support::{Answer, Client, Fixture};
-use types::schema::TableDef;
+use support::{Answer, Client, Fixture, host_without_server};
 
 /// A host with temporary files in a folder of its own.
 struct Spills {
@@ -50,25 +49,7 @@ impl Drop for Spills {
     }
 }
 
-impl expr::Host for Spills {
-    fn release_lock(&self, _connection: u32, _name: &str) -> Option<bool> {
-        None
-    }
-    fn release_all_locks(&self, _connection: u32) -> u64 {
-        0
-    }
-    fn lock_holder(&self, _name: &str) -> Option<u32> {
-        None
-    }
-}
-
-impl Host for Spills {
-    fn sleep(&self, _duration: Duration) -> LocalFuture<'_, ()> {
-        Box::pin(async {})
-    }
-    fn get_lock(&self, _connection: u32, _name: &str, _timeout: Option<Duration>) -> LocalFuture<'_, Result<bool>> {
-        Box::pin(async { Ok(true) })
-    }
+host_without_server!(Spills {
     fn temporary(&self) -> Option<&Temporary> {
         self.looked.set(self.looked.get() + 1);
         if let Some((bytes, killed)) = &self.kill
@@ -78,10 +59,7 @@ impl Host for Spills {
         }
         Some(&self.temporary)
     }
-    fn virtual_rows(&self, _table: &TableDef, _equal: &[(usize, Vec<u8>)]) -> Option<Box<dyn VirtualRows + '_>> {
-        None
-    }
-}
+});
 
 /// Rows of all types with NULLs, equal values, texts that differ by case only, and some long ones.
 fn tables(rows: usize) -> (Fixture, Client) {

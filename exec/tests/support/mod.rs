@@ -17,6 +17,48 @@ use txn::{Config, Durability, Engine, Isolation, Txn, Worker};
 use types::schema::{ColumnDef, ColumnDefault, Schema, TableDef};
 use types::{CollationId, ColumnType, LobSize, SqlMode, TypeKind, Value};
 
+/// Makes a type a host without a server, as [`NoHost`] is, with some methods of its own.
+#[allow(unused_macros, reason = "as above")]
+macro_rules! host_without_server {
+    ($host:ty { $($own:item)* }) => {
+        impl expr::Host for $host {
+            fn release_lock(&self, connection: u32, name: &str) -> Option<bool> {
+                expr::Host::release_lock(&exec::NoHost, connection, name)
+            }
+            fn release_all_locks(&self, connection: u32) -> u64 {
+                expr::Host::release_all_locks(&exec::NoHost, connection)
+            }
+            fn lock_holder(&self, name: &str) -> Option<u32> {
+                expr::Host::lock_holder(&exec::NoHost, name)
+            }
+        }
+
+        impl exec::Host for $host {
+            fn sleep(&self, duration: std::time::Duration) -> exec::LocalFuture<'_, ()> {
+                exec::Host::sleep(&exec::NoHost, duration)
+            }
+            fn get_lock(
+                &self,
+                connection: u32,
+                name: &str,
+                timeout: Option<std::time::Duration>,
+            ) -> exec::LocalFuture<'_, expr::Result<bool>> {
+                exec::Host::get_lock(&exec::NoHost, connection, name, timeout)
+            }
+            fn virtual_rows(
+                &self,
+                table: &types::schema::TableDef,
+                equal: &[(usize, Vec<u8>)],
+            ) -> Option<Box<dyn exec::VirtualRows + '_>> {
+                exec::Host::virtual_rows(&exec::NoHost, table, equal)
+            }
+            $($own)*
+        }
+    };
+}
+#[allow(unused_imports, reason = "as above")]
+pub(crate) use host_without_server;
+
 /// A data directory with an open database; removed when dropped.
 pub struct Fixture {
     directory: PathBuf,
