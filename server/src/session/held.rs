@@ -6,11 +6,11 @@
 use crate::plan_cache::PlanEntry;
 use crate::worker::Worker;
 use smallvec::SmallVec;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
-use table::{ShareGuard, Table, TableUse};
+use table::{MetadataLock, ShareGuard, Table, TableUse};
 use types::schema::TableDef;
 
 /// The plans whose tables the transaction uses (T1 in `transaction`).
@@ -19,6 +19,7 @@ pub struct HeldTables {
     held: RefCell<Vec<Held>>,
     /// The shares of a plan that was out of date, until the statement is planned again (T4 in `transaction`).
     pinned: RefCell<Vec<ShareGuard>>,
+    has_pinned: Cell<bool>,
     /// The plan and the table whose metadata lock is being waited for.
     waits: RefCell<Option<(Held, Arc<TableDef>)>>,
 }
@@ -90,12 +91,29 @@ impl HeldTables {
         let prepared = &held.plan.prepared;
         let uses = prepared.tables().iter().zip(prepared.table_uses()).enumerate();
         let taken = uses.filter(|(position, _)| held.has_taken(*position));
+        self.has_pinned.set(true);
         self.pinned.borrow_mut().extend(taken.map(|(_, (table, used))| table.mdl().guard_shared(worker.index, *used)));
     }
 
-    /// The shares of an earlier plan of the statement; they are given back when dropped.
-    pub fn unpin(&self) -> Vec<ShareGuard> {
-        self.pinned.take()
+    /// Takes over the share of this lock for this use, if it was kept. The caller gives it back.
+    #[inline]
+    pub fn take_pinned(&self, lock: &Arc<MetadataLock>, used: TableUse) -> bool {
+        self.has_pinned.get() && self.find_pinned(lock, used)
+    }
+
+    #[cold]
+    fn find_pinned(&self, lock: &Arc<MetadataLock>, used: TableUse) -> bool {
+        let mut pinned = self.pinned.borrow_mut();
+        let kept = pinned.iter().position(|share| share.is_of(lock, used));
+        kept.map(|at| pinned.swap_remove(at).leave()).is_some()
+    }
+
+    /// Gives back the shares that were kept.
+    #[inline]
+    pub fn unpin(&self) {
+        if self.has_pinned.replace(false) {
+            self.pinned.take();
+        }
     }
 
     pub fn take(&self) -> Vec<Held> {

@@ -247,7 +247,6 @@ impl<'s> Transaction<'s> {
         }
         let tables = plan.prepared.tables();
         let mut held = Held::new(plan);
-        let mut pinned = self.terms.held.unpin();
         for (position, (table, &used)) in tables.iter().zip(plan.prepared.table_uses()).enumerate() {
             if !self.terms.locks.is_empty() {
                 match self.terms.locks.cover(table, used) {
@@ -260,10 +259,7 @@ impl<'s> Transaction<'s> {
                 }
             }
             let before = self.terms.held.use_of(table);
-            if before.is_none()
-                && let Some(at) = pinned.iter().position(|share| share.is_of(table.mdl(), used))
-            {
-                pinned.swap_remove(at).leave();
+            if before.is_none() && self.terms.held.take_pinned(table.mdl(), used) {
                 held.take(position);
                 continue;
             }
@@ -273,7 +269,7 @@ impl<'s> Transaction<'s> {
                 None => table.mdl().acquire_shared(worker.index, used),
             };
             if let Err(wait) = acquired {
-                pinned.clear();
+                self.terms.held.unpin();
                 // A holder of locks that waits for more may be part of a deadlock, so this wait is short.
                 let longest = match self.terms.held.is_empty() && self.terms.locks.backup.is_none() {
                     true => settings.metadata_lock_wait,
@@ -297,6 +293,7 @@ impl<'s> Transaction<'s> {
             }
             held.take(position);
         }
+        self.terms.held.unpin();
         let database = &worker.shared.database;
         // Changes of other tables do not affect the plan: while the shares are held, its own tables do not change.
         if !plan.has_current_tables(database) && !os::mutated("unchecked-plan") && !os::mutated("stale-plan") {
@@ -317,7 +314,7 @@ impl<'s> Transaction<'s> {
     /// The statement has ended: gives back the shares of a plan that was out of date. T4
     #[inline]
     pub fn unpin(&self) {
-        drop(self.terms.held.unpin());
+        self.terms.held.unpin();
     }
 
     /// Makes the mistake `early-metadata-release`, which the simulator must find.
