@@ -18,6 +18,7 @@ use types::{ColumnType, Decimal, TypeKind, Value};
 pub(crate) type KeyValues<'a> = SmallVec<[Value<'a>; 4]>;
 
 /// Encodes the key of a point access; `false`: no row can match.
+#[inline]
 pub(crate) fn point_key<'a>(env: &Env<'a>, table: &Table, index: usize, exprs: &'a [Expr], key: &mut Vec<u8>) -> Step<bool> {
     let columns = &table.def().indexes[index].columns;
     let mut values = KeyValues::new();

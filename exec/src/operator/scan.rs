@@ -291,6 +291,7 @@ impl<'p> ScanOperator<'p> {
     }
 
     /// Evaluates the access path's keys.
+    #[inline]
     fn start(&mut self, run: &mut Run<'p>) -> Step<Stage> {
         let env = run.env(&[]);
         Ok(match &self.plan.access {
