@@ -73,6 +73,15 @@ impl Sums {
     }
 }
 
+const _: () = assert!(KINDS <= u32::BITS as usize, "`TaskWaits::kinds` has a bit for each");
+
+fn each_bit(mut bits: u32, mut see: impl FnMut(usize)) {
+    while bits != 0 {
+        see(bits.trailing_zeros() as usize);
+        bits &= bits - 1;
+    }
+}
+
 /// One wait.
 #[derive(Clone, Copy, Debug)]
 pub struct Wait {
@@ -84,8 +93,10 @@ pub struct Wait {
 
 #[derive(Debug)]
 struct TaskWaits {
-    /// Of the statement that runs or ran last.
+    /// Of the statement that runs or ran last; other kinds than those of `kinds` are zero.
     statement: Sums,
+    /// The kinds that the statement waited for: one bit each.
+    kinds: u32,
     /// Of all statements of the task.
     total: Sums,
     recent: VecDeque<Wait>,
@@ -151,16 +162,22 @@ impl TaskClock {
         }
     }
 
-    /// The waits of the statement, if `end` returned any.
+    /// Adds the waits of the statement that runs or has ended. They are none while it has not waited.
     #[cold]
-    pub fn of_statement(&self) -> Sums {
-        self.waits.borrow().as_ref().map_or_else(Sums::default, |waits| waits.statement)
+    pub fn add_statement_to(&self, sums: &mut Sums) {
+        let waits = self.waits.borrow();
+        if let Some(waits) = waits.as_ref().filter(|_| self.off.get() > 0) {
+            each_bit(waits.kinds, |kind| sums.0[kind].add(&waits.statement.0[kind]));
+        }
     }
 
-    /// The waits of the statement so far; zero while it has not waited.
-    #[cold]
-    pub fn so_far(&self) -> Sums {
-        if self.off.get() == 0 { Sums::default() } else { self.of_statement() }
+    /// The ticks that the statement has waited for these kinds so far.
+    #[inline]
+    pub fn ticks_so_far(&self, kinds: &[Kind]) -> u64 {
+        if self.off.get() == 0 {
+            return 0;
+        }
+        self.waits.borrow().as_ref().map_or(0, |waits| waits.statement.ticks(kinds))
     }
 
     /// The ticks that the statement has waited so far.
@@ -257,13 +274,16 @@ impl TaskClock {
         let mut waits = self.waits.borrow_mut();
         let waits = waits.get_or_insert_with(|| {
             let recent = VecDeque::with_capacity(RECENT_MAX);
-            Box::new(TaskWaits { statement: Sums::default(), total: Sums::default(), recent })
+            Box::new(TaskWaits { statement: Sums::default(), kinds: 0, total: Sums::default(), recent })
         });
         if is_first {
-            waits.statement = Sums::default();
+            let TaskWaits { statement, kinds, .. } = &mut **waits;
+            each_bit(std::mem::take(kinds), |kind| statement.0[kind] = Sum::default());
         }
-        waits.statement.0[wait.cause.kind as usize].note(wait.ticks);
-        waits.total.0[wait.cause.kind as usize].note(wait.ticks);
+        let kind = wait.cause.kind as usize;
+        waits.kinds |= 1 << kind;
+        waits.statement.0[kind].note(wait.ticks);
+        waits.total.0[kind].note(wait.ticks);
         if waits.recent.len() >= RECENT_MAX {
             waits.recent.pop_front();
         }
@@ -354,6 +374,13 @@ mod tests {
 
     const ROW: Cause = Cause::of(Kind::RowLock).with(Object::Tree { tree: 9, level: 0 });
 
+    fn of_statement(clock: &TaskClock) -> Sums {
+        let mut sums = Sums::default();
+        clock.add_statement_to(&mut sums);
+        assert_eq!(clock.ticks_so_far(Kind::ALL), sums.ticks(Kind::ALL));
+        sums
+    }
+
     #[test]
     fn a_statement_is_what_it_ran_and_its_waits() {
         let (clock, worker) = (TaskClock::default(), WorkerWaits::default());
@@ -366,7 +393,7 @@ mod tests {
         clock.leave(None, 6000, &worker);
         clock.resume(6100, 4000, &worker);
         assert_eq!(clock.end(&worker), 3000 + 1000 + 1 + 100);
-        let sums = clock.of_statement();
+        let sums = of_statement(&clock);
         assert_eq!(sums.of(Kind::RowLock), Sum { count: 1, ticks: 3000, longest: 3000 });
         assert_eq!(sums.of(Kind::Ready), Sum { count: 2, ticks: 1100, longest: 1000 });
         assert_eq!(sums.of(Kind::Other).count, 1);
@@ -382,10 +409,10 @@ mod tests {
             clock.resume(20 + n, 20 + n, &worker);
             clock.end(&worker);
         }
-        assert_eq!(clock.of_statement().of(Kind::RowLock), Sum { count: 1, ticks: 12, longest: 12 });
+        assert_eq!(of_statement(&clock).of(Kind::RowLock), Sum { count: 1, ticks: 12, longest: 12 });
         assert_eq!(clock.total().of(Kind::RowLock), Sum { count: 3, ticks: 33, longest: 12 });
         clock.begin(5);
-        assert_eq!((clock.end(&worker), clock.so_far()), (0, Sums::default()));
+        assert_eq!((clock.end(&worker), of_statement(&clock)), (0, Sums::default()));
         assert_eq!(worker.values().objects[&(Kind::RowLock, ROW.object)].ticks, 33);
         clock.clear();
         worker.clear();

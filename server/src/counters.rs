@@ -220,7 +220,7 @@ impl Counters {
     /// A plan reads its tables.
     #[inline]
     pub fn note_ways(&self, ways: Ways) {
-        if ways != Ways::default() {
+        if ways.is_any() {
             for (counter, more) in [
                 (&self.events.select_scan, ways.scan),
                 (&self.events.select_range, ways.range),

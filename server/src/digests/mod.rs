@@ -25,7 +25,7 @@ pub use summary::{Summary, merged};
 use latencies::Latencies;
 use sha2::Digest;
 use sql::Repeated;
-use statistics::{BUCKETS, bucket_end, bucket_of};
+use statistics::{BUCKETS, bucket_end};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -115,10 +115,11 @@ impl Digests {
         found
     }
 
-    /// Counts a statement that took so many ticks.
+    /// Counts an execution of `text`, which ends at tick `now`, for its digest and among all statements.
     #[inline]
-    pub fn note_latency(&self, ticks: u64) {
-        self.latencies.record(bucket_of(ticks), ticks);
+    pub fn record(&self, of: &Statistics, execution: &Measured, now: u64, text: &[u8], clock: &os::TickClock) {
+        let bucket = of.record(execution, now, text, clock);
+        self.latencies.record(bucket, now.saturating_sub(execution.began));
     }
 
     /// How many statements since the start took how long, by the buckets of [`bucket_ends`], and the sum in ticks.
@@ -156,6 +157,7 @@ pub fn bucket_ends() -> impl Iterator<Item = u64> {
 
 #[cfg(test)]
 mod tests {
+    use super::statistics::bucket_of;
     use super::*;
 
     #[test]
@@ -182,7 +184,7 @@ mod tests {
     #[test]
     fn durations_are_counted_below_their_buckets_end() {
         let digests = Digests::new(3);
-        [0, 5000, 5000, 1 << 30].into_iter().for_each(|ticks| digests.note_latency(ticks));
+        [0, 5000, 5000, 1 << 30].into_iter().for_each(|ticks| digests.latencies.record(bucket_of(ticks), ticks));
         let (counts, sum) = digests.latencies();
         assert_eq!((counts.iter().sum::<u64>(), sum), (4, (1 << 30) + 10_000));
         let ends: Vec<u64> = bucket_ends().collect();

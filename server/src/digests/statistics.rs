@@ -7,6 +7,7 @@
 //! at each execution if these are rare.
 
 use super::Summary;
+use reactor::TaskClock;
 use reactor::task_clock::Sums as Waits;
 use sql::plan::{Access, Node, Plan};
 use std::cell::{Cell, RefCell};
@@ -49,7 +50,7 @@ pub struct Measured {
 
 impl Measured {
     pub fn has_sorted(&self) -> bool {
-        self.sort_rows > 0 || self.sort_scans > 0 || self.sort_ranges > 0
+        self.sort_rows | self.sort_scans | self.sort_ranges != 0
     }
 }
 
@@ -68,6 +69,12 @@ pub struct Ways {
 }
 
 impl Ways {
+    /// Is there anything to count?
+    #[inline]
+    pub fn is_any(self) -> bool {
+        self.scan | self.range | self.full_joins | self.no_index | self.gathers != 0
+    }
+
     pub fn of(plan: &Plan) -> Self {
         let mut ways = Self::default();
         let mut is_first = matches!(plan, Plan::Query(_));
@@ -210,9 +217,9 @@ impl Statistics {
         size_of::<Self>() + BUCKETS * size_of::<Cell<u64>>() + texts + self.sample.borrow().capacity() + waits
     }
 
-    /// Counts an execution of `text` that ends at tick `now`. `clock` has the length of a tick.
+    /// Counts an execution of `text` that ends at tick `now`. `clock` has the length of a tick. Returns the bucket of its duration.
     #[inline]
-    pub fn record(&self, execution: &Measured, now: u64, text: &[u8], clock: &os::TickClock) {
+    pub fn record(&self, execution: &Measured, now: u64, text: &[u8], clock: &os::TickClock) -> usize {
         let time = now.saturating_sub(execution.began);
         let sums = &self.sums;
         let count = sums.count.get();
@@ -227,9 +234,9 @@ impl Statistics {
         if time > self.most.get() {
             self.most.set(time);
         }
-        let bucket = &self.buckets[bucket_of(time)];
-        bucket.set(bucket.get().wrapping_add(1));
-        if execution.ways != Ways::default() || execution.has_sorted() {
+        let bucket = bucket_of(time);
+        self.buckets[bucket].set(self.buckets[bucket].get().wrapping_add(1));
+        if execution.ways.is_any() || execution.has_sorted() {
             self.record_ways(execution);
         }
         if execution.failed || execution.warnings > 0 {
@@ -240,13 +247,14 @@ impl Statistics {
         if time > self.sample_time.get() || count.is_multiple_of(LOOK) || pause > PAUSE_TICKS {
             self.look_at_sample(count, now, time, text, clock);
         }
+        bucket
     }
 
     /// Counts the waits of the execution that was recorded last: `waited` ticks in all.
     #[cold]
-    pub fn record_waits(&self, waited: u64, waits: &Waits) {
+    pub fn record_waits(&self, waited: u64, clock: &TaskClock) {
         add(&self.sums.waited, waited);
-        self.waits.borrow_mut().get_or_insert_default().add(waits);
+        clock.add_statement_to(self.waits.borrow_mut().get_or_insert_default());
     }
 
     fn record_ways(&self, execution: &Measured) {

@@ -122,7 +122,7 @@ impl Record {
             nested_in: self.open_transaction().map_or(0, |(id, ..)| id),
             ended: now,
             waited: clock.off_so_far(),
-            locked: clock.so_far().ticks(LOCKS),
+            locked: clock.ticks_so_far(LOCKS),
             measured: crate::digests::Measured { began, ..Default::default() },
             ..Values::default()
         };

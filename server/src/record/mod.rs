@@ -428,7 +428,7 @@ mod tests {
     use super::*;
 
     fn ended(text: &'static [u8]) -> Ended<'static> {
-        Ended { name: Name::ERROR, text, ended: 7, ..Ended::default() }
+        super::statement::tests::ended(text, Box::leak(Box::default()), 7)
     }
 
     fn texts(record: &Record) -> Vec<(u64, String)> {

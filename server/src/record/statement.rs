@@ -20,12 +20,12 @@ pub struct Program {
 }
 
 /// A statement that ends.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Ended<'a> {
     pub name: Name,
     pub text: &'a [u8],
     pub statistics: Option<&'a Rc<Statistics>>,
-    pub measured: Measured,
+    pub measured: &'a Measured,
     /// Ticks.
     pub ended: u64,
     pub waited: u64,
@@ -70,7 +70,7 @@ impl Statement {
             (_, other) => self.statistics = other.cloned(),
         }
         (self.id, self.end_id, self.nested_in, self.level, self.name) = (id, end_id, nested_in, level, ended.name);
-        (self.measured, self.ended, self.waited, self.locked) = (ended.measured, ended.ended, ended.waited, ended.locked);
+        (self.measured, self.ended, self.waited, self.locked) = (*ended.measured, ended.ended, ended.waited, ended.locked);
         if self.error.is_some() {
             self.error = None;
         }
@@ -126,7 +126,7 @@ event_sums!(
 impl EventSums {
     #[inline]
     pub fn note(&mut self, ended: &Ended<'_>) {
-        let (time, of) = (ended.time(), &ended.measured);
+        let (time, of) = (ended.time(), ended.measured);
         self.least = if self.count == 0 { time } else { self.least.min(time) };
         self.most = self.most.max(time);
         self.count += 1;
@@ -140,7 +140,7 @@ impl EventSums {
             self.waited += ended.waited;
             self.locked += ended.locked;
         }
-        if of.ways != Default::default() || of.has_sorted() {
+        if of.ways.is_any() || of.has_sorted() {
             self.note_ways(of);
         }
     }
@@ -158,19 +158,23 @@ impl EventSums {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::digests::Ways;
 
+    /// A statement of the text, which did not wait.
+    pub(in crate::record) fn ended<'a>(text: &'a [u8], measured: &'a Measured, ended: u64) -> Ended<'a> {
+        Ended { name: Name::ERROR, text, statistics: None, measured, ended, waited: 0, locked: 0, program: None }
+    }
+
     #[test]
     fn statements_add_up() {
-        let ended = |time: u64, failed| {
+        let mut sums = EventSums::default();
+        for (time, failed) in [(7, true), (5, false)] {
             let ways = Ways { scan: 1, ..Ways::default() };
             let measured = Measured { began: 10, sent: 2, failed, ways, sort_rows: 5, ..Measured::default() };
-            Ended { measured, ended: 10 + time, waited: 3, ..Ended::default() }
-        };
-        let mut sums = EventSums::default();
-        [(7, true), (5, false)].into_iter().for_each(|(time, failed)| sums.note(&ended(time, failed)));
+            sums.note(&Ended { waited: 3, ..ended(b"", &measured, 10 + time) });
+        }
         let mut both = EventSums::default();
         both.add(&sums);
         both.add(&EventSums::default());

@@ -33,7 +33,7 @@ impl State<'_> {
             before: self.session.measured,
             examined: self.execution.vars.rows_examined.get(),
             waited: clock.off_so_far(),
-            locked: clock.so_far().ticks(LOCKS),
+            locked: clock.ticks_so_far(LOCKS),
         })
     }
 
@@ -55,10 +55,10 @@ impl State<'_> {
             name: Name::INNER,
             text: text.as_bytes(),
             statistics: None,
-            measured,
+            measured: &measured,
             ended: os::ticks(),
             waited: clock.off_so_far().saturating_sub(nested.waited),
-            locked: clock.so_far().ticks(LOCKS).saturating_sub(nested.locked),
+            locked: clock.ticks_so_far(LOCKS).saturating_sub(nested.locked),
             program: Some(Rc::clone(program)),
         };
         let level = self.execution.frames().count() as u32;

@@ -605,13 +605,13 @@ impl<'s> State<'s> {
         if sorted != self.session.sorted {
             self.note_sorts(sorted);
         }
-        let locked = if waited > 0 { self.info.clock.of_statement().ticks(LOCKS) } else { 0 };
+        let locked = self.info.clock.ticks_so_far(LOCKS);
         if !self.session.watched.all_statements() && !self.worker.shared.instruments.enables(name.text()) {
             return is_logged;
         }
-        let measured = self.session.measured;
+        let measured = &self.session.measured;
         let ended = Ended { name, text, statistics: Some(statistics), measured, ended: now, waited, locked, program: None };
-        if self.session.measured.is_transaction {
+        if measured.is_transaction {
             let is_read_only = self.session.settings.read_only;
             self.info.record.note_own_transaction(now.saturating_sub(measured.began), !is_read_only);
         }
@@ -622,10 +622,9 @@ impl<'s> State<'s> {
         if !self.session.watched.digests() {
             return is_logged;
         }
-        self.worker.digests.note_latency(now.saturating_sub(self.session.measured.began));
-        statistics.record(&self.session.measured, now, text, &self.worker.shared.tick_clock);
+        self.worker.digests.record(statistics, &self.session.measured, now, text, &self.worker.shared.tick_clock);
         if waited > 0 {
-            statistics.record_waits(waited, &self.info.clock.of_statement());
+            statistics.record_waits(waited, &self.info.clock);
         }
         is_logged
     }
