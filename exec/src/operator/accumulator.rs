@@ -178,6 +178,28 @@ impl Accumulator {
         Ok(())
     }
 
+    /// Takes back what another accumulator has, whose rows this one has added. For aggregates that are [`is_invertible`].
+    pub fn subtract(&mut self, mut other: Self) -> Step<()> {
+        for state in [&mut self.state, &mut other.state] {
+            if let State::Decimals { sum, short, .. } = state {
+                settle(sum, short)?;
+            }
+        }
+        match (&mut self.state, other.state) {
+            (State::Count(count), State::Count(gone)) => *count -= gone,
+            (State::Integers { sum, count }, State::Integers { sum: gone, count: rows }) => {
+                *sum -= gone;
+                *count -= rows;
+            }
+            (State::Decimals { sum, count, .. }, State::Decimals { sum: gone, count: rows, .. }) => {
+                *sum = sum.subtract(&gone).map_err(|_| out_of_range("DECIMAL"))?;
+                *count -= rows;
+            }
+            _ => unreachable!("asked for by `is_invertible` only"),
+        }
+        Ok(())
+    }
+
     /// Adds the number of an argument; for IF and CASE that of the chosen branch. `false`: the aggregate needs no number.
     fn add_number<'a>(&mut self, env: &Env<'a>, function: AggregateFunction, arg: &'a Expr) -> Step<bool> {
         if let State::Integers { .. } | State::Decimals { .. } = &self.state
@@ -501,6 +523,12 @@ fn settle(sum: &mut Decimal, short: &mut Option<(i128, u8)>) -> Result<(), Error
     let more = Decimal::from_parts(digits.unsigned_abs(), scale, digits < 0);
     *sum = sum.add(&more).map_err(|_| out_of_range("DECIMAL"))?;
     Ok(())
+}
+
+/// Can rows that were added be taken back, so that nothing is left of them? Not from sums of doubles, which are rounded.
+pub(crate) fn is_invertible(plan: &Aggregate) -> bool {
+    use AggregateFunction::{Avg, Count, Sum};
+    is_mergeable(plan) && matches!(plan.function, Count | Sum | Avg)
 }
 
 /// Is the aggregate the same whatever the order of its rows, to the last bit, and can accumulators of it be merged? A sum of doubles

@@ -2,7 +2,8 @@
 //!
 //! 1. The rows of a partition are kept, and the starts of groups of *peers*: rows that are equal in the order.
 //! 2. For each row, each function is computed from its frame, a range of the partition's rows.
-//! 3. An aggregate continues from the previous row's frame if the frame only grew; otherwise it starts again.
+//! 3. An aggregate continues from the previous row's frame if the frame only grew. If it moved on and the aggregate can take rows back
+//!    (`is_invertible`), the rows that left the frame are taken back; otherwise the aggregate starts again.
 //!
 //! The rows of a partition that do not fit memory are in a temporary file.
 //!
@@ -10,7 +11,7 @@
 //! W2: results for the current row are kept, so that no function is computed again after a pause.
 
 use super::Operator;
-use super::accumulator::Accumulator;
+use super::accumulator::{Accumulator, is_invertible};
 use super::numbers;
 use crate::pause::{Pause, Step};
 use crate::run::Run;
@@ -324,8 +325,21 @@ impl<'p> WindowOperator<'p> {
         let (start, end) = self.frame(run, call, row)?;
         let place = self.results.len();
         let running = &mut self.running[place];
-        if running.accumulator.is_none() || running.start != start || running.end > end {
+        let leaving = start.saturating_sub(running.start);
+        let goes_on = running.accumulator.is_some() && running.start <= start && running.end <= end;
+        // Taking back more rows than stay costs more than adding these again.
+        if !goes_on || leaving > 0 && (!is_invertible(plan) || start + leaving > running.end) {
             *running = Running { accumulator: Some(Accumulator::new(plan)), start, end: start };
+        }
+        while self.running[place].start < start {
+            run.tick()?;
+            let slots = self.rows.random(&self.cache, self.running[place].start)?;
+            let mut gone = Accumulator::new(plan);
+            gone.add(&run.env(&slots), plan)?;
+            let running = &mut self.running[place];
+            running.accumulator.as_mut().expect("made above").subtract(gone)?;
+            running.start += 1;
+            run.row_done();
         }
         while self.running[place].end < end {
             run.tick()?;

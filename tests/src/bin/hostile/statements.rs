@@ -338,7 +338,7 @@ const LARGE: &[Row] = &[
     linear("a window over all rows", 2000, 50_000, |n| {
         one(format!("{}SELECT MAX(s) FROM (SELECT SUM(i) OVER (ORDER BY MD5(i)) AS s FROM n) d", rows(n)))
     }),
-    growing("a window that moves", 2000, 50_000, |n| {
+    linear("a window that moves", 2000, 50_000, |n| {
         one(format!(
             "{}SELECT MAX(s) FROM (SELECT SUM(i) OVER (ORDER BY i ROWS BETWEEN {} PRECEDING AND CURRENT ROW) AS s FROM n) d",
             rows(n),
@@ -352,7 +352,7 @@ const LARGE: &[Row] = &[
             n / 2
         ))
     }),
-    growing("a window with two moving ends", 2000, 50_000, |n| {
+    linear("a window with two moving ends", 2000, 50_000, |n| {
         one(format!(
             "{}SELECT MAX(s) FROM (SELECT AVG(i + 0.5) OVER (ORDER BY i ROWS BETWEEN {} PRECEDING AND {} FOLLOWING) AS s FROM n) d",
             rows(n),
