@@ -37,6 +37,8 @@ rows! {
     DupFieldName { name } = 1060, "ER_DUP_FIELDNAME", "42S21", "Duplicate column name '{name}'";
     DupKeyName { index } = 1061, "ER_DUP_KEYNAME", "42000", "Duplicate key name '{index}'";
     DupEntry { value, key } = 1062, "ER_DUP_ENTRY", "23000", "Duplicate entry '{value}' for key '{key}'";
+    DupEntryAutoincrement { value, key } = 1062, "ER_DUP_ENTRY", "23000",
+        "ALTER TABLE causes auto_increment resequencing, resulting in duplicate entry '{value}' for key '{key}'";
     WrongFieldSpec { name } = 1063, "ER_WRONG_FIELD_SPEC", "42000", "Incorrect column specifier for column '{name}'";
     ParseError { near, line } = 1064, "ER_PARSE_ERROR", "42000",
         "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for the right \

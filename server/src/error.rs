@@ -568,6 +568,7 @@ fn table_error(error: &Table) -> Condition {
         Table::DuplicateColumn { column } => Condition::DupFieldName { name: column.into() },
         Table::DuplicateKeyName { index } => Condition::DupKeyName { index: index.into() },
         Table::DuplicateEntry { key, index } => Condition::DupEntry { value: key.into(), key: index.into() },
+        Table::DuplicateNumber { key, index } => Condition::DupEntryAutoincrement { value: key.into(), key: index.into() },
         Table::MultiplePrimaryKeys => Condition::MultiplePriKey,
         Table::KeyTooLong { max_bytes } => Condition::TooLongKey { max: max_bytes.into() },
         Table::KeyColumnMissing { column } => Condition::KeyColumnDoesNotExist { name: column.into() },

@@ -61,6 +61,8 @@ pub enum Error {
     DuplicateKeyName { index: String },
     /// 1062: `key` is the duplicate's text as MySQL prints it (`1-abc`), `index` is `table.index`.
     DuplicateEntry { key: String, index: String },
+    /// As `DuplicateEntry`, where ALTER TABLE numbers the rows.
+    DuplicateNumber { key: String, index: String },
     /// 1068
     MultiplePrimaryKeys,
     /// 1071

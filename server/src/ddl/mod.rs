@@ -315,6 +315,7 @@ fn conversion(state: &State<'_>) -> table::ddl::Conversion {
             allow_invalid: mode.allow_invalid_dates,
         },
         truncate_fractional: mode.time_truncate_fractional,
+        keeps_zero: mode.no_auto_value_on_zero,
         zone: state.execution.vars.time_zone.clone(),
         now_utc_micros: state.execution.vars.statement_start_us,
     }

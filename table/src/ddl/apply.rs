@@ -197,7 +197,8 @@ impl Database {
             return Ok(Altered::default());
         }
         let is_alone = plan.numbers_rows(old.def()) || options.lock == Lock::Exclusive;
-        let same_keys = plan.keeps_clustered_keys(old.def());
+        // A row that gets a number may get another key.
+        let same_keys = plan.keeps_clustered_keys(old.def()) && !plan.numbers_rows(old.def());
         let needs_map = made.is_none() && !is_alone && !same_keys;
         // Dropped after the last use of the map: a tree that is not adopted is an orphan.
         let map = NewTrees::create(self, worker, usize::from(needs_map))?;

@@ -35,7 +35,7 @@ use std::sync::Arc;
 use txn::{InsertOutcome, Isolation, ReadMode, TreeRef, Txn, Worker};
 use types::convert::{Problem, StoreContext, Warnings, store};
 use types::partition::PartitionError;
-use types::schema::{ColumnDef, ColumnDefault, IndexKind};
+use types::schema::{ColumnDef, ColumnDefault, IndexColumn, IndexKind};
 use types::{ColumnType, DateTime, TypeKind, Value};
 
 /// Writes of one transaction, and rows read with one snapshot.
@@ -338,7 +338,12 @@ pub(super) fn duplicate_in_index(worker: &Worker, table: &Table, index: usize, c
 fn duplicate_entry(table: &Table, index: usize, values: &[Value<'_>]) -> Error {
     let def = &table.def;
     let key = if values.is_empty() { String::new() } else { table.key_text(index, values) };
-    Error::DuplicateEntry { key, index: format!("{}.{}", def.name, def.indexes[index].name) }
+    let is_counted = |part: &IndexColumn| def.columns[part.column].auto_increment;
+    let name = format!("{}.{}", def.name, def.indexes[index].name);
+    match index == 0 && def.indexes[0].columns.first().is_some_and(is_counted) {
+        true => Error::DuplicateNumber { key, index: name },
+        false => Error::DuplicateEntry { key, index: name },
+    }
 }
 
 /// The result of copying a row.
@@ -627,17 +632,17 @@ impl<'a> Copy<'a> {
         store(value, from, &to.ty, &self.context, warnings).map_err(problem)
     }
 
-    /// Gives the row the next number if it has none.
+    /// Gives the row the next number if it has none: NULL or zero. Other values stay, also negative ones.
     fn number(&self, column: usize, values: &mut [Value<'_>]) -> Result<()> {
         let (worker, new) = (self.worker, self.new);
-        let present = match &values[column] {
-            Value::Int(n) => u64::try_from(*n).unwrap_or(0),
-            Value::UInt(n) => *n,
-            Value::Double(n) => n.max(0.0) as u64,
-            _ => 0,
+        let (is_present, counted) = match &values[column] {
+            Value::Int(n) => (*n != 0, u64::try_from(*n).unwrap_or(0)),
+            Value::UInt(n) => (*n != 0, *n),
+            Value::Double(n) => (*n != 0.0, n.max(0.0) as u64),
+            _ => (false, 0),
         };
-        if present > 0 {
-            blocking(|| new.note_auto_increment(worker, present))?;
+        if is_present || self.conversion.keeps_zero && !values[column].is_null() {
+            blocking(|| new.note_auto_increment(worker, counted))?;
             return Ok(());
         }
         let number = blocking(|| new.reserve_auto_increment(worker, 1))?;

@@ -114,6 +114,8 @@ pub struct Conversion {
     pub dates: DateRules,
     /// Digits of a fraction of a second that have no place are cut off, not rounded.
     pub truncate_fractional: bool,
+    /// A zero in a new AUTO_INCREMENT column stays zero (NO_AUTO_VALUE_ON_ZERO).
+    pub keeps_zero: bool,
     pub zone: TimeZone,
     pub now_utc_micros: i64,
 }
@@ -139,7 +141,14 @@ impl Default for DdlOptions {
 impl Default for Conversion {
     fn default() -> Self {
         let dates = DateRules { no_zero_date: true, no_zero_in_date: true, allow_invalid: false };
-        Self { strict: true, dates, truncate_fractional: false, zone: TimeZone::Utc, now_utc_micros: define::now_us() }
+        Self {
+            strict: true,
+            dates,
+            truncate_fractional: false,
+            keeps_zero: false,
+            zone: TimeZone::Utc,
+            now_utc_micros: define::now_us(),
+        }
     }
 }
 
