@@ -187,7 +187,17 @@ pub enum TableRef<'a> {
     List(&'a [TableRef<'a>]),
 }
 
-impl TableRef<'_> {
+impl<'a> TableRef<'a> {
+    /// Adds the aliases that stored tables have in it, each with the database that the table is named with.
+    pub fn aliases(&self, found: &mut Vec<(&'a str, Option<&'a str>)>) {
+        match self {
+            Self::Table(table) => found.extend(table.alias.map(|alias| (alias, table.name.database))),
+            Self::Derived { .. } | Self::JsonTable(_) => {}
+            Self::Join(join) => [&join.left, &join.right].iter().for_each(|side| side.aliases(found)),
+            Self::List(tables) => tables.iter().for_each(|table| table.aliases(found)),
+        }
+    }
+
     /// How many tables are joined in it.
     pub fn tables(&self) -> usize {
         match self {

@@ -104,14 +104,30 @@ impl Binder<'_> {
             let (source, table) = self.changeable(source, "DELETE")?;
             targets.push(self.change_target(source, table));
         }
+        let mut aliases = Vec::new();
+        delete.from.iter().for_each(|from| from.aliases(&mut aliases));
         for name in delete.targets {
-            let names = |&source: &usize| {
-                let from = &self.sources[source];
-                from.alias == name.name && name.database.is_none_or(|d| d == from.table.database)
+            let database = name.database.or(self.context.database()).ok_or(Error::NoDatabase)?;
+            let names = |source: &usize| {
+                let from = &self.sources[*source];
+                let of = from.table.database.as_str();
+                let is_aliased = |(alias, database): &(&str, Option<&str>)| {
+                    *alias == from.alias && database.or(self.context.database()) == Some(of)
+                };
+                // A table with an alias has no other name, and an alias belongs to no database.
+                let is_right_database = match of.is_empty() || aliases.iter().any(is_aliased) {
+                    true => name.database.is_none(),
+                    false => database == of,
+                };
+                from.alias == name.name && is_right_database
             };
-            let Some(source) = self.scope.visible.iter().copied().find(names) else {
+            let mut found = self.scope.visible.iter().copied().filter(names);
+            let Some(source) = found.next() else {
                 return Err(Error::UnknownTarget { table: name.name.to_owned(), clause: "MULTI DELETE" });
             };
+            if found.next().is_some() {
+                return Err(Error::NotUniqueTable(name.name.to_owned()));
+            }
             if targets.iter().any(|t| t.source == source) {
                 return Err(Error::NotUniqueTable(name.name.to_owned()));
             }
