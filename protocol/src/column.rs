@@ -5,6 +5,7 @@
 use crate::constants::{column_flag, field_type};
 use crate::packet::PacketWriter;
 use crate::put::{put_length_encoded_bytes, put_u16, put_u32};
+use types::charset::Charset;
 use types::{CollationId, ColumnType, LobSize, TypeKind};
 
 /// The decimals of a value without a fixed number of them.
@@ -20,6 +21,8 @@ pub struct ColumnDefinition<'a> {
     pub name: &'a str,
     pub original_name: &'a str,
     pub wire: WireType,
+    /// The character set of the client's results, in which the names are sent. `None`: UTF-8.
+    pub results: Option<Charset>,
 }
 
 /// The fixed part of a definition.
@@ -51,6 +54,7 @@ impl ColumnDefinition<'static> {
             flags: column_flag::BINARY,
             decimals: 0,
         },
+        results: None,
     };
 }
 
@@ -67,7 +71,7 @@ impl<'a> ColumnDefinition<'a> {
             TypeKind::Json => wire.collation = results.unwrap_or(CollationId::UTF8MB4_BIN).0,
             _ => {}
         }
-        Self { name, wire, ..Self::default() }
+        Self { name, wire, results: results.map(Charset::of), ..Self::default() }
     }
 
     /// A column that is computed for the result itself: it has neither a column's flags nor its width.
@@ -113,7 +117,10 @@ impl<'a> ColumnDefinition<'a> {
 
     fn put_fixed(&self, out: &mut Vec<u8>) {
         for name in ["def", self.database, self.table, self.original_table, self.name, self.original_name] {
-            put_length_encoded_bytes(out, name.as_bytes());
+            match self.results {
+                Some(charset) => put_length_encoded_bytes(out, &charset.encode(name.as_bytes())),
+                None => put_length_encoded_bytes(out, name.as_bytes()),
+            }
         }
         out.push(12);
         put_u16(out, self.wire.collation);

@@ -17,6 +17,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
+use types::charset::Charset;
 use types::{CollationId, ColumnType, TypeKind, Value};
 
 /// Plans kept by each worker.
@@ -202,6 +203,7 @@ pub fn definition_of<'a>(column: &'a OutputColumn, results: Option<CollationId>)
         name,
         original_name: through_name.unwrap_or(&column.original_name),
         wire,
+        results: results.map(Charset::of),
     }
 }
 

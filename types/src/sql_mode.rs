@@ -19,6 +19,9 @@ pub struct SqlMode {
     pub pad_char_to_full_length: bool,
     pub allow_invalid_dates: bool,
     pub time_truncate_fractional: bool,
+    /// Not a part of sql_mode: the text was converted from latin1, the character set of its client. A string literal with
+    /// an introducer means the bytes that the client sent.
+    pub latin1_client: bool,
 }
 
 impl SqlMode {
@@ -40,6 +43,7 @@ impl SqlMode {
         pad_char_to_full_length: false,
         allow_invalid_dates: false,
         time_truncate_fractional: false,
+        latin1_client: false,
     };
 
     /// MySQL 8.4's default.

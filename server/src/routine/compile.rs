@@ -17,7 +17,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use types::schema::{RoutineDef, TableDef, TriggerDef};
-use types::{ColumnType, TypeKind, Value};
+use types::{ColumnType, SqlMode, TypeKind, Value};
 
 impl Routine {
     /// Reads and checks a routine's text.
@@ -38,7 +38,8 @@ impl Routine {
     }
 
     fn compile_as(kind: ProgramKind, def: &Arc<RoutineDef>, table: Option<&Arc<TableDef>>) -> Result<Rc<Self>> {
-        let mode = crate::variables::bits_to_mode(def.sql_mode);
+        let latin1_client = def.client_charset == "latin1";
+        let mode = SqlMode { latin1_client, ..crate::variables::bits_to_mode(def.sql_mode) };
         let kept = KeptProgram::read(kind, &def.parameters, &def.body, &mode)?;
         let program = kept.get();
         let written = |name: &str, ty: &DataType<'_>| sql::define::column_type(name, ty, def.database_collation);

@@ -16,7 +16,7 @@ use sql::HintedVariable;
 use sql::ast::{PrepareSource, Statement};
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use types::Value;
+use types::{SqlMode, Value};
 
 /// Statements by lower-case name.
 pub type NamedStatements = BTreeMap<String, NamedStatement>;
@@ -52,7 +52,9 @@ impl State<'_> {
             }
         };
         let arena = self.worker.arena();
-        let parsed = sql::parse(&arena, &text, &self.session.settings.mode)?;
+        // The text is a value of the server, not the client's own bytes.
+        let mode = SqlMode { latin1_client: false, ..self.session.settings.mode };
+        let parsed = sql::parse(&arena, &text, &mode)?;
         if self.session.watched.logs() {
             self.log_prepared("Prepare", &text, &[]);
         }
@@ -135,7 +137,9 @@ impl State<'_> {
             }
         }
         let arena = self.worker.arena();
-        let parsed = sql::parse(&arena, &text, &self.session.settings.mode)?;
+        // The text is a value of the server, not the client's own bytes.
+        let mode = SqlMode { latin1_client: false, ..self.session.settings.mode };
+        let parsed = sql::parse(&arena, &text, &mode)?;
         if let Statement::Call(call) = &parsed.statement {
             self.clear_warnings();
             self.info.counters.note(Command::CallProcedure);

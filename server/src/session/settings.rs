@@ -92,6 +92,8 @@ impl Settings {
         let on = |id| variables.get(id).as_u64() != 0;
         let seconds = |id| Duration::from_secs(number(id));
         let connection_collation = collation_of(variables.get(ids.collation_connection));
+        let client_narrow = Narrow::of(variables.get(ids.character_set_client).as_text());
+        let latin1_client = client_narrow == Some(Narrow::Latin1);
         let mut settings = Self {
             autocommit: on(ids.autocommit),
             isolation: ISOLATION_LEVELS[number(ids.transaction_isolation) as usize & 3],
@@ -100,12 +102,12 @@ impl Settings {
             metadata_lock_wait: seconds(ids.lock_wait_timeout),
             wait_timeout: seconds(ids.wait_timeout),
             write_timeout: seconds(ids.net_write_timeout),
-            mode: variables::bits_to_mode(number(ids.sql_mode)),
+            mode: SqlMode { latin1_client, ..variables::bits_to_mode(number(ids.sql_mode)) },
             results: match variables.get(ids.character_set_results) {
                 Setting::Text(name) => charsets::charset(name).map(|set| CollationId(charsets::default_collation(set).id)),
                 _ => None,
             },
-            client_narrow: Narrow::of(variables.get(ids.character_set_client).as_text()),
+            client_narrow,
             results_narrow: Narrow::of(variables.get(ids.character_set_results).as_text()),
             connection_collation,
             server_collation: collation_of(variables.get(ids.collation_server)),
@@ -152,6 +154,8 @@ impl Settings {
         database.hash(&mut hasher);
         variables.get(IDS.sql_mode).as_u64().hash(&mut hasher);
         variables.get(IDS.div_precision_increment).as_u64().hash(&mut hasher);
+        variables.get(IDS.group_concat_max_len).as_u64().hash(&mut hasher);
+        self.mode.latin1_client.hash(&mut hasher);
         self.connection_collation.hash(&mut hasher);
         self.safe_updates.hash(&mut hasher);
         self.auto_is_null.hash(&mut hasher);

@@ -84,6 +84,7 @@ pub fn bits_to_mode(bits: u64) -> SqlMode {
         pad_char_to_full_length: has(31),
         allow_invalid_dates: has(25),
         time_truncate_fractional: has(32),
+        latin1_client: false,
     }
 }
 

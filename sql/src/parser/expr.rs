@@ -12,6 +12,7 @@ use crate::deprecated::Deprecated;
 use crate::error::{Error, Result};
 use crate::keyword::Keyword as K;
 use crate::lexer::Token;
+use types::charset::Charset;
 
 /// Precedence levels, loose to tight.
 pub(super) mod level {
@@ -460,7 +461,18 @@ impl<'a> Parser<'a> {
     fn national(&mut self, raw: &'a [u8], quote: u8, escaped: bool) -> Result<&'a [u8]> {
         let first = self.resolve(raw, quote, escaped);
         self.bump();
-        self.chained(first)
+        let converted = self.chained(first)?;
+        Ok(self.as_sent(converted))
+    }
+
+    /// The bytes of a literal as the client sent them, before its text was converted to UTF-8.
+    fn as_sent(&self, converted: &'a [u8]) -> &'a [u8] {
+        if !self.mode.latin1_client || converted.is_ascii() {
+            return converted;
+        }
+        let mut sent: ArenaVec<'a, u8> = self.arena.list();
+        sent.extend_from_slice(&Charset::Latin1.encode(converted));
+        sent.into_bump_slice()
     }
 
     /// A string literal with the adjacent literals that follow it.
@@ -488,7 +500,8 @@ impl<'a> Parser<'a> {
                     return Err(self.error());
                 }
                 self.bump();
-                let bytes = self.string_chain()?;
+                let converted = self.string_chain()?;
+                let bytes = self.as_sent(converted);
                 let is_same = bytes.is_ascii() || charset.to_ascii_lowercase().starts_with("utf8");
                 if is_same { Ok(bytes) } else { Err(self.error()) }
             }
@@ -507,7 +520,10 @@ impl<'a> Parser<'a> {
         }
         self.bump();
         let bytes = match self.token {
-            Token::String { .. } => self.string_chain()?,
+            Token::String { .. } => {
+                let converted = self.string_chain()?;
+                self.as_sent(converted)
+            }
             _ => self.bits()?,
         };
         Ok(Expr::Literal(Literal::String(StringLiteral { bytes, charset: Some(charset) })))
