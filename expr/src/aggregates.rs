@@ -17,6 +17,8 @@ pub struct Arguments<'a> {
     pub collation: CollationId,
     /// `@@div_precision_increment`
     pub increment: u8,
+    /// `@@group_concat_max_len`
+    pub joined_bytes_max: u64,
 }
 
 type TypeRule = fn(&Arguments<'_>) -> ColumnType;
@@ -247,11 +249,21 @@ fn extreme(call: &Arguments<'_>) -> ColumnType {
 }
 
 /// GROUP_CONCAT
+///
+/// As in MySQL it has room for as many characters as `group_concat_max_len` says in bytes.
 fn joined(call: &Arguments<'_>) -> ColumnType {
-    let kind = match call.collation == CollationId::BINARY {
-        true => TypeKind::Blob(LobSize::Regular),
-        false => TypeKind::Text(LobSize::Regular),
+    const VARCHAR_CHARS_MAX: u64 = 512;
+    let length = call.joined_bytes_max;
+    let is_binary = call.collation == CollationId::BINARY;
+    if length <= VARCHAR_CHARS_MAX {
+        return typing::string(length, call.collation);
+    }
+    let size = match length.saturating_mul(typing::bytes_per_char(call.collation)) {
+        0..=65_535 => LobSize::Regular,
+        65_536..=16_777_215 => LobSize::Medium,
+        _ => LobSize::Long,
     };
+    let kind = if is_binary { TypeKind::Blob(size) } else { TypeKind::Text(size) };
     ColumnType { collation: call.collation, ..ColumnType::new(kind) }
 }
 

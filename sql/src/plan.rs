@@ -718,6 +718,10 @@ pub trait BindContext {
     fn div_precision_increment(&self) -> u8 {
         4
     }
+    /// group_concat_max_len: the longest result of GROUP_CONCAT.
+    fn group_concat_bytes_max(&self) -> u64 {
+        1024
+    }
     /// The type of parameter `index` in the execution that the plan is for, if known. Otherwise (at PREPARE) a
     /// parameter takes a type from its context. A plan serves values of the same types.
     fn param_type(&self, _index: usize) -> Option<ColumnType> {

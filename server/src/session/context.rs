@@ -264,6 +264,10 @@ impl BindContext for Binder<'_> {
         self.state.session.settings.mode
     }
 
+    fn group_concat_bytes_max(&self) -> u64 {
+        self.state.execution.vars.group_concat_bytes_max as u64
+    }
+
     fn div_precision_increment(&self) -> u8 {
         self.state.execution.vars.div_precision_increment
     }

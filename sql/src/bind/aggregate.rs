@@ -139,7 +139,8 @@ impl Binder<'_> {
         }
         let collation = self.string_collation(derivation);
         let increment = self.context.div_precision_increment();
-        let ty = function.row().type_of(&AggregateArguments { args: &args, collation, increment });
+        let joined_bytes_max = self.context.group_concat_bytes_max();
+        let ty = function.row().type_of(&AggregateArguments { args: &args, collation, increment, joined_bytes_max });
         let nullable = function.row().is_nullable(&args);
         let derivation = match class(&ty) {
             Class::Json => Derivation { collation: CollationId::UTF8MB4_BIN, level: Coercibility::Implicit },

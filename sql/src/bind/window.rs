@@ -303,7 +303,8 @@ impl Binder<'_> {
             self.adopt_choice([value, default].into_iter(), &self.text());
         }
         let (collation, increment) = (self.string_collation(derivation), self.context.div_precision_increment());
-        let ty = row.type_of(&AggregateArguments { args: &bound, collation, increment });
+        let joined_bytes_max = self.context.group_concat_bytes_max();
+        let ty = row.type_of(&AggregateArguments { args: &bound, collation, increment, joined_bytes_max });
         let (nullable, function) = (row.is_nullable(&bound), WindowFunction::Only(function));
         let derivation = match class(&ty) {
             Class::String => Derivation { collation: ty.collation, level: derivation.level.min(Coercibility::Coercible) },
