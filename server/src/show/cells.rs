@@ -7,11 +7,24 @@ use table::offline::PAGE_BYTES;
 use types::schema::TableDef;
 use types::{DateTime, Value};
 
+/// TABLE_TYPE: of the server's own tables the type that MySQL's have, by which clients decide how they read them.
+/// mysqldump takes the rows of base tables only.
 pub fn table_type(table: &TableDef) -> &'static str {
-    match (table.is_virtual, &table.view) {
-        (true, _) => "SYSTEM VIEW",
-        (false, Some(_)) => "VIEW",
-        (false, None) => "BASE TABLE",
+    match (table.is_virtual, &table.view, table.database.as_str()) {
+        (true, _, "information_schema") => "SYSTEM VIEW",
+        (true, _, "sys") if table.name != "sys_config" => "VIEW",
+        (false, Some(_), _) => "VIEW",
+        _ => "BASE TABLE",
+    }
+}
+
+/// ENGINE of a table that is no view.
+pub fn engine(table: &TableDef) -> Option<&'static str> {
+    match (table.is_virtual, table.database.as_str(), table.name.as_str()) {
+        (true, "information_schema", _) => None,
+        (true, "performance_schema", _) => Some("PERFORMANCE_SCHEMA"),
+        (true, "mysql", "general_log" | "slow_log") => Some("CSV"),
+        _ => Some("InnoDB"),
     }
 }
 

@@ -4,7 +4,7 @@
 //! a statement restricts the schema or the table by name, rows are made for these only ([`Wanted`]).
 
 use super::build::{is_text, number, optional, text};
-use super::cells::{column_privileges, created, next_number, sizes, table_type};
+use super::cells::{column_privileges, created, engine, next_number, sizes, table_type};
 use super::innodb;
 use super::server::ENGINE_COMMENT;
 use super::source::{Maker, Row, Source};
@@ -110,11 +110,13 @@ fn tables(source: &Source<'_>) -> Vec<Row> {
             let open = source.worker.shared.database.table(def.id);
             let [rows, row_length, data_length, max_data_length, index_length, data_free] = sizes(open.as_deref(), 1);
             let next = next_number(open.as_deref());
-            let stored = |value: Value<'static>| if def.is_virtual { Value::Null } else { value };
-            if def.view.is_some() {
+            let engine = engine(def);
+            let stored = |value: Value<'static>| if engine.is_none() { Value::Null } else { value };
+            let created = if def.is_virtual { Value::Null } else { created(def) };
+            if table_type(def) == "VIEW" {
                 let mut row = vec![Value::Null; 21];
                 row[..4].clone_from_slice(&[text(CATALOG), text(&def.database), text(&def.name), text(table_type(def))]);
-                row[14] = created(def);
+                row[14] = created;
                 row[20] = text(super::views::comment(def, source.schema));
                 return row;
             }
@@ -123,7 +125,7 @@ fn tables(source: &Source<'_>) -> Vec<Row> {
                 text(&def.database),
                 text(&def.name),
                 text(table_type(def)),
-                stored(text("InnoDB")),
+                engine.map_or(Value::Null, text),
                 Value::Int(10),
                 stored(text("Dynamic")),
                 rows,
@@ -133,7 +135,7 @@ fn tables(source: &Source<'_>) -> Vec<Row> {
                 index_length,
                 data_free,
                 next.map_or(Value::Null, number),
-                stored(created(def)),
+                created,
                 Value::Null,
                 Value::Null,
                 stored(text(def.collation.name())),
