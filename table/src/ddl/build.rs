@@ -641,7 +641,8 @@ impl<'a> Copy<'a> {
             Value::Double(n) => (*n != 0.0, n.max(0.0) as u64),
             _ => (false, 0),
         };
-        if is_present || self.conversion.keeps_zero && !values[column].is_null() {
+        let keeps_zero = self.conversion.keeps_zero && self.sources[column].is_some() && !values[column].is_null();
+        if is_present || keeps_zero {
             blocking(|| new.note_auto_increment(worker, counted))?;
             return Ok(());
         }
