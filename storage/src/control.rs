@@ -18,7 +18,7 @@ const MAGIC: u64 = u64::from_le_bytes(*b"HEDDLE01");
 pub(crate) const FORMAT: u32 = 5;
 /// Directories of these formats are read as they are, and have [`FORMAT`] from the next write of this file on.
 const FORMAT_OLDEST: u32 = 3;
-const SLOT_BYTES: usize = 4096;
+pub(crate) const SLOT_BYTES: usize = 4096;
 /// Where the checksum of what stands before it is.
 const CRC_AT: usize = 104;
 const CRC_AT_FORMAT_4: usize = 88;
@@ -86,33 +86,7 @@ impl Control {
     }
 
     pub fn write(&self, state: &ControlState) -> Result<(), Error> {
-        let mut buf = AlignedBuf::new(SLOT_BYTES);
-        let mut at = 0;
-        let mut put = |bytes: &[u8]| {
-            buf[at..at + bytes.len()].copy_from_slice(bytes);
-            at += bytes.len();
-        };
-        put(&MAGIC.to_le_bytes());
-        put(&FORMAT.to_le_bytes());
-        put(&state.run.to_le_bytes());
-        let words = [
-            state.generation,
-            state.place.position,
-            state.place.sequence,
-            state.epoch,
-            state.redo_epoch,
-            state.clock,
-            state.txn_sequence,
-            state.redo_rate,
-        ];
-        words.iter().for_each(|w| put(&w.to_le_bytes()));
-        put(&state.next_tree_id.to_le_bytes());
-        put(&u32::from(state.clean).to_le_bytes());
-        put(&state.log_end.to_le_bytes());
-        put(&state.log_segments.to_le_bytes());
-        debug_assert_eq!(at, CRC_AT);
-        let crc = crc32c(&buf[..CRC_AT]);
-        buf[CRC_AT..CRC_AT + 4].copy_from_slice(&crc.to_le_bytes());
+        let buf = encode(state);
         self.write_slot(&buf, state.generation % 2)?;
         match self.was_older {
             true => self.write_slot(&buf, (state.generation + 1) % 2),
@@ -127,6 +101,38 @@ impl Control {
         }
         Ok(())
     }
+}
+
+/// A slot with this state.
+pub(crate) fn encode(state: &ControlState) -> AlignedBuf {
+    let mut buf = AlignedBuf::new(SLOT_BYTES);
+    let mut at = 0;
+    let mut put = |bytes: &[u8]| {
+        buf[at..at + bytes.len()].copy_from_slice(bytes);
+        at += bytes.len();
+    };
+    put(&MAGIC.to_le_bytes());
+    put(&FORMAT.to_le_bytes());
+    put(&state.run.to_le_bytes());
+    let words = [
+        state.generation,
+        state.place.position,
+        state.place.sequence,
+        state.epoch,
+        state.redo_epoch,
+        state.clock,
+        state.txn_sequence,
+        state.redo_rate,
+    ];
+    words.iter().for_each(|w| put(&w.to_le_bytes()));
+    put(&state.next_tree_id.to_le_bytes());
+    put(&u32::from(state.clean).to_le_bytes());
+    put(&state.log_end.to_le_bytes());
+    put(&state.log_segments.to_le_bytes());
+    debug_assert_eq!(at, CRC_AT);
+    let crc = crc32c(&buf[..CRC_AT]);
+    buf[CRC_AT..CRC_AT + 4].copy_from_slice(&crc.to_le_bytes());
+    buf
 }
 
 /// Why none of the slots counts, in one line.
@@ -153,7 +159,8 @@ fn is_readable(format: u32) -> bool {
     (FORMAT_OLDEST..=FORMAT).contains(&format)
 }
 
-fn parse(slot: &[u8]) -> Option<ControlState> {
+/// The state in a slot; `None`: a slot that was never written, or is damaged.
+pub(crate) fn parse(slot: &[u8]) -> Option<ControlState> {
     let u64_at = |at: usize| u64::from_le_bytes(slot[at..at + 8].try_into().expect("eight bytes"));
     let u32_at = |at: usize| u32::from_le_bytes(slot[at..at + 4].try_into().expect("four bytes"));
     let is_older = format_of(slot) < 5;

@@ -10,6 +10,7 @@ pub mod buffer;
 mod control;
 mod crc;
 pub mod error;
+pub mod hot_copy;
 pub mod offline;
 pub mod page;
 pub mod recovery;

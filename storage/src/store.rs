@@ -15,7 +15,7 @@ use crate::buffer::{CleanRequests, Cleaner, CleanerConfig, Pool, doublewrite};
 use crate::control::{Control, ControlState};
 use crate::recovery::{Recovered, redo, survey};
 use crate::space::Space;
-use crate::wal::{Bounds, Durability, LogPlace, LogReader, Wal, WalConfig, cut, find_damage};
+use crate::wal::{Bounds, Durability, LogHold, LogPlace, LogReader, Wal, WalConfig, cut, find_damage};
 use crate::{Error, TreeRef};
 use os::time::Instant;
 use os::{DirLock, File, LockError};
@@ -75,6 +75,7 @@ pub struct Store {
     pub counters: Arc<Counters>,
     recovering: Arc<AtomicBool>,
     control: Arc<ControlKeeper>,
+    data_dir: PathBuf,
     requests: Arc<CleanRequests>,
     threads: Mutex<Vec<os::thread::JoinHandle<()>>>,
     stopped: AtomicBool,
@@ -210,6 +211,7 @@ impl Store {
             counters,
             recovering,
             control: keeper,
+            data_dir: dir.clone(),
             requests,
             threads: Mutex::new(threads),
             stopped: AtomicBool::new(false),
@@ -309,6 +311,22 @@ impl Store {
             note_log(state, &self.wal);
             state.clean = ended;
         })
+    }
+
+    /// The checkpoint as it stands, and a hold on the log from there on.
+    pub(crate) fn hold_checkpoint(&self) -> (ControlState, LogHold) {
+        // The checkpoint moves under this lock, and only then gives up log.
+        let state = self.control.state.lock();
+        (*state, self.wal.hold(state.place.position))
+    }
+
+    /// Tree ids at and above this were never given out.
+    pub(crate) fn tree_id_limit(&self) -> u32 {
+        self.control.state.lock().next_tree_id
+    }
+
+    pub(crate) fn data_dir(&self) -> &Path {
+        &self.data_dir
     }
 
     fn stop_threads(&self) {
@@ -470,7 +488,7 @@ pub(crate) fn bounds(state: &ControlState) -> Bounds {
 }
 
 /// The directory of the log, now and up to format 4.
-const LOG_DIRECTORY: &str = "redo";
+pub(crate) const LOG_DIRECTORY: &str = "redo";
 const LOG_DIRECTORY_FORMAT_4: &str = "log";
 
 /// Locks the directory, making it when missing. `true`: it holds no data yet.

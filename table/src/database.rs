@@ -10,7 +10,7 @@
 
 use crate::catalog::{CatalogTxn, Contents, EventName, StoredTable, blocking};
 use crate::counters::Counters;
-use crate::{Error, MetadataLock, Result, Table, ddl};
+use crate::{Error, MetadataLock, Result, Table, ddl, hot_copy};
 use arc_swap::ArcSwap;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -99,6 +99,14 @@ impl Database {
 
     pub fn engine(&self) -> &Arc<Engine> {
         &self.engine
+    }
+
+    /// Begins a consistent copy of the data directory; see [`storage::hot_copy`].
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn hot_copy(&self, since: Option<hot_copy::Basis>) -> std::result::Result<hot_copy::HotCopy, storage::Error> {
+        self.engine.hot_copy(since)
     }
 
     /// The version of the published schema: one load of a line that only DDL writes.

@@ -47,6 +47,7 @@ pub use mdl::{MdlWait, MetadataLock, ShareGuard, TableUse};
 pub use reference::{Lookup, Reference, is_representable};
 pub use row_buf::{EncodedRange, RowBuf};
 pub use statistics::{TableSize, statistics_key};
+pub use storage::hot_copy;
 pub use table::{Index, RowRead, Table};
 pub use types::{RowLayout, StoredRow};
 pub use write::{InsertRow, Pauses, Progress, WriteRow};

@@ -346,6 +346,19 @@ fn describe(recovered: &Recovered) -> String {
     )
 }
 
+impl Engine {
+    /// Begins a consistent copy of the data directory; see [`storage::hot_copy`].
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn hot_copy(
+        &self,
+        since: Option<storage::hot_copy::Basis>,
+    ) -> std::result::Result<storage::hot_copy::HotCopy, storage::Error> {
+        self.store.hot_copy(since)
+    }
+}
+
 /// Undoes, by key, the changes of transactions without an end.
 fn undo_losers(store: &Store, worker: usize, recovered: &Recovered) -> std::result::Result<(), Error> {
     storage::recovery::undo_losers(recovered, |change| match blocking(|| undo_loser(store, worker, change)) {

@@ -3,7 +3,8 @@
 //! ```text
 //! log/0000000000000003.log   bytes [3 * SEGMENT, 4 * SEGMENT) of the log
 //! block = header (64 bytes) | payload | zeros to a multiple of 4096
-//! header: magic u64 | sequence u64 | epoch u64 | run u32 | payload bytes u32 | part u32 | last u32 | crc u32 | unsynced u32 | zeros
+//! header: magic u64 | sequence u64 | epoch u64 | run u32 | payload bytes u32 | part u32 | last u32 | crc u32 | unsynced u32 |
+//!         time u64 (microseconds since 1970, UTC; 0 in logs of earlier versions) | zeros
 //! ```
 //! F1: block sequence numbers are consecutive; a block lies within one segment. F2: an epoch is one block, or several parts of which
 //! the last says so; an epoch without its last part did not happen. F3: `run` grows with each start, so a stale block that happens
@@ -81,7 +82,7 @@ struct PoolState {
     has_reserve: bool,
 }
 
-pub(super) fn segment_path(dir: &Path, number: u64) -> PathBuf {
+pub(crate) fn segment_path(dir: &Path, number: u64) -> PathBuf {
     dir.join(format!("{number:016x}.log"))
 }
 
@@ -329,6 +330,7 @@ impl LogWriter {
         buf[36..40].copy_from_slice(&u32::from(last).to_le_bytes());
         buf[40..HEADER_BYTES].fill(0);
         buf[44..48].copy_from_slice(&u32::from(!self.sync).to_le_bytes());
+        buf[48..56].copy_from_slice(&(os::time::since_epoch().as_micros() as u64).to_le_bytes());
         buf[HEADER_BYTES..HEADER_BYTES + payload.len()].copy_from_slice(payload);
         buf[HEADER_BYTES + payload.len()..].fill(0);
         let crc = block_crc(&buf[..HEADER_BYTES + payload.len()]);

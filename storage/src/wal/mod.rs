@@ -25,6 +25,7 @@ pub mod record;
 
 pub use damage::LogDamage;
 pub(crate) use damage::{Bounds, cut, find_damage};
+pub(crate) use files::segment_path;
 pub use files::{LogPlace, SEGMENT_BYTES, SegmentPool};
 pub use reader::LogReader;
 
@@ -134,6 +135,8 @@ pub struct Wal {
     written: AtomicU64,
     places: Mutex<VecDeque<EpochPlace>>,
     segments: Arc<SegmentPool>,
+    /// Who reads old log, and from which position on.
+    holds: Mutex<Vec<(u64, u64)>>,
     syncs: AtomicU64,
     pace: Arc<Pace>,
 }
@@ -260,6 +263,7 @@ impl Wal {
             written: AtomicU64::new(place.position),
             places: Mutex::new(VecDeque::from([EpochPlace { epoch: begin.0, place: begin.1 }, EpochPlace { epoch, place }])),
             segments: writer.pool(),
+            holds: Mutex::default(),
             flush_ns: AtomicU64::new(0),
             seat: Mutex::new(Seat { writer, payload: Vec::new(), taken: Vec::new() }),
             syncs: AtomicU64::new(0),
@@ -518,8 +522,24 @@ impl Wal {
         self.segments.prepared_below()
     }
 
+    /// Segments before `position` may be used again, unless somebody still reads them ([`Self::hold`]).
     pub fn recycle_before(&self, position: u64) -> Result<(), crate::Error> {
-        self.segments.recycle_before(position)
+        let held = self.holds.lock().iter().map(|(_, from)| *from).min().unwrap_or(u64::MAX);
+        self.segments.recycle_before(position.min(held))
+    }
+
+    /// Keeps the log from `position` on until the hold is dropped. The caller prevents that the checkpoint moves past `position` meanwhile.
+    pub fn hold(self: &Arc<Self>, position: u64) -> LogHold {
+        let mut holds = self.holds.lock();
+        let id = holds.iter().map(|(id, _)| id + 1).max().unwrap_or(0);
+        holds.push((id, position));
+        LogHold { wal: Arc::clone(self), id }
+    }
+
+    /// Makes durable what every worker has appended so far, and tells where the log ends then.
+    pub fn flush_all(&self) -> LogPlace {
+        self.wait_durable(self.logs.len() - 1, self.epoch());
+        self.seat.lock().writer.place()
     }
 
     /// The reserve that recovery used is made again from now on, and kept for the next recovery.
@@ -537,6 +557,25 @@ impl Wal {
         self.stop.store(true, Ordering::SeqCst);
         self.flusher_parked.store(false, Ordering::SeqCst);
         self.flusher.lock().iter().for_each(os::thread::Thread::unpark);
+    }
+}
+
+/// Keeps a part of the log, see [`Wal::hold`].
+pub struct LogHold {
+    wal: Arc<Wal>,
+    id: u64,
+}
+
+impl LogHold {
+    /// What lies before `position` is not needed any more.
+    pub fn move_to(&self, position: u64) {
+        self.wal.holds.lock().iter_mut().filter(|(id, _)| *id == self.id).for_each(|(_, from)| *from = position.max(*from));
+    }
+}
+
+impl Drop for LogHold {
+    fn drop(&mut self) {
+        self.wal.holds.lock().retain(|(id, _)| *id != self.id);
     }
 }
 

@@ -20,6 +20,8 @@ pub(super) struct Header {
     crc: u32,
     /// The writer did not sync: that a later block is there says nothing about earlier ones.
     pub unsynced: bool,
+    /// When it was written, in microseconds since 1970; 0: not known.
+    time_us: u64,
 }
 
 impl Header {
@@ -36,6 +38,7 @@ impl Header {
             last: u32_at(36) != 0,
             crc: u32_at(40),
             unsynced: u32_at(44) != 0,
+            time_us: u64_at(48),
         })
     }
 
@@ -54,6 +57,8 @@ pub struct LogReader {
     run: u32,
     /// The last complete epoch that was read; 0: none.
     epoch: u64,
+    /// When the last block that was read was written; 0: not known.
+    time_us: u64,
     segment: Option<(u64, File)>,
     /// Part of the open segment, from `window_at` on: blocks are small and devices slow.
     window: AlignedBuf,
@@ -72,6 +77,7 @@ impl LogReader {
             end: start,
             run: 0,
             epoch: 0,
+            time_us: 0,
             segment: None,
             window: AlignedBuf::new(WINDOW_BYTES),
             window_at: 0,
@@ -107,6 +113,11 @@ impl LogReader {
 
     pub fn bytes_read(&self) -> u64 {
         self.bytes_read
+    }
+
+    /// When the last epoch that was read was written, in microseconds since 1970; 0: not known.
+    pub fn time_us(&self) -> u64 {
+        self.time_us
     }
 
     /// The next complete epoch's number and payload; `None` at the end of the log.
@@ -191,7 +202,8 @@ impl LogReader {
             return Ok(None);
         }
         let Some(payload) = self.payload(&header)? else { return Ok(None) };
-        let Header { epoch, run, part, last, .. } = header;
+        let Header { epoch, run, part, last, time_us, .. } = header;
+        self.time_us = time_us;
         let bytes = header.bytes() as u64;
         self.run = run;
         self.bytes_read += bytes;
