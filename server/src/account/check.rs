@@ -123,10 +123,12 @@ impl State<'_> {
                 database(self.database_of(&lock.name)?, Privileges::LOCK_TABLES)?;
                 self.reads_some(&lock.name, Privileges::SELECT)
             }),
-            Statement::LockInstance { .. } => match access.has_dynamic("BACKUP_ADMIN") {
-                true => Ok(()),
-                false => Err(special("BACKUP_ADMIN").into()),
-            },
+            Statement::LockInstance { .. } | Statement::BackupServer(_) | Statement::CloneLocal { .. } => {
+                match access.has_dynamic("BACKUP_ADMIN") {
+                    true => Ok(()),
+                    false => Err(special("BACKUP_ADMIN").into()),
+                }
+            }
             Statement::Shutdown => self.check_shutdown(),
             Statement::LoadData(load) if !load.local && !access.has(Privileges::FILE) => {
                 self.database_of(&load.table)?;

@@ -59,6 +59,8 @@ pub fn command_of(statement: &Statement<'_>) -> Option<Command> {
         S::UnlockTables => Command::UnlockTables,
         S::LockInstance { lock: true } => Command::LockInstance,
         S::LockInstance { .. } => Command::UnlockInstance,
+        S::BackupServer(_) => Command::BackupServer,
+        S::CloneLocal { .. } => Command::Clone,
         S::Prepare { .. } => Command::PrepareSql,
         S::Execute { .. } => Command::ExecuteSql,
         S::Deallocate { .. } => Command::DeallocSql,

@@ -10,6 +10,7 @@
 //!     and named locks are released and it leaves the process list.
 //! S2: an answer is complete in the output buffer, or the connection ends.
 
+mod backup;
 mod command;
 mod context;
 mod counted;

@@ -468,6 +468,8 @@ fn is_preparable(statement: &Statement<'_>) -> bool {
             | Statement::UnlockTables
             | Statement::Use(_)
             | Statement::Shutdown
+            | Statement::BackupServer(_)
+            | Statement::CloneLocal { .. }
             | Statement::Condition(_)
             | Statement::CreateRoutine(_)
             | Statement::AlterRoutine { .. }

@@ -524,10 +524,24 @@ impl State<'_> {
         Ok(())
     }
 
-    async fn write_rows(&mut self, client: &mut Client, result: &ResultSet, format: RowFormat) -> Result<()> {
+    /// The columns of a result set whose rows follow.
+    pub fn write_head(&self, client: &mut Client, result: &ResultSet) {
         let results = self.session.settings.results;
         let definitions: Vec<_> = result.columns.iter().map(|column| definition_of(column, results)).collect();
         protocol::put_result_head(&mut client.output.writer, self.connection.capabilities, &definitions, self.status());
+    }
+
+    /// The end of a result set that was written row by row.
+    pub fn end_rows(&mut self, client: &mut Client, rows: u64) {
+        let done = QueryDone { rows, found: rows, last_insert_id: 0 };
+        self.execution.vars.found_rows = done.found;
+        self.execution.vars.row_count = -1;
+        self.session.measured.sent += done.rows;
+        self.write_rows_end(client, &done, Status::default());
+    }
+
+    async fn write_rows(&mut self, client: &mut Client, result: &ResultSet, format: RowFormat) -> Result<()> {
+        self.write_head(client, result);
         let mut encoder = RowEncoder::new(format, result.columns.len());
         for row in &result.rows {
             encoder.begin(&mut client.output.writer);

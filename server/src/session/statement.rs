@@ -186,6 +186,8 @@ impl State<'_> {
             Statement::UnlockTables => self.unlock_tables().await,
             Statement::LockInstance { lock: true } => Box::pin(self.lock_instance()).await?,
             Statement::LockInstance { lock: false } => self.unlock_instance(),
+            Statement::BackupServer(what) => return Box::pin(self.back_up(client, what, format)).await,
+            Statement::CloneLocal { directory } => return Box::pin(self.clone_local(client, directory)).await,
             Statement::Help(_) => return Err(Error::NotSupported("HELP".to_owned())),
             Statement::ResetPersist { name, if_exists } => self.reset_persist(*name, *if_exists).await?,
             Statement::Shutdown => {

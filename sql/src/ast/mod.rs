@@ -162,6 +162,11 @@ pub enum Statement<'a> {
     LockInstance {
         lock: bool,
     },
+    BackupServer(BackupServer),
+    /// CLONE LOCAL DATA DIRECTORY = '...'
+    CloneLocal {
+        directory: &'a [u8],
+    },
     Prepare {
         name: &'a str,
         source: PrepareSource<'a>,
@@ -189,6 +194,15 @@ pub enum Statement<'a> {
     Unsupported {
         what: &'static str,
     },
+}
+
+/// `BACKUP SERVER [SINCE epoch] [FOLLOW]`: the data directory as rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BackupServer {
+    /// Only pages that were changed since the backup that began at this epoch.
+    pub since: Option<u64>,
+    /// The log goes on as it grows.
+    pub follow: bool,
 }
 
 /// The effects of a statement on transactions and data, derived from its syntax alone.

@@ -329,6 +329,27 @@ impl<'a> Parser<'a> {
         Ok(Statement::Shutdown)
     }
 
+    /// `BACKUP SERVER [SINCE epoch] [FOLLOW]`
+    pub(super) fn backup_server(&mut self) -> Result<Statement<'a>> {
+        self.bump();
+        self.expect_word("SERVER")?;
+        let since = if self.accept_word("SINCE") { Some(self.number()?) } else { None };
+        let follow = self.accept_word("FOLLOW");
+        Ok(Statement::BackupServer(BackupServer { since, follow }))
+    }
+
+    /// `CLONE LOCAL DATA DIRECTORY [=] 'path'`; a clone of another server is not there.
+    pub(super) fn clone_local(&mut self) -> Result<Statement<'a>> {
+        self.bump();
+        if !self.accept_word("LOCAL") {
+            return self.unsupported("CLONE INSTANCE");
+        }
+        self.expect_word("DATA")?;
+        self.expect_word("DIRECTORY")?;
+        self.accept(Token::Equal);
+        Ok(Statement::CloneLocal { directory: self.string_chain()? })
+    }
+
     pub(super) fn flush(&mut self) -> Result<Statement<'a>> {
         self.bump();
         let _ = self.accept_kw(K::NoWriteToBinlog) || self.accept_word("LOCAL");
