@@ -14,6 +14,8 @@ pub enum Command {
     Serve(ServeFlags),
     Check(CheckFlags),
     Topology(TopologyFlags),
+    Backup(BackupFlags),
+    Restore(RestoreFlags),
 }
 
 /// Why nothing is run.
@@ -53,6 +55,90 @@ enum CliCommand {
     /// Show the machine: CPUs, caches, memory, limits
     #[command(long_about = TOPOLOGY_ABOUT)]
     Topology(TopologyFlags),
+    /// Take a backup of a running server
+    #[command(long_about = BACKUP_ABOUT, after_help = BACKUP_EXAMPLES)]
+    Backup(BackupFlags),
+    /// Make a data directory of a backup, as it was at the end or at a time
+    #[command(long_about = RESTORE_ABOUT, after_help = RESTORE_EXAMPLES)]
+    Restore(RestoreFlags),
+}
+
+const BACKUP_ABOUT: &str = "Take a backup of a running server, while everybody goes on working. The account needs BACKUP_ADMIN.
+
+Every page and every piece of the log is checked on the way. A file ends in .part until its backup can be restored. With --follow the log goes on                             behind the backup as it grows, so that any later moment can be restored.";
+
+const BACKUP_EXAMPLES: &str = "Examples:
+  heddle backup --to /backup
+      A full backup of the server on 127.0.0.1:3306 as root.
+  heddle backup --to /backup --incremental
+      What was changed since the newest backup there.
+  heddle backup --to /backup --follow
+      A full backup, then the log, until Ctrl-C.
+  HEDDLE_PASSWORD=... heddle backup --socket /srv/heddle/heddle.sock --user backup --to - > server.hbk
+      Into standard output.";
+
+/// What `heddle backup` is asked.
+#[derive(Args, Clone, Debug)]
+pub struct BackupFlags {
+    /// Directory for the backup file, made when missing; - for standard output
+    #[arg(long, value_name = "DIRECTORY")]
+    pub to: std::path::PathBuf,
+    /// Only what was changed since the newest backup in the directory
+    #[arg(long)]
+    pub incremental: bool,
+    /// Go on with the log, until Ctrl-C or the end of the server
+    #[arg(long)]
+    pub follow: bool,
+    /// Store pages as they are, not compressed by zstd
+    #[arg(long)]
+    pub uncompressed: bool,
+    /// Encrypt with the key in this file: 64 hexadecimal digits (AES-256-GCM)
+    #[arg(long, value_name = "FILE")]
+    pub key_file: Option<std::path::PathBuf>,
+    /// Read at most this much per second, such as 20M
+    #[arg(long, value_name = "SIZE")]
+    pub rate: Option<String>,
+    /// The server's unix socket, instead of host and port
+    #[arg(long, value_name = "PATH")]
+    pub socket: Option<std::path::PathBuf>,
+    /// The server's address
+    #[arg(long, value_name = "HOST", default_value = "127.0.0.1")]
+    pub host: String,
+    /// The server's port
+    #[arg(long, value_name = "PORT", default_value_t = 3306)]
+    pub port: u16,
+    /// Account with BACKUP_ADMIN
+    #[arg(long, value_name = "NAME", default_value = "root")]
+    pub user: String,
+    /// Its password; others may see it in the list of processes, so better set HEDDLE_PASSWORD [default: none]
+    #[arg(long, value_name = "PASSWORD")]
+    pub password: Option<String>,
+}
+
+const RESTORE_ABOUT: &str = "Make a data directory of a backup, or of a full one and the incremental ones on top of it. All files are checked before \
+                             anything is written, and a directory that is not empty is refused. The first start on the directory applies the log.";
+
+const RESTORE_EXAMPLES: &str = "Examples:
+  heddle restore --from /backup --data-dir /srv/restored
+      The newest state that the backups there have.
+  heddle restore --from /backup --data-dir /srv/restored --to '2026-11-24 12:00:01'
+      As it was at that time (of this machine's zone; 2026-11-24T12:00:01Z is UTC).";
+
+/// What `heddle restore` is asked.
+#[derive(Args, Clone, Debug)]
+pub struct RestoreFlags {
+    /// A backup file, or a directory of them
+    #[arg(long, value_name = "PATH")]
+    pub from: std::path::PathBuf,
+    /// The new data directory
+    #[arg(long, value_name = "DIRECTORY")]
+    pub data_dir: std::path::PathBuf,
+    /// The moment to restore [default: the end of the log]
+    #[arg(long, value_name = "TIME")]
+    pub to: Option<String>,
+    /// The key of encrypted backups
+    #[arg(long, value_name = "FILE")]
+    pub key_file: Option<std::path::PathBuf>,
 }
 
 const TOPOLOGY_ABOUT: &str = "Show the machine as Heddle sees it: sockets, cores, SMT, caches and who shares them, NUMA nodes, page sizes, the \
@@ -242,6 +328,8 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
         Ok(Cli { command: CliCommand::Serve(flags) }) => Ok(Command::Serve(flags)),
         Ok(Cli { command: CliCommand::Check(flags) }) => Ok(Command::Check(flags)),
         Ok(Cli { command: CliCommand::Topology(flags) }) => Ok(Command::Topology(flags)),
+        Ok(Cli { command: CliCommand::Backup(flags) }) => Ok(Command::Backup(flags)),
+        Ok(Cli { command: CliCommand::Restore(flags) }) => Ok(Command::Restore(flags)),
         Err(error) => Err(stop(&error)),
     }
 }

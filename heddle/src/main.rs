@@ -1,11 +1,13 @@
 //! The `heddle` program: chooses a command.
 //!
 //! `heddle` and `heddle serve` run the server ([`serve`]); `heddle check` verifies a data directory ([`check`]);
-//! `heddle topology` describes the machine ([`topology`]). Settings come from flags, environment and a file
+//! `heddle topology` describes the machine ([`topology`]); `heddle backup` and `heddle restore` save a server and bring it back
+//! ([`backups`]). Settings come from flags, environment and a file
 //! ([`settings`]). An error is one line on standard error and exit status 1.
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![forbid(unsafe_code)]
 
+mod backups;
 mod check;
 mod cli;
 mod config_file;
@@ -34,6 +36,8 @@ fn main() -> ExitCode {
         cli::Command::Serve(flags) => settings::Settings::load(&flags).map_err(|e| e.to_string()).and_then(serve::run),
         cli::Command::Check(flags) => check::run(&flags.dir, flags.threads),
         cli::Command::Topology(flags) => topology::run(&flags),
+        cli::Command::Backup(flags) => backups::back_up(&flags),
+        cli::Command::Restore(flags) => backups::restore_to(&flags),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

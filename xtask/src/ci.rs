@@ -38,6 +38,7 @@ pub fn run(root: &Path, may_install: bool, only: &[String]) -> Result<bool, Stri
                 "splices",
                 "privileges",
                 "events",
+                "backups",
                 "console",
                 "larger",
                 "migrations",
@@ -180,6 +181,9 @@ fn patient_checks(root: &Path, steps: &Steps, wanted: &dyn Fn(&str) -> bool) {
     }
     if wanted("splices") {
         steps.run("splices", test_program(root, "splices").args(["--minutes", "0.15"]), Counting::Lines);
+    }
+    if wanted("backups") {
+        steps.run("backups", &mut test_program(root, "backups"), Counting::Lines);
     }
     if wanted("events") {
         steps.run("events over restarts", &mut test_program(root, "events"), Counting::Lines);

@@ -28,7 +28,7 @@ const FLOORS: &[&[&str]] = &[
     &["sql"],
     &["exec", "reactor"],
     &["accounts"],
-    &["server", "console"],
+    &["server", "console", "backup"],
     &["heddle", "bench", "sim", "flexasync"],
     &["embedded"],
 ];
