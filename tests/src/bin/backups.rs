@@ -1,0 +1,303 @@
+//! Backups of a server that works: what is restored is a state that the server was in, and has everything that was acknowledged before.
+//!
+//! 1. Writers move amounts between accounts, and note each move; a move is one transaction. The buffer pool is much smaller than the
+//!    tables, so pages are written while they are copied.
+//! 2. Meanwhile: a full backup, incremental ones on top of it, one that follows the log, a CLONE. The server is killed in the end.
+//! 3. Everything is restored, also to moments in between. Each restored server must have the sum of all accounts, the moves of each
+//!    writer without a gap, every move acknowledged before the moment, none begun after it; and its directory no damage.
+//!
+//! `--rounds N` repeats it (default 1); `--seconds N` is how long the writers work in a round (default 12).
+
+use mysql::prelude::Queryable;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tests::{Report, Server, ServerOptions};
+
+type Outcome<T = ()> = Result<T, String>;
+
+const ACCOUNTS: u64 = 20_000;
+const AMOUNT: i64 = 1_000;
+const WRITERS: u64 = 3;
+
+/// A move: begun and acknowledged, in microseconds since 1970.
+#[derive(Clone, Copy)]
+struct Move {
+    writer: u64,
+    number: u64,
+    began_us: u64,
+    acknowledged_us: u64,
+}
+
+fn main() -> ExitCode {
+    let argument = |name: &str| {
+        let mut arguments = std::env::args();
+        arguments.find(|argument| argument == name).and_then(|_| arguments.next()).and_then(|value| value.parse::<u64>().ok())
+    };
+    let (rounds, seconds) = (argument("--rounds").unwrap_or(1), argument("--seconds").unwrap_or(12));
+    let mut report = Report::new();
+    for round in 0..rounds {
+        let directory = std::env::temp_dir().join(format!("heddle-backups-{}-{round}", std::process::id()));
+        if let Err(why) = run(&directory, seconds, &mut report) {
+            report.fail("backups", why);
+        }
+        match report.failed {
+            0 => drop(std::fs::remove_dir_all(&directory)),
+            _ => println!("     what it left: {}", directory.display()),
+        }
+    }
+    report.finish()
+}
+
+fn now_us() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros() as u64
+}
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+/// A `heddle` command beside the server.
+fn heddle(options: &ServerOptions, arguments: &[&str]) -> Command {
+    let mut command = Command::new(&options.binary);
+    command.args(arguments).stdin(Stdio::null());
+    command
+}
+
+/// Runs a command to its end; its output, or why it failed.
+fn done(mut command: Command) -> Outcome<String> {
+    let output = command.output().map_err(text)?;
+    let told = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    if output.status.success() { Ok(told) } else { Err(format!("{}: {told}", output.status)) }
+}
+
+fn run(directory: &Path, seconds: u64, report: &mut Report) -> Outcome {
+    let options = ServerOptions { durability: "full".into(), buffer_pool: "16M".into(), ..ServerOptions::new(directory) };
+    let server = Server::start(&options)?;
+    fill(&server)?;
+    let (stop, moves) = (AtomicBool::new(false), Mutex::new(Vec::new()));
+    let (shelf, clone) = (directory.join("shelf"), directory.join("clone"));
+    let port = server.address.port.to_string();
+    let shelf_text = shelf.to_string_lossy().into_owned();
+    let backup = |more: &[&str]| heddle(&options, &[&["backup", "--port", &port, "--to", &shelf_text], more].concat());
+    let mut between = 0;
+    let mut cloned_us = (0, 0);
+    std::thread::scope(|scope| -> Outcome {
+        for writer in 0..WRITERS {
+            let (server, stop, moves) = (&server, &stop, &moves);
+            scope.spawn(move || write(server, writer, stop, moves));
+        }
+        let mut work = || -> Outcome {
+            let pause = Duration::from_secs(seconds) / 6;
+            std::thread::sleep(pause);
+            report.case("a full backup beside writers", || done(backup(&[])).map(drop));
+            std::thread::sleep(pause);
+            report.case("an incremental backup", || done(backup(&["--incremental"])).map(drop));
+            std::thread::sleep(pause);
+            report.case("an incremental backup on top of it", || done(backup(&["--incremental"])).map(drop));
+            let mut follower = backup(&["--follow"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().map_err(text)?;
+            report.case("a clone", || {
+                let began = now_us();
+                let statement = format!("CLONE LOCAL DATA DIRECTORY = '{}'", clone.display());
+                server.connect().map_err(text)?.query_drop(statement).map_err(text)?;
+                cloned_us = (began, now_us());
+                Ok(())
+            });
+            std::thread::sleep(pause);
+            between = now_us();
+            std::thread::sleep(pause);
+            refusals(&server, &options, &shelf, report);
+            // The log of the last moment has been followed after a second or so.
+            stop.store(true, Ordering::SeqCst);
+            std::thread::sleep(Duration::from_secs(3));
+            let _ = follower.kill();
+            let _ = follower.wait();
+            Ok(())
+        };
+        let worked = work();
+        stop.store(true, Ordering::SeqCst);
+        worked
+    })?;
+    server.kill();
+    let moves = moves.into_inner().map_err(text)?;
+    let names = names_of(&shelf)?;
+    report.case("there are four backups", || if names.len() == 4 { Ok(()) } else { Err(format!("{names:?}")) });
+    for (index, name) in names.iter().enumerate().take(3) {
+        let what = format!("restored from {}", ["the full one", "one incremental", "two incremental"][index]);
+        report.case(&what, || {
+            let to = directory.join(format!("restored{index}"));
+            let told = restore(&options, &shelf.join(name), &to.join("data"), &[])?;
+            let moment = moment_of(&told)?;
+            check(&options, &to, &moves, (0, moment))
+        });
+    }
+    report.case("restored to the end of the log", || {
+        let to = directory.join("end");
+        restore(&options, &shelf, &to.join("data"), &[])?;
+        check(&options, &to, &moves, (u64::MAX, u64::MAX))
+    });
+    report.case("restored to a moment", || {
+        let to = directory.join("moment");
+        let time = format!("@{between}");
+        restore(&options, &shelf, &to.join("data"), &["--to", &time])?;
+        check(&options, &to, &moves, (between, between))
+    });
+    report.case("the clone", || {
+        let to = directory.join("cloned");
+        std::fs::create_dir_all(&to).and_then(|()| std::fs::rename(&clone, to.join("data"))).map_err(text)?;
+        check(&options, &to, &moves, cloned_us)
+    });
+    report.case("a damaged backup is refused", || {
+        let path = shelf.join(&names[0]);
+        let mut bytes = std::fs::read(&path).map_err(text)?;
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        std::fs::write(&path, bytes).map_err(text)?;
+        let to = directory.join("damaged");
+        match restore(&options, &path, &to, &[]) {
+            Err(why) if why.contains("is damaged at byte") && !to.exists() => Ok(()),
+            other => Err(format!("{other:?}")),
+        }
+    });
+    Ok(())
+}
+
+/// What is asked wrongly.
+fn refusals(server: &Server, options: &ServerOptions, shelf: &Path, report: &mut Report) {
+    report.case("an account without BACKUP_ADMIN takes no backup", || {
+        let mut connection = server.connect().map_err(text)?;
+        connection.query_drop("CREATE USER IF NOT EXISTS nobody IDENTIFIED BY 'x'").map_err(text)?;
+        let port = server.address.port.to_string();
+        let to = shelf.to_string_lossy().into_owned();
+        let refused = done(heddle(
+            options,
+            &["backup", "--port", &port, "--host", "127.0.0.1", "--to", &to, "--user", "nobody", "--password", "x"],
+        ));
+        match refused {
+            Err(why) if why.contains("1227") => Ok(()),
+            other => Err(format!("{other:?}")),
+        }
+    });
+    report.case("a clone into a directory that is not empty is refused", || {
+        let statement = format!("CLONE LOCAL DATA DIRECTORY = '{}'", shelf.display());
+        match server.connect().map_err(text)?.query_drop(statement) {
+            Err(mysql::Error::MySqlError(error)) if error.message.contains("is not empty") => Ok(()),
+            other => Err(format!("{other:?}")),
+        }
+    });
+}
+
+fn names_of(shelf: &Path) -> Outcome<Vec<String>> {
+    let entries = std::fs::read_dir(shelf).map_err(text)?;
+    let mut names: Vec<String> = entries.filter_map(|e| Some(e.ok()?.file_name().to_string_lossy().into_owned())).collect();
+    names.sort();
+    Ok(names)
+}
+
+/// What the command tells.
+fn restore(options: &ServerOptions, from: &Path, to: &Path, more: &[&str]) -> Outcome<String> {
+    let (from, to) = (from.to_string_lossy().into_owned(), to.to_string_lossy().into_owned());
+    done(heddle(options, &[&["restore", "--from", &from, "--data-dir", &to], more].concat()))
+}
+
+/// The moment that `heddle restore` names, in microseconds since 1970.
+fn moment_of(told: &str) -> Outcome<u64> {
+    let at = told.find("(@").ok_or_else(|| format!("no moment in: {told}"))?;
+    let digits: String = told[at + 2..].chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().map_err(text)
+}
+
+fn fill(server: &Server) -> Outcome {
+    let mut connection = server.connect().map_err(text)?;
+    let definitions = [
+        "CREATE DATABASE bank",
+        "CREATE TABLE bank.accounts (id INT PRIMARY KEY, amount BIGINT NOT NULL, pad VARCHAR(1500), KEY (amount))",
+        "CREATE TABLE bank.moves (writer INT, number INT, PRIMARY KEY (writer, number))",
+    ];
+    definitions.iter().try_for_each(|definition| connection.query_drop(definition)).map_err(text)?;
+    for from in (0..ACCOUNTS).step_by(500) {
+        let rows: Vec<String> = (from..from + 500).map(|id| format!("({id}, {AMOUNT}, REPEAT('x', 1200))")).collect();
+        connection.query_drop(format!("INSERT INTO bank.accounts VALUES {}", rows.join(","))).map_err(text)?;
+    }
+    Ok(())
+}
+
+/// Moves amounts until it is told to stop, or the server is gone.
+fn write(server: &Server, writer: u64, stop: &AtomicBool, moves: &Mutex<Vec<Move>>) {
+    let Ok(mut connection) = server.connect() else { return };
+    let mut random = writer * 7 + 1;
+    let mut next = |bound: u64| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) % bound
+    };
+    let mut number = 0;
+    while !stop.load(Ordering::SeqCst) {
+        let (a, b, amount) = (next(ACCOUNTS), next(ACCOUNTS), next(50));
+        if a == b {
+            continue;
+        }
+        let began_us = now_us();
+        let statements = [
+            "BEGIN".to_owned(),
+            format!(
+                "UPDATE bank.accounts SET amount = amount - {amount}, pad = REPEAT('y', 1000 + {amount}) WHERE id = {}",
+                a.min(b)
+            ),
+            format!("UPDATE bank.accounts SET amount = amount + {amount} WHERE id = {}", a.max(b)),
+            format!("INSERT INTO bank.moves VALUES ({writer}, {number})"),
+            "COMMIT".to_owned(),
+        ];
+        match statements.iter().try_for_each(|statement| connection.query_drop(statement)) {
+            Ok(()) => {
+                let done = Move { writer, number, began_us, acknowledged_us: now_us() };
+                moves.lock().map(|mut moves| moves.push(done)).expect("nobody panics with it");
+                number += 1;
+            }
+            Err(mysql::Error::MySqlError(error)) if [1205, 1213].contains(&error.code) => {
+                let _ = connection.query_drop("ROLLBACK");
+            }
+            Err(_) => return,
+        }
+    }
+}
+
+/// Starts a server on a restored directory. `moment`: everything acknowledged before the first is there, nothing begun after the second.
+fn check(options: &ServerOptions, directory: &Path, moves: &[Move], moment: (u64, u64)) -> Outcome {
+    let options = ServerOptions { directory: directory.into(), ..options.clone() };
+    let server = Server::start(&options)?;
+    let mut connection = server.connect().map_err(text)?;
+    let sums: Option<(u64, i64)> = connection.query_first("SELECT COUNT(*), SUM(amount) FROM bank.accounts").map_err(text)?;
+    if sums != Some((ACCOUNTS, ACCOUNTS as i64 * AMOUNT)) {
+        return Err(format!("the sum is {sums:?}"));
+    }
+    let rows: Vec<(u64, u64)> =
+        connection.query("SELECT writer, number FROM bank.moves ORDER BY writer, number").map_err(text)?;
+    let mut next: HashMap<u64, u64> = HashMap::new();
+    for (writer, number) in &rows {
+        let expected = next.entry(*writer).or_default();
+        if number != expected {
+            return Err(format!("writer {writer} lacks move {expected}"));
+        }
+        *expected += 1;
+    }
+    let has = |one: &Move| next.get(&one.writer).is_some_and(|next| one.number < *next);
+    let (missing, early) = (
+        moves.iter().filter(|one| one.acknowledged_us < moment.0 && !has(one)).count(),
+        moves.iter().filter(|one| one.began_us > moment.1 && has(one)).count(),
+    );
+    if missing + early > 0 {
+        return Err(format!("{missing} acknowledged moves are missing, {early} are there too early"));
+    }
+    let wrong: Vec<(String, String, String, String)> = connection.query("CHECK TABLE bank.accounts, bank.moves").map_err(text)?;
+    if wrong.iter().any(|(_, _, _, text)| text != "OK") {
+        return Err(format!("{wrong:?}"));
+    }
+    drop(connection);
+    server.stop()?;
+    let data: PathBuf = options.directory.join("data");
+    let told = done(heddle(&options, &["check", &data.to_string_lossy()]))?;
+    if told.contains("no damage found") { Ok(()) } else { Err(told) }
+}
