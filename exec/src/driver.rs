@@ -5,11 +5,12 @@ use crate::context::ExecContext;
 use crate::dml::{Changes, DmlDone};
 use crate::load::ByteSource;
 use crate::operator::{Builder, Operator, Registry, ScanOperator, SourceLock, evaluate_count, lock_of};
-use crate::parallel;
+use crate::parallel::Sharing;
 use crate::pause::Step;
 use crate::prepared::{Prepared, simple_scan};
 use crate::run::Run;
 use crate::scratch::Scratch;
+use crate::shape::Shape;
 use crate::shared::Shared;
 use crate::sink::{NullSink, RowSink, Strictness};
 use crate::source::sources_of;
@@ -64,6 +65,24 @@ pub async fn measure(cx: &mut ExecContext<'_>, prepared: &Prepared) -> Result<Me
     Ok(registry.into_measures())
 }
 
+/// For EXPLAIN: the keys of the nodes (`sql::explain::Measures::key`) for which several workers would read. `rows_min`: with at least so many
+/// rows of work.
+pub fn shown_nodes(prepared: &Prepared, rows_min: u64) -> Vec<usize> {
+    let is_plain = match &*prepared.plan {
+        Plan::Query(query) => query.locking == Locking::None && query.parts.locks.is_empty(),
+        Plan::Insert(_) => true,
+        _ => false,
+    };
+    let mut keys = Vec::new();
+    let mut note = |node: &Node| {
+        keys.extend(Shape::of(node, &prepared.sources, rows_min as f64).map(|shape| Measures::key(shape.node)));
+    };
+    if is_plain {
+        prepared.plan.roots().into_iter().for_each(|root| root.walk(&mut note));
+    }
+    keys
+}
+
 async fn measured(cx: &mut ExecContext<'_>, prepared: &Prepared, registry: &Registry) -> Result<()> {
     let lock = crate::dml::subquery_lock(cx.txn);
     let (root, parts, columns, lock, exclusive) = match &*prepared.plan {
@@ -74,7 +93,8 @@ async fn measured(cx: &mut ExecContext<'_>, prepared: &Prepared, registry: &Regi
         Plan::Change(plan) => (&plan.root, &plan.parts, &[][..], lock, Some(&*plan.targets)),
         Plan::Insert(_) | Plan::Update(_) | Plan::Delete(_) => return Ok(()),
     };
-    let mut run = start_run(cx, prepared, parts, lock, Some(registry));
+    let sharing = Sharing::new(&prepared.plan, &prepared.sources, Some(registry));
+    let mut run = start_run(cx, &sharing, parts, lock, Some(registry));
     let builder = Builder {
         tables: &prepared.sources,
         lock,
@@ -83,16 +103,9 @@ async fn measured(cx: &mut ExecContext<'_>, prepared: &Prepared, registry: &Regi
         exclusive,
         keeps_order: true,
         measures: Some(registry),
+        sharing: sharing.shareable(run.shared.session, lock, parts).filter(|_| exclusive.is_none()),
     };
     let mut rows = tree(&builder, root);
-    if let Rows::Project(operator, _) | Rows::Slots(operator) = &mut rows
-        && lock.is_none()
-        && parallel::is_worth(prepared, &run)
-    {
-        let node = parallel::shared_node(prepared).expect("it is worth it");
-        let done = Box::pin(parallel::gather(&mut run, prepared, operator)).await?;
-        done.iter().enumerate().for_each(|(number, done)| registry.note_worker(node, number, done.rows, done.time));
-    }
     pump(&mut rows, &mut run, columns, &mut NullSink::default(), u64::MAX).await?;
     Ok(())
 }
@@ -263,16 +276,20 @@ fn write_exprs<S: RowSink>(run: &Run<'_>, slots: &[u8], exprs: &[Expr], columns:
 #[inline]
 fn start_run<'a>(
     cx: &'a mut ExecContext<'_>,
-    prepared: &'a Prepared,
+    sharing: &'a Sharing<'a>,
     parts: &'a Parts,
     lock: Option<SourceLock>,
     measures: Option<&'a Registry>,
 ) -> Run<'a> {
     let shared = Shared::new(cx.session, cx.params, cx.host);
-    let sources = sources_of(&prepared.sources);
+    let tables = sharing.tables();
     let clock = Slice::until(cx.session.begin_time());
-    let mut run = Run::new(cx.worker, cx.txn, shared, sources, clock);
-    run.set_measured_parts(parts, &prepared.sources, lock, measures);
+    let mut run = Run::new(cx.worker, cx.txn, shared, sources_of(tables), clock);
+    let shareable = sharing.shareable(run.shared.session, lock, parts);
+    if shareable.is_some() {
+        run.sharing = Some(sharing);
+    }
+    run.set_measured_parts(parts, tables, lock, measures, shareable);
     run
 }
 
@@ -294,15 +311,24 @@ async fn query<S: RowSink>(
 ) -> Result<(u64, u64)> {
     sink.start(&plan.columns);
     let lock = locks(plan, cx);
-    let mut run = start_run(cx, prepared, &plan.parts, lock, None);
+    let sharing = Sharing::new(&prepared.plan, &prepared.sources, None);
+    let mut run = start_run(cx, &sharing, &plan.parts, lock, None);
     match sink.strictness() {
         Strictness::Nowhere => run.shared.calls_strictly = false,
         strictness => drop(run.shared.set_strict(strictness.is_full(run.shared.session))),
     }
     let locks = &*plan.parts.locks;
     let is_limited = (lock.is_some() || !locks.is_empty()) && matches!(plan.root, Node::Limit { .. } | Node::Trim { .. });
-    let builder =
-        Builder { tables: &prepared.sources, lock, locks, is_limited, exclusive: None, keeps_order: true, measures: None };
+    let builder = Builder {
+        tables: &prepared.sources,
+        lock,
+        locks,
+        is_limited,
+        exclusive: None,
+        keeps_order: true,
+        measures: None,
+        sharing: sharing.shareable(run.shared.session, lock, &plan.parts),
+    };
     let mut rows = match simple_scan(&plan.root) {
         Some((scan, exprs)) => {
             let table = prepared.sources[scan.source].as_deref().expect("a stored table's scan has its table resolved");
@@ -320,17 +346,7 @@ async fn query<S: RowSink>(
     // A LIMIT in the statement overrides sql_select_limit.
     let limited = matches!(plan.root, Node::Limit { .. } | Node::Sort { limit: Some(_), .. } | Node::Trim { .. });
     let rows_max = if limited { u64::MAX } else { run.shared.session.select_limit }.min(sink.rows_max());
-    let gathered = match &mut rows {
-        Rows::Project(operator, _) | Rows::Slots(operator) if lock.is_none() && parallel::is_worth(prepared, &run) => {
-            // Boxed: rare, and it would make every statement larger.
-            Box::pin(parallel::gather(&mut run, prepared, operator)).await
-        }
-        _ => Ok(Vec::new()),
-    };
-    let result = match gathered {
-        Ok(_) => pump(&mut rows, &mut run, &plan.columns, sink, rows_max).await,
-        Err(error) => Err(error),
-    };
+    let result = pump(&mut rows, &mut run, &plan.columns, sink, rows_max).await;
     run.count_rest();
     match &mut rows {
         Rows::Scan(operator, _) => operator.return_buffers(scratch),

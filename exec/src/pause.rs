@@ -12,6 +12,8 @@ pub(crate) enum Pause {
     Stall(txn::Stall),
     /// A block of a temporary file is being read or written: await it.
     Spill(SpillWait),
+    /// Several workers may read the rows of the plan's node with this key. If nobody has them read, the operator does it itself.
+    Share(usize),
 }
 
 pub(crate) type Step<T> = std::result::Result<T, Pause>;

@@ -32,6 +32,8 @@ pub(crate) struct Run<'a> {
     pub subqueries: Option<Rc<dyn RunSubqueries<'a> + 'a>>,
     /// The rows of common table expressions.
     pub stores: Vec<RowStore>,
+    /// `None`: all operators read their rows themselves.
+    pub sharing: Option<&'a dyn ShareOut<'a>>,
     /// Copied rows of stored tables keep their keys, because a change finds the rows by them.
     pub keeps_keys: bool,
     /// SQL_CALC_FOUND_ROWS: the number of rows without LIMIT.
@@ -51,6 +53,14 @@ pub(crate) trait RunSubqueries<'a> {
         'a: 'r;
 }
 
+/// Has rows read by several workers, with operators, which are above the run: [`crate::parallel`] gives it to the run.
+pub(crate) trait ShareOut<'a> {
+    /// Has the rows of a node gathered for its operator, if that pays and is safe.
+    fn gather<'r>(&'a self, run: &'r mut Run<'a>, node: usize) -> LocalFuture<'r, Result<()>>
+    where
+        'a: 'r;
+}
+
 /// The plan of a statement without subqueries.
 static NO_PARTS: Parts = Parts { sources: 0, subqueries: Vec::new(), stores: Vec::new(), named: Vec::new(), locks: Vec::new() };
 
@@ -66,6 +76,7 @@ impl<'a> Run<'a> {
             spill: None,
             parts: &NO_PARTS,
             subqueries: None,
+            sharing: None,
             stores: Vec::new(),
             keeps_keys: false,
             found_rows: None,
@@ -165,6 +176,16 @@ impl<'a> Run<'a> {
         Error::OutOfSortMemory { limit: self.memory_max(), setting: "heddle_statement_memory" }
     }
 
+    /// The memory that is charged.
+    pub fn memory_held(&self) -> usize {
+        self.memory_bytes
+    }
+
+    /// Only so much memory is held: operators that have charged more are gone.
+    pub fn hold_memory(&mut self, bytes: usize) {
+        self.memory_bytes = bytes;
+    }
+
     /// Releases memory that an operator has charged and freed.
     pub fn release(&mut self, bytes: usize) {
         self.memory_bytes = self.memory_bytes.saturating_sub(bytes);
@@ -182,6 +203,12 @@ impl<'a> Run<'a> {
             subqueries.run(self, id).await?;
             self.clock.resumed();
             return Ok(());
+        }
+        if let Pause::Share(node) = pause
+            && let Some(sharing) = self.sharing
+        {
+            // Evaluation has not begun, but that of an outer row may have.
+            return sharing.gather(self, node).await;
         }
         wait::resolve(pause, &self.shared, &mut self.clock).await
     }

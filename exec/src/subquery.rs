@@ -12,7 +12,7 @@
 use crate::boxed::boxed;
 use crate::context::{Call, LocalFuture};
 use crate::hash::ByteMap;
-use crate::operator::{Builder, Operator, Registry, SourceLock};
+use crate::operator::{Builder, Operator, Registry, Shareable, SourceLock};
 use crate::pause::{Pause, Step};
 use crate::run::{Run, RunSubqueries};
 use crate::source::SourceState;
@@ -105,7 +105,7 @@ impl SubqueryValues for Outcomes {
                 self.wait.replace(Some(wait));
                 expr::Pause::Subquery(subquery.id)
             }
-            Pause::Stall(_) => unreachable!("outcomes are kept outside of the engine"),
+            Pause::Stall(_) | Pause::Share(_) => unreachable!("outcomes are kept outside of the engine"),
         })
     }
 
@@ -340,10 +340,10 @@ impl<'a> Run<'a> {
     /// The statement's subqueries and common table expressions, if it has any; `lock`: the row locks that subqueries take.
     #[inline]
     pub fn set_parts(&mut self, parts: &'a Parts, tables: &'a [Option<Arc<Table>>], lock: Option<SourceLock>) {
-        self.set_measured_parts(parts, tables, lock, None);
+        self.set_measured_parts(parts, tables, lock, None, None);
     }
 
-    /// As [`Self::set_parts`]; `measures`: for EXPLAIN ANALYZE.
+    /// As [`Self::set_parts`]; `measures`: for EXPLAIN ANALYZE; `sharing`: several workers may read for subqueries.
     #[inline]
     pub fn set_measured_parts(
         &mut self,
@@ -351,6 +351,7 @@ impl<'a> Run<'a> {
         tables: &'a [Option<Arc<Table>>],
         lock: Option<SourceLock>,
         measures: Option<&'a Registry>,
+        sharing: Option<Shareable<'a>>,
     ) {
         if !parts.stores.is_empty() {
             self.stores.resize_with(parts.stores.len(), RowStore::default);
@@ -359,7 +360,8 @@ impl<'a> Run<'a> {
         if !parts.subqueries.is_empty() {
             self.parts = parts;
             let locks = &parts.locks;
-            let builder = Builder { tables, lock, locks, is_limited: false, exclusive: None, keeps_order: true, measures };
+            let builder =
+                Builder { tables, lock, locks, is_limited: false, exclusive: None, keeps_order: true, measures, sharing };
             self.set_subqueries(builder, parts.subqueries.len());
         }
     }

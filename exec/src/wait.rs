@@ -20,6 +20,7 @@ pub(crate) async fn resolve(pause: Pause, shared: &Shared<'_>, clock: &mut Slice
         }
         Pause::Stall(stall) => until_deadline(shared, clock.deadline(), stall).await?,
         Pause::Spill(wait) => until_killed(shared.session, wait).await?,
+        Pause::Share(_) => {}
         Pause::Evaluation(expr::Pause::Yield) => yield_now().await,
         Pause::Evaluation(expr::Pause::Error(error)) => return Err(*error),
         Pause::Evaluation(expr::Pause::Subquery(_)) => return Err(Error::NotSupported("a subquery here".into())),

@@ -111,6 +111,8 @@ pub struct SessionVars {
     pub in_transaction: bool,
     /// max_parallel_workers: so many workers may read for one query
     pub parallel_workers_max: usize,
+    /// min_parallel_rows: fewer rows of work are read by one worker
+    pub parallel_rows_min: u64,
     /// cte_max_recursion_depth
     pub recursion_depth_max: u64,
     /// The row that is evaluated has left something behind that must not outlive it: a warning that would be given twice, a variable.
@@ -274,6 +276,7 @@ impl SessionVars {
             client_found_rows: false,
             in_transaction: false,
             parallel_workers_max: 256,
+            parallel_rows_min: 20_000,
             recursion_depth_max: 1000,
             row_dirty: Cell::new(false),
             row_warnings: Cell::new(0),
@@ -325,6 +328,7 @@ impl SessionVars {
             client_found_rows: self.client_found_rows,
             in_transaction: self.in_transaction,
             parallel_workers_max: self.parallel_workers_max,
+            parallel_rows_min: self.parallel_rows_min,
             recursion_depth_max: self.recursion_depth_max,
             row_dirty: Cell::new(false),
             row_warnings: Cell::new(0),

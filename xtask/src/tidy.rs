@@ -45,7 +45,20 @@ const UNSAFE_CRATES: &[&str] = &["sync", "os", "storage"];
 /// are above them.
 const EXEC_ORDER: &[&[&str]] = &[
     &["boxed", "context", "hash", "pause", "shared", "source", "temporary"],
-    &["access", "clock", "operator", "run", "scratch", "sink", "spill", "stored_conditions", "subquery", "wait"],
+    &[
+        "access",
+        "clock",
+        "operator",
+        "parallel",
+        "run",
+        "scratch",
+        "shape",
+        "sink",
+        "spill",
+        "stored_conditions",
+        "subquery",
+        "wait",
+    ],
     &["dml", "load", "prepared"],
 ];
 

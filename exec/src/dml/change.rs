@@ -123,6 +123,7 @@ pub(crate) async fn change(
         exclusive: Some(&plan.targets),
         keeps_order: true,
         measures: None,
+        sharing: None,
     };
     let mut operator = builder.build(&plan.root);
     let rows = plan.targets.iter().map(|target| {

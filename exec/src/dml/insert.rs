@@ -16,6 +16,7 @@ use crate::boxed::boxed;
 use crate::clock::Slice;
 use crate::context::ExecContext;
 use crate::operator::{Builder, Operator};
+use crate::parallel::Sharing;
 use crate::pause::Step;
 use crate::prepared::{InsertShape, Prepared};
 use crate::run::Run;
@@ -276,8 +277,13 @@ impl<'p> Inserting<'p> {
         let own = shared.alike();
         // At isolation levels with repeatable reads, the rows that the query reads stay unchanged until commit.
         let lock = subquery_lock(txn);
+        let sharing = Sharing::new(&prepared.plan, &prepared.sources, None);
         let mut run = Run::new(worker, txn, own, sources, Slice::until(None));
-        run.set_parts(&query.parts, &prepared.sources, lock);
+        let shareable = sharing.shareable(run.shared.session, lock, &query.parts);
+        if shareable.is_some() {
+            run.sharing = Some(&sharing);
+        }
+        run.set_measured_parts(&query.parts, &prepared.sources, lock, None, shareable);
         let is_limited = matches!(query.root, Node::Limit { .. } | Node::Trim { .. });
         let mut operator = Builder {
             tables: &prepared.sources,
@@ -287,6 +293,7 @@ impl<'p> Inserting<'p> {
             exclusive: None,
             keeps_order: true,
             measures: None,
+            sharing: shareable,
         }
         .build(&query.root);
         if reads_target {

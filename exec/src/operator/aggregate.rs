@@ -13,11 +13,10 @@
 
 mod parts;
 
-pub(crate) use parts::can_merge;
-
 use super::Operator;
 use super::accumulator::{Accumulator, gathers};
 use super::deferred::Deferred;
+use super::gathered::{Ask, Gathered, Groups};
 use super::numbers;
 use super::scan::Counted;
 use crate::hash::ByteMap;
@@ -54,6 +53,8 @@ pub(crate) struct AggregateOperator<'p> {
     /// All that is wanted is how many rows there are.
     counts_rows: bool,
     state: State,
+    /// Several workers may read the input.
+    ask: Option<Ask<'p>>,
     /// The part that is read, where workers share the input, and that in which each group was met first.
     part: Option<u32>,
     births: Vec<u32>,
@@ -62,15 +63,6 @@ pub(crate) struct AggregateOperator<'p> {
     /// Tapes to group later, and how often their rows have been spread.
     waiting: Vec<(Tape, u32)>,
     replay: Option<Replay>,
-}
-
-/// What one worker has gathered of the parts that it has read.
-pub(crate) struct Groups {
-    groups: ByteMap,
-    key_rows: Vec<u64>,
-    arena: Vec<u8>,
-    accumulators: Vec<Accumulator>,
-    births: Vec<u32>,
 }
 
 /// The tape that is read instead of the input.
@@ -84,6 +76,8 @@ struct Replay {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
+    /// Several workers may have read the input.
+    Ask,
     Take,
     /// There is an input row whose group is not found yet.
     Group,
@@ -119,6 +113,7 @@ impl<'p> AggregateOperator<'p> {
             deferred: None,
             counts_rows: keys.is_empty() && aggregates.iter().all(is_count_of_rows),
             state: State::Take,
+            ask: None,
             part: None,
             births: Vec::new(),
             spilling: None,
@@ -129,6 +124,26 @@ impl<'p> AggregateOperator<'p> {
             new.add_group();
         }
         new
+    }
+
+    /// Several workers may read the input.
+    pub fn asking(mut self, ask: Option<Ask<'p>>) -> Self {
+        self.ask = ask;
+        self.state = self.first_state();
+        self
+    }
+
+    fn first_state(&self) -> State {
+        if self.ask.is_some() { State::Ask } else { State::Take }
+    }
+
+    fn ask(&mut self) -> Step<()> {
+        let answer = self.ask.as_mut().map_or(Ok(None), Ask::answer)?;
+        self.state = State::Take;
+        if let Some((Gathered::Groups(groups), charged)) = answer {
+            self.take_over(groups, charged);
+        }
+        Ok(())
     }
 
     fn add_group(&mut self) {
@@ -143,6 +158,7 @@ impl<'p> AggregateOperator<'p> {
     pub fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {
         loop {
             match self.state {
+                State::Ask => self.ask()?,
                 State::Take | State::Group | State::Feed { .. } => self.absorb(run)?,
                 State::Emit { group } if group < self.key_rows.len() => {
                     self.take_deferred(run, group)?;
@@ -176,7 +192,7 @@ impl<'p> AggregateOperator<'p> {
                     self.feed(run, group, aggregate)?;
                     self.state = State::Take;
                 }
-                State::Emit { .. } | State::NextTape => return Ok(()),
+                State::Emit { .. } | State::NextTape | State::Ask => return Ok(()),
             }
         }
     }
@@ -410,7 +426,10 @@ impl<'p> AggregateOperator<'p> {
         self.spilling = None;
         self.waiting.clear();
         self.replay = None;
-        self.state = State::Take;
+        if let Some(ask) = &mut self.ask {
+            ask.rewind();
+        }
+        self.state = self.first_state();
         if self.keys.is_empty() {
             self.add_group();
         }

@@ -14,6 +14,7 @@ mod deferred;
 mod derived;
 mod distinct;
 mod filter;
+mod gathered;
 mod hash_join;
 mod json_table;
 mod limit;
@@ -22,6 +23,7 @@ mod merged_keys;
 mod nested_loop;
 mod numbers;
 mod ordered_groups;
+mod parts;
 mod project;
 mod recursive;
 mod scan;
@@ -31,15 +33,21 @@ mod sort;
 mod values;
 mod window;
 
-pub(crate) use aggregate::{AggregateOperator, Groups, can_merge};
+pub(crate) use accumulator::is_mergeable;
+pub(crate) use aggregate::AggregateOperator;
+pub(crate) use gathered::{Gathered, Outcomes, Runs};
+pub(crate) use hash_join::JoinTable;
 pub(crate) use limit::evaluate_count;
 pub(crate) use measured::Registry;
 pub(crate) use scan::{Piece, ScanOperator, SourceLock, VirtualScan};
+pub(crate) use sort::Sort;
 
 use crate::pause::Step;
 use crate::run::Run;
 use crate::scratch::Scratch;
+use crate::shape::Shape;
 use crate::spill::row_copy::{row_sources, sources_of};
+use gathered::Ask;
 use sql::explain::{Measured, Measures};
 use sql::plan::{Access, ChangeTarget, LockWait, Locking, Node, TableLock};
 use table::Table;
@@ -102,6 +110,17 @@ pub(crate) struct Builder<'p> {
     pub keeps_order: bool,
     /// EXPLAIN ANALYZE: the measures of the operators.
     pub measures: Option<&'p Registry>,
+    /// Several workers may read the rows of operators.
+    pub sharing: Option<Shareable<'p>>,
+}
+
+/// What several workers may gather.
+#[derive(Clone, Copy)]
+pub(crate) struct Shareable<'p> {
+    /// What they have gathered.
+    pub outcomes: &'p Outcomes,
+    /// Fewer rows of work are not worth it.
+    pub rows_min: f64,
 }
 
 impl<'p> Builder<'p> {
@@ -183,7 +202,8 @@ impl<'p> Builder<'p> {
             Node::Aggregate { input, keys, aggregates, ordered: false } => {
                 let sources = row_sources(input);
                 let input = self.unordered().build(input);
-                Operator::Aggregate(Box::new(aggregate::AggregateOperator::new(input, sources, keys, aggregates)))
+                let operator = aggregate::AggregateOperator::new(input, sources, keys, aggregates).asking(self.ask(node));
+                Operator::Aggregate(Box::new(operator))
             }
             Node::Project { input, exprs } => Operator::Project(Box::new(project::Project::new(self.build(input), exprs))),
             Node::Distinct { input, columns, ordered } => {
@@ -195,7 +215,7 @@ impl<'p> Builder<'p> {
             Node::Sort { input, keys, limit } => {
                 let of_range = matches!(&**input, Node::Scan(scan) if matches!(scan.access, Access::Ranges { .. }));
                 let input = self.unordered().build(input);
-                Operator::Sort(Box::new(sort::Sort::new(input, of_range, keys, limit.as_ref())))
+                Operator::Sort(Box::new(sort::Sort::new(input, of_range, keys, limit.as_ref()).asking(self.ask(node))))
             }
             Node::Limit { input, limit } => Operator::Limit(Box::new(limit::Limit::new(self.ordered().build(input), limit))),
             // The reader of the slots knows how many there are.
@@ -225,6 +245,13 @@ impl<'p> Builder<'p> {
                 Operator::Concat(Box::new(concat::Concat::new(inputs.iter().map(|i| self.build(i)).collect())))
             }
         }
+    }
+
+    /// May several workers read the node's rows?
+    fn ask(&self, node: &'p Node) -> Option<Ask<'p>> {
+        let sharing = self.sharing?;
+        let shape = Shape::of(node, self.tables, sharing.rows_min)?;
+        Some(Ask::new(sharing.outcomes, Measures::key(shape.node)))
     }
 
     /// For rows that are sorted later, or whose order does not matter.
@@ -351,14 +378,6 @@ impl<'p> Operator<'p> {
             Operator::Project(op) => Some(op.first_input()),
             Operator::Measured(op) => Some(op.inner_mut()),
             _ => None,
-        }
-    }
-
-    /// The aggregation below operators that read all that it gives, one after the other.
-    pub fn aggregate_below(&mut self) -> Option<&mut aggregate::AggregateOperator<'p>> {
-        match self {
-            Operator::Aggregate(op) => Some(op),
-            other => other.first_input()?.aggregate_below(),
         }
     }
 

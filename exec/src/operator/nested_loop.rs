@@ -1,6 +1,6 @@
 //! For each row of the left input, runs the right one, whose keys and filters read the left sources.
 
-use super::Operator;
+use super::{Operator, Piece};
 use crate::pause::Step;
 use crate::run::Run;
 use crate::source::SourceState;
@@ -34,6 +34,12 @@ impl<'p> NestedLoop<'p> {
 
     pub fn first_input(&mut self) -> &mut Operator<'p> {
         &mut self.left
+    }
+
+    /// The next piece of the left input.
+    pub fn begin_part(&mut self, piece: Piece) {
+        self.state = State::Left;
+        self.left.begin_part(piece);
     }
 
     pub fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {

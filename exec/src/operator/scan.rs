@@ -232,10 +232,6 @@ impl<'p> ScanOperator<'p> {
         self.stage = Stage::Acquire;
     }
 
-    pub fn source(&self) -> usize {
-        self.plan.source
-    }
-
     /// Reads a piece of one of the scan's ranges in place of these. For the parts of a query that workers share.
     pub fn begin_part(&mut self, piece: Piece) {
         self.ranges.clear();

@@ -1,13 +1,18 @@
 //! ORDER BY: keeps all rows, or only the first ones in the order if a LIMIT follows.
 //!
 //! The rows are a [`Sorter`]'s; rows with equal keys keep their order.
+//!
+//! Where several workers read the input in parts, each sorts the rows of a part, or the first ones of all its parts if few are needed, and the
+//! sorted runs are merged. A row's part is the end of its key (M1 in `spill/merged.rs`).
 
-use super::Operator;
+use super::gathered::{Ask, Gathered, Runs};
 use super::limit::evaluate_count;
 use super::numbers;
+use super::{Operator, Piece};
 use crate::pause::Step;
 use crate::run::Run;
 use crate::scratch::Scratch;
+use crate::spill::merged::{MergedRuns, SortedRun};
 use crate::spill::sorter::Sorter;
 use expr::keys::KeyKind;
 use expr::{Work, count};
@@ -24,11 +29,23 @@ pub(crate) struct Sort<'p> {
     pending: bool,
     /// The number of rows read.
     rows: u64,
+    /// Several workers may read the input.
+    ask: Option<Ask<'p>>,
+    /// Of one of several workers: the part that is read, and the sorted rows of earlier ones with the memory charged for them.
+    part: Option<u32>,
+    runs: Vec<SortedRun>,
+    runs_charged: usize,
+    /// The rows that several workers have sorted.
+    merged: Option<Box<MergedRuns>>,
 }
+
+/// A worker that needs no more than so many first rows of its parts sorts them at its end.
+const ROWS_OF_ONE_RUN_MAX: usize = 4096;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Start,
+    Ask,
     Consume,
     Finish,
     Emit,
@@ -38,7 +55,28 @@ impl<'p> Sort<'p> {
     /// `of_range`: the input reads ranges of an index.
     pub fn new(input: Operator<'p>, of_range: bool, keys: &'p [SortKey], limit: Option<&'p LimitPlan>) -> Self {
         let kinds = keys.iter().map(|key| KeyKind::of_type(&key.expr.ty)).collect();
-        Self { input, of_range, keys, kinds, limit, sorter: Sorter::default(), state: State::Start, pending: false, rows: 0 }
+        Self {
+            input,
+            of_range,
+            keys,
+            kinds,
+            limit,
+            sorter: Sorter::default(),
+            state: State::Start,
+            pending: false,
+            rows: 0,
+            ask: None,
+            part: None,
+            runs: Vec::new(),
+            runs_charged: 0,
+            merged: None,
+        }
+    }
+
+    /// Several workers may read the input.
+    pub fn asking(mut self, ask: Option<Ask<'p>>) -> Self {
+        self.ask = ask;
+        self
     }
 
     pub fn first_input(&mut self) -> &mut Operator<'p> {
@@ -60,7 +98,20 @@ impl<'p> Sort<'p> {
             match self.state {
                 State::Start => {
                     self.evaluate_limit(run)?;
+                    self.state = State::Ask;
+                }
+                State::Ask => {
+                    let answer = match &mut self.ask {
+                        Some(ask) if self.sorter.rows_max != Some(0) => ask.answer()?,
+                        _ => None,
+                    };
                     self.state = State::Consume;
+                    if let Some((Gathered::Runs(Runs { runs, rows }), charged)) = answer {
+                        self.rows = rows;
+                        self.merged = Some(Box::new(MergedRuns::new(runs, self.sorter.rows_max, charged)));
+                        self.count(&run.shared.session.work);
+                        self.state = State::Emit;
+                    }
                 }
                 State::Consume => {
                     if self.sorter.rows_max != Some(0) {
@@ -73,7 +124,12 @@ impl<'p> Sort<'p> {
                     self.count(&run.shared.session.work);
                     self.state = State::Emit;
                 }
-                State::Emit => return self.sorter.next(run),
+                State::Emit => {
+                    return match &mut self.merged {
+                        Some(merged) => merged.next(run),
+                        None => self.sorter.next(run),
+                    };
+                }
             }
         }
     }
@@ -120,13 +176,58 @@ impl<'p> Sort<'p> {
         for (key, kind) in self.keys.iter().zip(&self.kinds) {
             numbers::encode_ordered(&env, *kind, key.descending, &key.expr, arena)?;
         }
+        if let Some(part) = self.part {
+            arena.extend_from_slice(&part.to_be_bytes());
+        }
         let key_bytes = arena.len() - start;
         arena.extend_from_slice(slots);
         self.sorter.push(start, key_bytes);
         Ok(())
     }
 
+    /// The next part of the input, which is higher than those before.
+    pub fn begin_part(&mut self, part: usize, piece: Piece) {
+        self.part = Some(part as u32);
+        self.input.begin_part(piece);
+    }
+
+    /// Reads the part to its end. `false`: memory has been refused, or no row is needed.
+    pub fn absorb_part(&mut self, run: &mut Run<'p>) -> Step<bool> {
+        if self.state == State::Start {
+            self.evaluate_limit(run)?;
+            self.state = State::Consume;
+        }
+        self.consume(run)?;
+        if self.sorter.is_on_tape() || self.sorter.rows_max == Some(0) {
+            return Ok(false);
+        }
+        if self.sorter.rows_max.is_none_or(|max| max > ROWS_OF_ONE_RUN_MAX) {
+            self.end_run();
+        }
+        Ok(true)
+    }
+
+    fn end_run(&mut self) {
+        if self.sorter.len() > 0 {
+            let (run, charged) = self.sorter.take_run();
+            self.runs.push(run);
+            self.runs_charged += charged;
+        }
+    }
+
+    /// The sorted rows of its parts, and the memory that is charged for them.
+    pub fn into_runs(mut self) -> (Runs, usize) {
+        self.end_run();
+        (Runs { runs: self.runs, rows: self.rows }, self.runs_charged)
+    }
+
     pub fn rewind(&mut self, run: &mut Run<'p>) {
+        if let Some(merged) = self.merged.take() {
+            merged.release(run);
+        }
+        if let Some(ask) = &mut self.ask {
+            ask.rewind();
+        }
         self.sorter.clear();
         self.state = State::Start;
         self.pending = false;
@@ -134,6 +235,10 @@ impl<'p> Sort<'p> {
     }
 
     pub fn slots(&self) -> &[u8] {
-        if self.state == State::Emit { self.sorter.row() } else { &[] }
+        match &self.merged {
+            Some(merged) => merged.row(),
+            None if self.state == State::Emit => self.sorter.row(),
+            None => &[],
+        }
     }
 }

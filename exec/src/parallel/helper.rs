@@ -1,18 +1,19 @@
 //! One worker's help with another one's query: see the head of [`super`].
 
-use super::shape::Shape;
-use super::{Delivery, Done};
+use super::partial::Partial;
+use super::{Delivery, Done, Task};
 use crate::clock::Slice;
 use crate::context::{Help, LocalFuture};
-use crate::operator::Piece;
+use crate::operator::{JoinTable, Piece};
 use crate::pause::{Pause, Step};
-use crate::prepared::Prepared;
 use crate::run::Run;
+use crate::shape::{self, Shape};
 use crate::shared::Shared;
 use crate::source::sources_of;
 use crate::wait::NoHost;
 use expr::{SessionVars, Work};
 use os::time::Instant;
+use sql::explain::Measures;
 use sql::plan::Plan;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +28,10 @@ pub(super) struct Helper {
     plan: Arc<Plan>,
     sources: Vec<Option<Arc<Table>>>,
     team: Arc<Team<Delivery>>,
+    /// The key of the node whose rows are read.
+    node: usize,
     ranges: Arc<[Piece]>,
+    tables: Arc<[Arc<JoinTable>]>,
     snapshot: LentSnapshot,
     params: Arc<[Value<'static>]>,
     settings: Settings,
@@ -109,18 +113,28 @@ impl Help for Helper {
 
 impl Helper {
     pub(super) fn new(
-        prepared: &Prepared,
         team: Arc<Team<Delivery>>,
-        ranges: Arc<[Piece]>,
-        snapshot: LentSnapshot,
+        plan: Arc<Plan>,
+        sources: Vec<Option<Arc<Table>>>,
+        task: &Task<'_>,
         params: Arc<[Value<'static>]>,
         settings: Settings,
     ) -> Self {
-        Self { plan: prepared.plan.clone(), sources: prepared.sources.clone(), team, ranges, snapshot, params, settings }
+        Self {
+            plan,
+            sources,
+            team,
+            node: Measures::key(task.shape.node),
+            ranges: task.ranges.clone(),
+            tables: task.tables.clone(),
+            snapshot: task.snapshot,
+            params,
+            settings,
+        }
     }
 
     async fn help<'w>(self, worker: &'w Worker, idle: &'w dyn Fn() -> LocalFuture<'w, ()>) {
-        let Self { plan, sources, team, ranges, snapshot, params, settings } = self;
+        let Self { plan, sources, team, node, ranges, tables, snapshot, params, settings } = self;
         idle().await;
         let Some(first) = team.join() else { return };
         let joined = Joined { team: &team, has_ended: false };
@@ -129,8 +143,10 @@ impl Helper {
         let shared = Shared::new(&session, &params, &NoHost);
         let mut run = Run::new(worker, &mut txn, shared, sources_of(&sources), Slice::until(None));
         run.shared.calls_strictly = false;
-        let shape = Shape::of_safe(&plan, &sources).expect("the owner has found it");
-        let mut own = shape.operator(&run);
+        let node = shape::node_of(&plan, node).expect("the owner has the same plan");
+        let shape = Shape::of_safe(node, &sources).expect("the owner has found it");
+        let mut own = Partial::new(&shape, &sources, &run);
+        own.use_tables(&tables);
         let mut time = Duration::ZERO;
         let mut next = Some(first);
         while let Some(part) = next {
@@ -154,10 +170,10 @@ impl Helper {
         if !session.warnings.borrow().is_empty() {
             return;
         }
-        let groups = own.into_groups(&mut run);
+        let (gathered, _) = own.into_gathered();
         let work = Work::default();
         work.add(&session.work);
-        joined.deliver(Delivery { groups, work, done: Done { rows: session.rows_examined.get(), time } });
+        joined.deliver(Delivery { gathered, work, done: Done { rows: session.rows_examined.get(), time } });
     }
 }
 

@@ -3,16 +3,16 @@
 //! M1: the parts are those of the plan's ranges, cut at keys: each key of these lies in exactly one part, whatever the tree looks like
 //!     meanwhile. Where the cuts lie decides only how much work a part is.
 
-use super::shape::Shape;
 use crate::access;
 use crate::operator::Piece;
 use crate::run::Run;
+use crate::shape::Shape;
 use expr::Result;
 use sql::plan::Access;
 use table::EncodedRange;
 
-/// Leaves of a part: some milliseconds of work at most. With debug assertions one, so that tests have many parts.
-const LEAVES: f64 = if cfg!(debug_assertions) { 1.0 } else { 48.0 };
+/// Rows of work of a part: some milliseconds at most. With debug assertions every leaf is a part, so that tests have many.
+const ROWS: f64 = 8_000.0;
 /// However large the tree is.
 const PARTS_MAX: f64 = 4096.0;
 
@@ -38,11 +38,14 @@ pub(super) async fn cut(run: &mut Run<'_>, shape: &Shape<'_>) -> Result<Vec<Piec
     Ok(whole.iter().flat_map(|range| pieces(range, &cuts)).collect())
 }
 
-/// The first keys of evenly spaced leaves, in order.
+/// The first keys of evenly spaced leaves of the whole index, in order.
 async fn cuts(run: &mut Run<'_>, shape: &Shape<'_>, index: usize) -> Result<Vec<Vec<u8>>> {
     let mut key = Vec::new();
     let leaves = leaf_key(run, shape, index, 0.0, &mut key).await?;
-    let parts = (leaves / LEAVES).clamp(1.0, PARTS_MAX) as usize;
+    // Those of the ranges that are read; the cuts lie in the whole index.
+    let wanted = shape.work() / ROWS * (shape.table.estimated_rows() as f64 / shape.scan.read.max(1.0)).max(1.0);
+    let wanted = if cfg!(debug_assertions) { leaves } else { wanted };
+    let parts = wanted.min(leaves).clamp(1.0, PARTS_MAX) as usize;
     let mut cuts = Vec::new();
     for n in 1..parts {
         leaf_key(run, shape, index, n as f64 / parts as f64, &mut key).await?;

@@ -4,6 +4,7 @@
 
 pub(crate) mod kept;
 pub(crate) mod key_set;
+pub(crate) mod merged;
 pub(crate) mod partitions;
 pub(crate) mod row_copy;
 pub(crate) mod row_store;

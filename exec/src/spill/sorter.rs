@@ -9,6 +9,7 @@
 //! M1: rows with equal keys keep the order in which they were added: within a run by position, between runs by the runs' order.
 //! M2: each step may pause and is called again; rows are added only after [`Sorter::settle`] is done.
 
+use super::merged::SortedRun;
 use super::tape::{Tape, TapeReader};
 use crate::pause::Step;
 use crate::run::Run;
@@ -43,11 +44,20 @@ pub(crate) struct Sorter {
 #[derive(Clone, Copy)]
 pub(crate) struct Entry {
     /// The key's first bytes, big-endian.
-    prefix: u64,
+    pub(super) prefix: u64,
     /// The start of the key in the arena.
     start: u64,
     key_bytes: u32,
     row_bytes: u32,
+}
+
+impl Entry {
+    /// Its key and its row.
+    #[inline]
+    pub(super) fn split<'a>(&self, arena: &'a [u8]) -> (&'a [u8], &'a [u8]) {
+        let (start, key_bytes) = (self.start as usize, self.key_bytes as usize);
+        arena[start..start + key_bytes + self.row_bytes as usize].split_at(key_bytes)
+    }
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -270,6 +280,29 @@ impl Sorter {
             (Phase::Tapes(_), Some(merging)) => merging.merge.split(),
             _ => (&[], &[]),
         }
+    }
+
+    /// The number of rows in memory.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Have rows gone to the temporary file, or are they about to?
+    pub fn is_on_tape(&self) -> bool {
+        !self.runs.is_empty() || self.writing.is_some()
+    }
+
+    /// Sorts the rows in memory and gives them away, with the memory that is charged for them; goes on with none. Not once rows
+    /// [are on a tape](Self::is_on_tape).
+    pub fn take_run(&mut self) -> (SortedRun, usize) {
+        self.sort();
+        let room = |held: usize| held + held / 8;
+        let (entries, arena) = (Vec::with_capacity(room(self.entries.len())), Vec::with_capacity(room(self.arena.len())));
+        let run = SortedRun {
+            entries: std::mem::replace(&mut self.entries, entries),
+            arena: std::mem::replace(&mut self.arena, arena),
+        };
+        (run, std::mem::take(&mut self.charged))
     }
 
     /// Drops all rows and keeps the memory.

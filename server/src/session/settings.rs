@@ -25,7 +25,7 @@ ids! {
     auto_increment_increment, auto_increment_offset, autocommit, block_encryption_mode, character_set_client, character_set_connection,
     character_set_database, foreign_key_checks, character_set_results, collation_connection, collation_database,
     collation_server, completion_type, cte_max_recursion_depth, default_week_format, div_precision_increment, error_count, event_scheduler, group_concat_max_len,
-    heddle_statement_memory, heddle_temporary_space_max, hostname, lc_time_names, min_examined_row_limit, sql_log_off,
+    heddle_statement_memory, heddle_temporary_space_max, hostname, lc_time_names, min_examined_row_limit, min_parallel_rows, sql_log_off,
     identity, innodb_buffer_pool_size, innodb_lock_wait_timeout, max_sp_recursion_depth, insert_id, interactive_timeout, last_insert_id, local_infile, lock_wait_timeout, long_query_time,
     max_allowed_packet, max_error_count, max_execution_time, max_parallel_workers, max_prepared_stmt_count, net_read_timeout, net_write_timeout, optimizer_switch, performance_schema_digests_size, pseudo_thread_id,
     rand_seed1, rand_seed2, session_track_schema, session_track_state_change,
@@ -184,6 +184,7 @@ pub fn apply(variables: &SessionVariables, settings: &Settings, vars: &mut expr:
     vars.auto_increment_offset = number(ids.auto_increment_offset);
     vars.select_limit = number(ids.sql_select_limit);
     vars.parallel_workers_max = number(ids.max_parallel_workers) as usize;
+    vars.parallel_rows_min = number(ids.min_parallel_rows);
     vars.recursion_depth_max = number(ids.cte_max_recursion_depth);
     vars.execution_time_max = Duration::from_millis(number(ids.max_execution_time));
     let modes = variables::block_encryption_modes();

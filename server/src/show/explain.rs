@@ -48,8 +48,8 @@ pub async fn explain(
 /// The plan as text, with how many workers may share it.
 fn tree(state: &State<'_>, prepared: &exec::Prepared) -> String {
     let workers = state.execution.vars.parallel_workers_max.min(1 + state.worker.others().count());
-    match exec::shown_node(prepared) {
-        Some(node) if workers > 1 => sql::explain_tree_shared(prepared.plan(), node, workers),
+    match exec::shown_nodes(prepared, state.execution.vars.parallel_rows_min) {
+        nodes if workers > 1 && !nodes.is_empty() => sql::explain_tree_shared(prepared.plan(), &nodes, workers),
         _ => sql::explain_tree(prepared.plan()),
     }
 }

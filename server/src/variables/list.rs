@@ -491,6 +491,7 @@ pub(super) static LIST: &[Definition] = &[
     int("max_user_connections", BOTH, 0, 0, U32).obeyed(),
     int("max_write_lock_count", GLOBAL, U64, 1, U64).nothing(NO_MYISAM),
     int("min_examined_row_limit", BOTH, 0, 0, U64).obeyed(),
+    int("min_parallel_rows", BOTH, 20_000, 0, U64).obeyed(),
     int("myisam_data_pointer_size", GLOBAL, 6, 2, 7).nothing(NO_MYISAM),
     int("myisam_max_sort_file_size", GLOBAL, 9223372036853727232, 0, U64).nothing(NO_MYISAM),
     int("myisam_mmap_size", GLOBAL, U64, 7, U64).fixed(),

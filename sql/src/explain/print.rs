@@ -10,10 +10,11 @@ pub fn explain_tree(plan: &Plan) -> String {
     text(&steps(plan), None)
 }
 
-/// The plan as text, where up to so many workers read for the node of this key (`Measures::key`).
-pub fn explain_tree_shared(plan: &Plan, key: usize, workers: usize) -> String {
+/// The plan as text, where up to so many workers read for the nodes of these keys (`Measures::key`).
+pub fn explain_tree_shared(plan: &Plan, keys: &[usize], workers: usize) -> String {
     let mut steps = steps(plan);
-    for step in steps.iter_mut().filter(|step| step.measure == Some((key, Measured::Whole))) {
+    let is_shared = |step: &&mut Step| matches!(step.measure, Some((key, Measured::Whole)) if keys.contains(&key));
+    for step in steps.iter_mut().filter(is_shared) {
         step.text.push_str(&format!(" (up to {workers} workers)"));
     }
     text(&steps, None)

@@ -3,26 +3,26 @@
 //! S1: the merged groups are those of one worker that reads all parts in order: they come in the order of their first rows, with the keys of
 //!     these. Each worker takes parts in ascending order, so a group's place is the part where it was met first, then its number. Of two workers that
 //!     met it the one with the lower part met the first row.
-//! S2: only aggregates that do not depend on the order of their rows are merged (`is_mergeable`).
+//! S2: only aggregates that do not depend on the order of their rows are merged (`is_mergeable` in `operator/accumulator.rs`).
 
 use super::{AggregateOperator, Groups, State};
-use crate::operator::accumulator::{Accumulator, is_mergeable};
-use crate::operator::{Operator, Piece, ScanOperator};
+use crate::operator::accumulator::Accumulator;
+use crate::operator::{Operator, Piece};
 use crate::pause::Step;
 use crate::run::Run;
 use expr::packed::{self, Packer};
 use expr::{Aggregate, Expr};
 
-/// Can workers group the rows and merge what they have? See S2.
-pub(crate) fn can_merge(aggregates: &[Aggregate]) -> bool {
-    aggregates.iter().all(is_mergeable)
-}
-
 impl<'p> AggregateOperator<'p> {
-    /// Groups parts of what a scan reads.
-    pub fn of_parts(scan: ScanOperator<'p>, keys: &'p [Expr], aggregates: &'p [Aggregate], run: &Run<'p>) -> Self {
-        let source = scan.source();
-        let mut new = Self::new(Operator::Scan(Box::new(scan)), vec![source], keys, aggregates);
+    /// Groups parts of the input.
+    pub fn of_parts(
+        input: Operator<'p>,
+        sources: Vec<usize>,
+        keys: &'p [Expr],
+        aggregates: &'p [Aggregate],
+        run: &Run<'p>,
+    ) -> Self {
+        let mut new = Self::new(input, sources, keys, aggregates);
         if let Operator::Scan(scan) = &mut new.input {
             new.counts_rows = new.counts_rows && scan.can_count(run);
         }
@@ -37,8 +37,7 @@ impl<'p> AggregateOperator<'p> {
         }
         self.part = Some(part);
         self.state = State::Take;
-        let Operator::Scan(scan) = &mut self.input else { unreachable!("made with a scan") };
-        scan.begin_part(piece);
+        self.input.begin_part(piece);
     }
 
     /// Reads the part to its end. `false`: memory has been refused, and parts cannot be merged any more.
@@ -47,19 +46,29 @@ impl<'p> AggregateOperator<'p> {
         Ok(self.spilling.is_none() && self.deferred.is_none())
     }
 
-    /// What was gathered. Its memory is not accounted for any longer.
-    pub fn into_groups(mut self, run: &mut Run<'p>) -> Groups {
-        run.release(std::mem::take(&mut self.charged_bytes) + std::mem::take(&mut self.grown));
-        Groups {
+    /// What was gathered, and the memory that is charged for it.
+    pub fn into_groups(self) -> (Groups, usize) {
+        let groups = Groups {
             groups: self.groups,
             key_rows: self.key_rows,
             arena: self.arena,
             accumulators: self.accumulators,
             births: self.births,
-        }
+        };
+        (groups, self.charged_bytes + self.grown)
     }
 
-    /// Takes over the groups of all workers in place of its input's rows. `false`: memory has been refused; then `rewind` makes it as new.
+    /// Returns groups that were gathered, in place of its input's.
+    pub(super) fn take_over(&mut self, groups: Groups, charged: usize) {
+        self.groups = groups.groups;
+        self.key_rows = groups.key_rows;
+        self.arena = groups.arena;
+        self.accumulators = groups.accumulators;
+        self.charged_bytes = charged;
+        self.state = State::Emit { group: 0 };
+    }
+
+    /// Merges the groups of all workers. `false`: memory has been refused.
     pub fn adopt(&mut self, run: &mut Run<'p>, mut all: Vec<Groups>) -> Step<bool> {
         // S1
         let mut order: Vec<(u32, usize, usize)> = Vec::new();

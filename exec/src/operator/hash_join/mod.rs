@@ -13,7 +13,7 @@
 mod spilled;
 mod table;
 
-use super::{Operator, numbers};
+use super::{Operator, Piece, numbers};
 use crate::pause::Step;
 use crate::run::Run;
 use crate::source::SourceState;
@@ -22,6 +22,8 @@ use expr::keys::{self, KeyKind};
 use expr::{Expr, coerce};
 use spilled::Spilled;
 use sql::plan::JoinKind;
+use std::sync::Arc;
+pub(crate) use table::Table as JoinTable;
 use table::{END, Table};
 use types::row::number::ShortNumber;
 use types::{ColumnType, Value};
@@ -37,7 +39,7 @@ pub(crate) struct HashJoin<'p> {
     left_sources: Vec<usize>,
     right_sources: Vec<usize>,
     keeps_order: bool,
-    table: Table,
+    table: Arc<Table>,
     key: Vec<u8>,
     row: Vec<u8>,
     charged_bytes: usize,
@@ -93,7 +95,7 @@ impl<'p> HashJoin<'p> {
             left_sources,
             right_sources,
             keeps_order,
-            table: Table::default(),
+            table: Arc::default(),
             key: Vec::new(),
             row: Vec::new(),
             charged_bytes: 0,
@@ -159,20 +161,62 @@ impl<'p> HashJoin<'p> {
     }
 
     fn build(&mut self, run: &mut Run<'p>) -> Step<()> {
-        if self.spilled.is_none() {
-            loop {
-                let Some(has_key) = self.next_right(run)? else { return Ok(()) };
-                if has_key {
-                    let (table, sources) = (&mut self.table, &self.right_sources);
-                    table.push(&self.key, |arena| row_copy::write(run, sources, &[], arena));
-                    if !self.account(run)? {
-                        self.begin_spilling(run)?;
-                        break;
-                    }
+        if !self.build_in_memory(run)? {
+            self.begin_spilling(run)?;
+        }
+        if self.spilled.is_some() { self.build_spilled(run) } else { Ok(()) }
+    }
+
+    /// Reads the right input into the table to its end, unless rows go to tapes. `false`: memory has been refused.
+    fn build_in_memory(&mut self, run: &mut Run<'p>) -> Step<bool> {
+        if self.spilled.is_some() {
+            return Ok(true);
+        }
+        let mut table = std::mem::take(own(&mut self.table));
+        let filled = self.fill(run, &mut table);
+        *own(&mut self.table) = table;
+        filled
+    }
+
+    fn fill(&mut self, run: &mut Run<'p>, table: &mut Table) -> Step<bool> {
+        while let Some(has_key) = self.next_right(run)? {
+            if has_key {
+                let sources = &self.right_sources;
+                table.push(&self.key, |arena| row_copy::write(run, sources, &[], arena));
+                if !self.account(run, table.memory_bytes()) {
+                    return Ok(false);
                 }
             }
         }
-        self.build_spilled(run)
+        Ok(true)
+    }
+
+    /// Reads the right input into a table that others may read afterwards. `false`: it does not fit memory.
+    pub fn build_table(&mut self, run: &mut Run<'p>) -> Step<bool> {
+        if self.state == State::Build {
+            if !self.build_in_memory(run)? {
+                return Ok(false);
+            }
+            self.state = State::Left;
+        }
+        Ok(true)
+    }
+
+    pub fn table(&self) -> Arc<Table> {
+        self.table.clone()
+    }
+
+    /// Looks up partners in a table that is complete.
+    pub fn use_table(&mut self, table: Arc<Table>) {
+        self.table = table;
+        self.state = State::Left;
+    }
+
+    /// The next piece of the left input, for a table that is complete.
+    pub fn begin_part(&mut self, piece: Piece) {
+        self.state = State::Left;
+        self.pending = false;
+        self.left.begin_part(piece);
     }
 
     /// The next right row; `Some(true)`: its key is encoded, `Some(false)`: the key has a NULL, `None`: there is no further row.
@@ -229,25 +273,29 @@ impl<'p> HashJoin<'p> {
         Ok(true)
     }
 
-    /// Asks for memory after the table has grown; `false`: refused.
-    fn account(&mut self, run: &mut Run<'p>) -> Step<bool> {
-        let bytes = self.table.memory_bytes();
+    /// Asks for memory after the table has grown to so many bytes; `false`: refused.
+    fn account(&mut self, run: &mut Run<'p>, bytes: usize) -> bool {
         // A rebuilt table keeps the memory that it was granted before.
         let grown = bytes.saturating_sub(self.charged_bytes);
         let granted = grown == 0 || run.grant(self.charged_bytes, grown);
         if granted {
             self.charged_bytes = self.charged_bytes.max(bytes);
         }
-        Ok(granted)
+        granted
     }
 
     pub fn rewind(&mut self, run: &mut Run<'p>) {
         // The right input may read sources of an outer loop, so the table is rebuilt.
-        self.table.clear();
+        own(&mut self.table).clear();
         self.spilled = None;
         self.pending = false;
         self.state = State::Build;
         self.right.rewind(run);
         self.left.rewind(run);
     }
+}
+
+/// The table while it is built: nobody else has it.
+fn own(table: &mut Arc<Table>) -> &mut Table {
+    Arc::get_mut(table).expect("a table that is lent is complete")
 }

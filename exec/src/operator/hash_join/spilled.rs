@@ -5,8 +5,8 @@
 //! left record:   has matched (u8), place in the input (u64, big-endian), key length (u32), key, row
 //! ```
 
-use super::table::{END, Table};
-use super::{HashJoin, State};
+use super::table::END;
+use super::{HashJoin, State, own};
 use crate::pause::Step;
 use crate::run::Run;
 use crate::spill::partitions::Partitions;
@@ -14,6 +14,7 @@ use crate::spill::sorter::Sorter;
 use crate::spill::tape::{Tape, TapeReader};
 use crate::spill::{partition_hash, row_copy};
 use sql::plan::JoinKind;
+use std::sync::Arc;
 
 /// The most times that rows are spread: after that, few keys remain, each with many rows, and pieces are better.
 const DEPTH_MAX: u32 = 3;
@@ -86,8 +87,8 @@ impl<'p> HashJoin<'p> {
                         spreading.right.push(partition_hash(key), &[record])?;
                         continue;
                     }
-                    self.table.push(key, |arena| arena.extend_from_slice(row));
-                    if !self.account(run)? && self.refused(run)? {
+                    own(&mut self.table).push(key, |arena| arena.extend_from_slice(row));
+                    if !self.account(run, self.table.memory_bytes()) && self.refused(run)? {
                         return Ok(());
                     }
                 }
@@ -132,7 +133,7 @@ impl<'p> HashJoin<'p> {
         while let Some((number, row)) = spreading.table {
             let Some((key, first)) = self.table.key(number) else {
                 spreading.table = None;
-                self.table = Table::default();
+                self.table = Arc::default();
                 run.release(std::mem::take(&mut self.charged_bytes));
                 break;
             };
@@ -242,7 +243,7 @@ impl<'p> HashJoin<'p> {
             spilled.waiting.extend(pairs.map(|(left, right)| (left, right, depth)));
             spilled.replay = None;
         }
-        self.table = Table::default();
+        self.table = Arc::default();
         run.release(std::mem::take(&mut self.charged_bytes));
         if let Some(replay) = &mut spilled.replay
             && let Some(mut next_left) = replay.next_left.take()

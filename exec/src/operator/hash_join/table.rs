@@ -6,7 +6,7 @@ use crate::hash::ByteMap;
 pub(super) const END: u32 = u32::MAX;
 
 #[derive(Default)]
-pub(super) struct Table {
+pub(crate) struct Table {
     keys: ByteMap,
     /// First and last row of each key's chain, by the key's number.
     chains: Vec<(u32, u32)>,
