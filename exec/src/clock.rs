@@ -13,6 +13,8 @@ const SLICE: Duration = Duration::from_millis(1);
 /// The CPU budget of a statement: when to let others run, when to give up.
 pub(crate) struct Slice {
     ticks_left: u32,
+    /// Rows that were counted elsewhere.
+    passes: u32,
     /// Ticks that found no row.
     ends: u32,
     slice_began: Instant,
@@ -24,13 +26,20 @@ pub(crate) struct Slice {
 impl Slice {
     /// `deadline`: when to give up.
     pub fn until(deadline: Option<Instant>) -> Self {
-        Self { ticks_left: TICKS, ends: 0, slice_began: Instant::now(), deadline, is_cut: false }
+        Self { ticks_left: TICKS, passes: 0, ends: 0, slice_began: Instant::now(), deadline, is_cut: false }
     }
 
     #[inline]
     pub fn tick(&mut self, session: &SessionVars) -> std::result::Result<(), Pause> {
         self.ticks_left -= 1;
         if self.ticks_left == 0 { self.look_up(session) } else { Ok(()) }
+    }
+
+    /// As [`Self::tick`], for a row that was counted elsewhere.
+    #[inline]
+    pub fn pass(&mut self, session: &SessionVars) -> std::result::Result<(), Pause> {
+        self.passes = self.passes.wrapping_add(1);
+        if self.passes.is_multiple_of(TICKS) { self.look(session) } else { Ok(()) }
     }
 
     #[cold]

@@ -10,7 +10,7 @@ use crate::pause::Step;
 use crate::prepared::{Prepared, simple_scan};
 use crate::run::Run;
 use crate::scratch::Scratch;
-use crate::shape::Shape;
+use crate::shape;
 use crate::shared::Shared;
 use crate::sink::{NullSink, RowSink, Strictness};
 use crate::source::sources_of;
@@ -18,7 +18,8 @@ use crate::wait;
 use expr::{Error, Expr, ExprKind, Result, packed};
 use sql::explain::Measures;
 use sql::plan::{
-    DeletePlan, InsertPlan, InsertSource, LimitPlan, Locking, Node, OutputColumn, Parts, Plan, QueryPlan, UpdatePlan,
+    DeletePlan, InsertPlan, InsertSource, LimitPlan, Locking, Node, OutputColumn, Parts, Plan, QueryPlan, SubqueryKeep,
+    UpdatePlan,
 };
 use std::future::poll_fn;
 use txn::{Isolation, LockMode, Savepoint, WaitPolicy};
@@ -74,11 +75,15 @@ pub fn shown_nodes(prepared: &Prepared, rows_min: u64) -> Vec<usize> {
         _ => false,
     };
     let mut keys = Vec::new();
-    let mut note = |node: &Node| {
-        keys.extend(Shape::of(node, &prepared.sources, rows_min as f64).map(|shape| Measures::key(shape.node)));
-    };
     if is_plain {
-        prepared.plan.roots().into_iter().for_each(|root| root.walk(&mut note));
+        let tables = &prepared.sources;
+        let mut show = |root: &Node, gathers: bool| shape::shared_nodes(root, gathers, tables, rows_min as f64, &mut keys);
+        prepared.plan.main().into_iter().for_each(|root| show(root, true));
+        let parts = prepared.plan.parts();
+        for subquery in parts.subqueries.iter().filter(|subquery| !subquery.is_replaced()) {
+            show(&subquery.root, matches!(subquery.keep, SubqueryKeep::Rows { .. }));
+        }
+        parts.stores.iter().for_each(|store| show(store, true));
     }
     keys
 }
@@ -104,6 +109,7 @@ async fn measured(cx: &mut ExecContext<'_>, prepared: &Prepared, registry: &Regi
         keeps_order: true,
         measures: Some(registry),
         sharing: sharing.shareable(run.shared.session, lock, parts).filter(|_| exclusive.is_none()),
+        gathers: matches!(&*prepared.plan, Plan::Query(_) | Plan::Insert(_)),
     };
     let mut rows = tree(&builder, root);
     pump(&mut rows, &mut run, columns, &mut NullSink::default(), u64::MAX).await?;
@@ -328,13 +334,15 @@ async fn query<S: RowSink>(
         keeps_order: true,
         measures: None,
         sharing: sharing.shareable(run.shared.session, lock, &plan.parts),
+        // The reader may want only the first rows.
+        gathers: sink.rows_max().min(run.shared.session.select_limit) == u64::MAX,
     };
     let mut rows = match simple_scan(&plan.root) {
-        Some((scan, exprs)) => {
+        Some((scan, exprs)) if !builder.may_gather(scan) => {
             let table = prepared.sources[scan.source].as_deref().expect("a stored table's scan has its table resolved");
             Rows::Scan(ScanOperator::new(scan, table, builder.lock_of(scan.source)), exprs)
         }
-        None => tree(&builder, &plan.root),
+        _ => tree(&builder, &plan.root),
     };
     match &mut rows {
         Rows::Scan(operator, _) => operator.borrow_buffers(scratch),

@@ -103,6 +103,12 @@ impl<'a> Run<'a> {
         self.clock.tick(self.shared.session)
     }
 
+    /// One row of work that was counted when it was read. See R2.
+    #[inline]
+    pub fn pass(&mut self) -> std::result::Result<(), Pause> {
+        self.clock.pass(self.shared.session)
+    }
+
     /// Checks the clock after a part of the statement: a SLEEP may have been cut short without an error.
     pub fn check_clock(&self) -> Result<()> {
         self.clock.check(self.shared.session)

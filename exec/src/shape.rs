@@ -1,7 +1,7 @@
 //! Which parts of a plan are shared out: those whose outcome cannot depend on who reads which row (P2 of [`crate::parallel`]).
 //!
 //! ```text
-//! Aggregate or Sort            the node: it takes all rows before it gives any
+//! Aggregate or Sort            the node: it takes all rows before it gives any; or the first of the following, if what it gives is read to its end
 //!   Project, Filter            as often as there are
 //!     NestedLoop, HashJoin     each worker looks up the partners of its rows; a hash table is built once and read by all
 //!       Scan                   the rows that are shared out: the first input of all joins
@@ -39,22 +39,38 @@ pub(crate) struct Shape<'p> {
 /// What is made of the rows.
 #[derive(Clone, Copy)]
 pub(crate) enum Takes<'p> {
-    Groups { keys: &'p [Expr], aggregates: &'p [Aggregate] },
-    Sorted { keys: &'p [SortKey], limit: Option<&'p LimitPlan> },
+    Groups {
+        keys: &'p [Expr],
+        aggregates: &'p [Aggregate],
+    },
+    Sorted {
+        keys: &'p [SortKey],
+        limit: Option<&'p LimitPlan>,
+    },
+    /// They are kept as they are.
+    Rows,
 }
+
+/// Rows that are kept until they are asked for are worth it where so many are read for one that comes out: the owner has to copy each.
+const READ_FOR_ROW_MIN: f64 = 2.5;
 
 impl<'p> Shape<'p> {
     /// `None`: one worker reads the node's rows. `rows_min`: fewer rows of work are not worth it.
     pub fn of(node: &'p Node, tables: &'p [Option<Arc<Table>>], rows_min: f64) -> Option<Self> {
         let shape = Self::of_safe(node, tables)?;
-        (work_of(shape.input).0 >= rows_min && shape.is_safe()).then_some(shape)
+        let (work, rows) = work_of(shape.input);
+        let is_worth = work >= rows_min && (!matches!(shape.takes, Takes::Rows) || rows * READ_FOR_ROW_MIN <= work);
+        (is_worth && shape.is_safe()).then_some(shape)
     }
 
     /// The same of a node that was found to be safe.
     pub fn of_safe(node: &'p Node, tables: &'p [Option<Arc<Table>>]) -> Option<Self> {
         let (input, takes) = match node {
-            Node::Aggregate { input, keys, aggregates, ordered: false } => (input, Takes::Groups { keys, aggregates }),
-            Node::Sort { input, keys, limit } => (input, Takes::Sorted { keys, limit: limit.as_ref() }),
+            Node::Aggregate { input, keys, aggregates, ordered: false } => (&**input, Takes::Groups { keys, aggregates }),
+            Node::Sort { input, keys, limit } => (&**input, Takes::Sorted { keys, limit: limit.as_ref() }),
+            Node::Scan(_) | Node::NestedLoop { .. } | Node::HashJoin { .. } | Node::Filter { .. } | Node::Project { .. } => {
+                (node, Takes::Rows)
+            }
             _ => return None,
         };
         let scan = first_scan(input)?;
@@ -81,6 +97,7 @@ impl<'p> Shape<'p> {
                 let counts_all = limit.is_some_and(|limit| limit.counts_all);
                 !counts_all && keys.iter().map(|key| &key.expr).chain(limits).all(plain)
             }
+            Takes::Rows => true,
         };
         takes && is_range && is_safe(self.input, &sources)
     }
@@ -164,6 +181,25 @@ fn is_plain(expr: &Expr, sources: &[usize]) -> bool {
         | K::Row(_)
         | K::Case { .. } => expr.parts().into_iter().all(|part| is_plain(part, sources)),
         _ => false,
+    }
+}
+
+/// The keys of the nodes of a tree whose rows would be shared out, as the builder of operators decides it. `gathers`: the rows are read to their end.
+pub(crate) fn shared_nodes(node: &Node, gathers: bool, tables: &[Option<Arc<Table>>], rows_min: f64, keys: &mut Vec<usize>) {
+    let shape = Shape::of(node, tables, rows_min).filter(|shape| gathers || !matches!(shape.takes, Takes::Rows));
+    if let Some(shape) = shape {
+        keys.push(Measures::key(shape.node));
+        return;
+    }
+    for (number, input) in node.inputs().into_iter().enumerate() {
+        let gathers = match node {
+            Node::Limit { .. } | Node::Recursive { .. } => false,
+            Node::Aggregate { .. } | Node::Rollup { .. } | Node::Sort { .. } | Node::Scan(_) => true,
+            Node::NestedLoop { .. } => gathers && number == 0,
+            Node::HashJoin { .. } => gathers || number == 1,
+            _ => gathers,
+        };
+        shared_nodes(input, gathers, tables, rows_min, keys);
     }
 }
 

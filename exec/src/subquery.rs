@@ -360,8 +360,17 @@ impl<'a> Run<'a> {
         if !parts.subqueries.is_empty() {
             self.parts = parts;
             let locks = &parts.locks;
-            let builder =
-                Builder { tables, lock, locks, is_limited: false, exclusive: None, keeps_order: true, measures, sharing };
+            let builder = Builder {
+                tables,
+                lock,
+                locks,
+                is_limited: false,
+                exclusive: None,
+                keeps_order: true,
+                measures,
+                sharing,
+                gathers: false,
+            };
             self.set_subqueries(builder, parts.subqueries.len());
         }
     }
@@ -397,7 +406,11 @@ impl<'a> RunSubqueries<'a> for Subqueries<'a> {
                     operator.rewind(run);
                     operator
                 }
-                None => Box::new(self.builder.build(&plan.root)),
+                None => {
+                    // Others end at their first rows.
+                    let gathers = matches!(plan.keep, SubqueryKeep::Rows { .. });
+                    Box::new(Builder { gathers, ..self.builder }.build(&plan.root))
+                }
             };
             if let (Some(source), Some(def)) = (plan.args, &plan.args_table) {
                 let known = outcomes.known.borrow();

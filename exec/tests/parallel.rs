@@ -280,7 +280,17 @@ fn random_query(random: &mut Random) -> String {
     let some = |random: &mut Random, most: usize| -> Vec<&str> { (0..1 + random.below(most)).map(|_| random.of(all)).collect() };
     let numbers = ["t.a", "t.b", "t.d", "t.id", "t.a * 2 + t.b", "CASE WHEN t.b > 500 THEN t.d END"];
     let direction = |random: &mut Random| random.of(&["", " DESC"]);
-    match random.below(6) {
+    match random.below(9) {
+        // Rows that pass through, and what is made of them in their order.
+        6 => format!("SELECT {} FROM {join} {condition}", some(random, 4).join(", ")),
+        7 => format!("SELECT DISTINCT {} FROM {join} {condition}", some(random, 2).join(", ")),
+        8 => {
+            let by = random.of(all);
+            format!(
+                "SELECT {by}, GROUP_CONCAT(t.id), SUM(t.f), COUNT(DISTINCT {}) FROM {join} {condition} GROUP BY {by}",
+                random.of(all)
+            )
+        }
         0 => format!("SELECT COUNT(*), SUM({}), MAX({}) FROM {join} {condition}", random.of(&numbers), random.of(&numbers)),
         1 | 2 => {
             let keys = some(random, 2).join(", ");
@@ -313,7 +323,7 @@ fn random_query(random: &mut Random) -> String {
 }
 
 /// Joins, sorts, windows and groups, most of which are shared out.
-const QUERIES: usize = 150;
+const QUERIES: usize = 200;
 
 #[test]
 fn random_queries_answer_as_those_of_one_worker() {
@@ -336,7 +346,43 @@ fn random_queries_answer_as_those_of_one_worker() {
         }
     }
     assert!(answered > QUERIES * 9 / 10, "{answered} of {QUERIES} have an answer");
-    assert!(shared > QUERIES * 3 / 2, "{shared} of {} are shared out", QUERIES * 3);
+    assert!(shared > QUERIES, "{shared} of {} are shared out", QUERIES * 3);
+}
+
+/// The reading part of INSERT ... SELECT, where the rows that are read are not locked.
+#[test]
+fn rows_that_are_inserted_are_those_of_one_worker() {
+    let fixture = Fixture::new(12);
+    let mut client = filled(&fixture, 1_500);
+    with_partners(&fixture, &mut client, 200);
+    fixture.create("into_t", "n int not, a int, s varchar(20), primary n");
+    let hosts = [Way::Threads, Way::First, Way::Never].map(|way| Helpers::new(&fixture, way));
+    let inserted = |client: &mut Client, text: &str, host: &dyn Host| {
+        client.run("DELETE FROM into_t");
+        let said = said(client, text, host);
+        (said, client.run("SELECT * FROM into_t"))
+    };
+    for (text, is_shared) in [
+        ("INSERT INTO into_t (n, a, s) SELECT id, a, s FROM t WHERE b < 100", true),
+        ("INSERT INTO into_t (n, a, s) SELECT b, COUNT(*), 'x' FROM t GROUP BY b", true),
+        ("INSERT INTO into_t (n, a, s) SELECT t.id, u.code, u.w FROM t STRAIGHT_JOIN u ON u.id = t.b ORDER BY u.w, t.a", true),
+        ("REPLACE INTO into_t (n, a, s) SELECT b, id, s FROM t ORDER BY d, id", true),
+        ("INSERT IGNORE INTO into_t (n, a, s) SELECT b % 20, id, s FROM t WHERE b < 100 ORDER BY d DESC, id", true),
+        // A duplicate: all is undone.
+        ("INSERT INTO into_t (n, a, s) SELECT b, id, s FROM t WHERE b < 100", true),
+        ("INSERT INTO into_t (n, a, s) SELECT id, a, CONCAT(s, RAND() < 2) FROM t", false),
+    ] {
+        for isolation in [Isolation::ReadCommitted, Isolation::RepeatableRead] {
+            client.isolation = isolation;
+            let expected = inserted(&mut client, text, &NoHost);
+            for host in &hosts {
+                let before = host.offered.get();
+                assert_eq!(inserted(&mut client, text, host), expected, "{text}, {isolation:?}, help: {:?}", host.way);
+                let shared = host.offered.get() > before;
+                assert_eq!(shared, is_shared && isolation == Isolation::ReadCommitted, "{text}, {isolation:?}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -124,6 +124,7 @@ pub(crate) async fn change(
         keeps_order: true,
         measures: None,
         sharing: None,
+        gathers: false,
     };
     let mut operator = builder.build(&plan.root);
     let rows = plan.targets.iter().map(|target| {

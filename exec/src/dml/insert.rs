@@ -294,6 +294,7 @@ impl<'p> Inserting<'p> {
             keeps_order: true,
             measures: None,
             sharing: shareable,
+            gathers: !is_limited,
         }
         .build(&query.root);
         if reads_target {

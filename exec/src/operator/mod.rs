@@ -14,6 +14,7 @@ mod deferred;
 mod derived;
 mod distinct;
 mod filter;
+mod gather;
 mod gathered;
 mod hash_join;
 mod json_table;
@@ -49,7 +50,7 @@ use crate::shape::Shape;
 use crate::spill::row_copy::{row_sources, sources_of};
 use gathered::Ask;
 use sql::explain::{Measured, Measures};
-use sql::plan::{Access, ChangeTarget, LockWait, Locking, Node, TableLock};
+use sql::plan::{Access, ChangeTarget, LockWait, Locking, Node, Scan, TableLock};
 use table::Table;
 use txn::{LockMode, WaitPolicy};
 
@@ -61,6 +62,7 @@ pub(crate) enum Operator<'p> {
     NestedLoop(Box<nested_loop::NestedLoop<'p>>),
     HashJoin(Box<hash_join::HashJoin<'p>>),
     Filter(Box<filter::Filter<'p>>),
+    Gather(Box<gather::Gather<'p>>),
     Aggregate(Box<aggregate::AggregateOperator<'p>>),
     Project(Box<project::Project<'p>>),
     Distinct(Box<distinct::Distinct<'p>>),
@@ -112,6 +114,8 @@ pub(crate) struct Builder<'p> {
     pub measures: Option<&'p Registry>,
     /// Several workers may read the rows of operators.
     pub sharing: Option<Shareable<'p>>,
+    /// The rows are read to their end, so rows that only pass through may be gathered, too.
+    pub gathers: bool,
 }
 
 /// What several workers may gather.
@@ -158,6 +162,12 @@ impl<'p> Builder<'p> {
     }
 
     fn plain(&self, node: &'p Node) -> Operator<'p> {
+        if self.gathers && passes_through(node) {
+            if let Some(ask) = self.ask(node) {
+                let input = Self { gathers: false, ..*self }.plain(node);
+                return Operator::Gather(Box::new(gather::Gather::new(input, row_sources(node), ask)));
+            }
+        }
         match node {
             Node::OneRow => Operator::OneRow(values::OneRow::default()),
             Node::Scan(scan) if matches!(scan.access, Access::Virtual) => {
@@ -170,7 +180,7 @@ impl<'p> Builder<'p> {
             Node::Scan(scan) => {
                 match &scan.access {
                     Access::Derived(derived) => {
-                        return Operator::Derived(Box::new(derived::DerivedScan::new(scan, derived, self.ordered())));
+                        return Operator::Derived(Box::new(derived::DerivedScan::new(scan, derived, self.ordered().all())));
                     }
                     Access::Leaps(leaps) if self.lock_of(scan.source).is_none() => {
                         let scan = skip_scan::SkipScan::new(scan, leaps, self.table(scan.source));
@@ -184,25 +194,26 @@ impl<'p> Builder<'p> {
             }
             Node::NestedLoop { left, right, kind, on } => {
                 let sources = sources_of(right);
-                let (left, right) = (self.build(left), self.build(right));
+                let (left, right) = (self.build(left), self.some().build(right));
                 Operator::NestedLoop(Box::new(nested_loop::NestedLoop::new(left, right, *kind, on.as_ref(), sources)))
             }
             Node::HashJoin { left, right, kind, left_keys, right_keys, on, .. } => {
                 let (left_sources, right_sources) = (sources_of(left), sources_of(right));
-                let (left, right) = (self.build(left), self.unordered().build(right));
+                let (left, right) = (self.build(left), self.unordered().all().build(right));
                 let sides = hash_join::Sides { left, right, left_sources, right_sources };
                 let keys = (left_keys.as_slice(), right_keys.as_slice());
                 Operator::HashJoin(Box::new(hash_join::HashJoin::new(sides, *kind, keys, on.as_ref(), self.keeps_order)))
             }
             Node::Filter { input, predicate } => Operator::Filter(Box::new(filter::Filter::new(self.build(input), predicate))),
             Node::Aggregate { input, keys, aggregates, ordered: true } => {
-                let input = self.ordered().build(input);
+                let input = self.ordered().all().build(input);
                 Operator::OrderedGroups(Box::new(ordered_groups::OrderedGroups::new(input, keys, aggregates, false)))
             }
             Node::Aggregate { input, keys, aggregates, ordered: false } => {
                 let sources = row_sources(input);
-                let input = self.unordered().build(input);
-                let operator = aggregate::AggregateOperator::new(input, sources, keys, aggregates).asking(self.ask(node));
+                let ask = self.ask(node);
+                let input = self.unordered().all_unless(ask.is_some()).build(input);
+                let operator = aggregate::AggregateOperator::new(input, sources, keys, aggregates).asking(ask);
                 Operator::Aggregate(Box::new(operator))
             }
             Node::Project { input, exprs } => Operator::Project(Box::new(project::Project::new(self.build(input), exprs))),
@@ -214,16 +225,19 @@ impl<'p> Builder<'p> {
             }
             Node::Sort { input, keys, limit } => {
                 let of_range = matches!(&**input, Node::Scan(scan) if matches!(scan.access, Access::Ranges { .. }));
-                let input = self.unordered().build(input);
-                Operator::Sort(Box::new(sort::Sort::new(input, of_range, keys, limit.as_ref()).asking(self.ask(node))))
+                let ask = self.ask(node);
+                let input = self.unordered().all_unless(ask.is_some()).build(input);
+                Operator::Sort(Box::new(sort::Sort::new(input, of_range, keys, limit.as_ref()).asking(ask)))
             }
-            Node::Limit { input, limit } => Operator::Limit(Box::new(limit::Limit::new(self.ordered().build(input), limit))),
+            Node::Limit { input, limit } => {
+                Operator::Limit(Box::new(limit::Limit::new(self.ordered().some().build(input), limit)))
+            }
             // The reader of the slots knows how many there are.
             Node::Trim { input, .. } => self.build(input),
             Node::Values { rows } => Operator::Values(Box::new(values::ValuesRows::new(rows))),
             Node::JsonTable(table) => Operator::JsonTable(Box::new(json_table::JsonTableRows::new(table))),
             Node::Rollup { input, keys, aggregates } => {
-                let input = self.ordered().build(input);
+                let input = self.ordered().all().build(input);
                 Operator::OrderedGroups(Box::new(ordered_groups::OrderedGroups::new(input, keys, aggregates, true)))
             }
             Node::Window { input, columns, partition, order, calls } => {
@@ -236,8 +250,8 @@ impl<'p> Builder<'p> {
                 Operator::SetOperation(Box::new(set_operation::SetOperation::new(left, right, *except, *all, types)))
             }
             Node::Recursive { table, seed, steps, distinct, columns, limit } => {
-                let seed = self.build(seed);
-                let steps = steps.iter().map(|step| self.build(step)).collect();
+                let seed = self.some().build(seed);
+                let steps = steps.iter().map(|step| self.some().build(step)).collect();
                 let recursive = recursive::Recursive::new(*table, seed, steps, columns, *distinct, limit.as_ref());
                 Operator::Recursive(Box::new(recursive))
             }
@@ -247,11 +261,32 @@ impl<'p> Builder<'p> {
         }
     }
 
+    /// May rows of a scan that only pass through be gathered? Cheap, since nearly always it reads few rows.
+    #[inline]
+    pub fn may_gather(&self, scan: &Scan) -> bool {
+        self.gathers && self.sharing.is_some_and(|sharing| scan.read >= sharing.rows_min)
+    }
+
     /// May several workers read the node's rows?
     fn ask(&self, node: &'p Node) -> Option<Ask<'p>> {
         let sharing = self.sharing?;
         let shape = Shape::of(node, self.tables, sharing.rows_min)?;
         Some(Ask::new(sharing.outcomes, Measures::key(shape.node)))
+    }
+
+    /// For rows that are read to their end.
+    fn all(&self) -> Self {
+        self.all_unless(false)
+    }
+
+    /// Likewise, unless the reader itself has asked for them.
+    fn all_unless(&self, is_asked: bool) -> Self {
+        Self { gathers: self.sharing.is_some() && !is_asked, ..*self }
+    }
+
+    /// For rows that may not be read to their end, or are read again and again.
+    fn some(&self) -> Self {
+        Self { gathers: false, ..*self }
     }
 
     /// For rows that are sorted later, or whose order does not matter.
@@ -291,6 +326,7 @@ impl<'p> Operator<'p> {
             Operator::NestedLoop(op) => op.next(run),
             Operator::HashJoin(op) => op.next(run),
             Operator::Filter(op) => op.next(run),
+            Operator::Gather(op) => op.next(run),
             Operator::Aggregate(op) => op.next(run),
             Operator::Project(op) => op.next(run),
             Operator::Distinct(op) => op.next(run),
@@ -314,6 +350,7 @@ impl<'p> Operator<'p> {
     pub fn slots(&self) -> &[u8] {
         match self {
             Operator::Filter(op) => op.slots(),
+            Operator::Gather(op) => op.slots(),
             Operator::Aggregate(op) => op.slots(),
             Operator::Project(op) => op.slots(),
             Operator::Distinct(op) => op.slots(),
@@ -371,6 +408,7 @@ impl<'p> Operator<'p> {
             Operator::NestedLoop(op) => Some(op.first_input()),
             Operator::HashJoin(op) => Some(op.first_input()),
             Operator::Filter(op) => Some(op.first_input()),
+            Operator::Gather(op) => Some(op.first_input()),
             Operator::Aggregate(op) => Some(op.first_input()),
             Operator::Distinct(op) => Some(op.first_input()),
             Operator::Limit(op) => Some(op.first_input()),
@@ -390,6 +428,7 @@ impl<'p> Operator<'p> {
             Operator::NestedLoop(op) => op.rewind(run),
             Operator::HashJoin(op) => op.rewind(run),
             Operator::Filter(op) => op.rewind(run),
+            Operator::Gather(op) => op.rewind(run),
             Operator::Limit(op) => op.rewind(run),
             Operator::Derived(op) => op.rewind(),
             Operator::Work(op) => op.rewind(),
@@ -407,6 +446,15 @@ impl<'p> Operator<'p> {
             Operator::Window(op) => op.rewind(run),
             Operator::Measured(op) => op.rewind(run),
         }
+    }
+}
+
+/// Does it give rows of its inputs one by one?
+fn passes_through(node: &Node) -> bool {
+    match node {
+        Node::Scan(scan) => !scan.table.is_virtual,
+        Node::NestedLoop { .. } | Node::HashJoin { .. } | Node::Filter { .. } | Node::Project { .. } => true,
+        _ => false,
     }
 }
 

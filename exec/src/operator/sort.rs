@@ -13,6 +13,7 @@ use crate::pause::Step;
 use crate::run::Run;
 use crate::scratch::Scratch;
 use crate::spill::merged::{MergedRuns, SortedRun};
+use crate::spill::row_copy;
 use crate::spill::sorter::Sorter;
 use expr::keys::KeyKind;
 use expr::{Work, count};
@@ -21,6 +22,8 @@ use sql::plan::{LimitPlan, SortKey};
 pub(crate) struct Sort<'p> {
     input: Operator<'p>,
     of_range: bool,
+    /// The sources whose rows are kept beside the slots.
+    sources: Vec<usize>,
     keys: &'p [SortKey],
     kinds: Vec<KeyKind>,
     limit: Option<&'p LimitPlan>,
@@ -58,6 +61,7 @@ impl<'p> Sort<'p> {
         Self {
             input,
             of_range,
+            sources: Vec::new(),
             keys,
             kinds,
             limit,
@@ -71,6 +75,11 @@ impl<'p> Sort<'p> {
             runs_charged: 0,
             merged: None,
         }
+    }
+
+    /// Keeps the rows of a part of the input as they come.
+    pub fn of_rows(input: Operator<'p>, sources: Vec<usize>) -> Self {
+        Self { sources, ..Self::new(input, false, &[], None) }
     }
 
     /// Several workers may read the input.
@@ -126,7 +135,7 @@ impl<'p> Sort<'p> {
                 }
                 State::Emit => {
                     return match &mut self.merged {
-                        Some(merged) => merged.next(run),
+                        Some(merged) => merged.next(run, true),
                         None => self.sorter.next(run),
                     };
                 }
@@ -180,7 +189,7 @@ impl<'p> Sort<'p> {
             arena.extend_from_slice(&part.to_be_bytes());
         }
         let key_bytes = arena.len() - start;
-        arena.extend_from_slice(slots);
+        row_copy::write(run, &self.sources, slots, arena);
         self.sorter.push(start, key_bytes);
         Ok(())
     }

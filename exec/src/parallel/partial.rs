@@ -11,6 +11,7 @@ use table::Table;
 
 pub(super) enum Partial<'p> {
     Groups(Box<AggregateOperator<'p>>),
+    /// Rows in the order of a sort, or in that of the input.
     Sorted(Box<Sort<'p>>),
 }
 
@@ -25,6 +26,7 @@ impl<'p> Partial<'p> {
             keeps_order: true,
             measures: None,
             sharing: None,
+            gathers: false,
         };
         let input = builder.build(shape.input);
         match shape.takes {
@@ -36,6 +38,7 @@ impl<'p> Partial<'p> {
                 let of_range = matches!(shape.input, Node::Scan(scan) if matches!(scan.access, Access::Ranges { .. }));
                 Self::Sorted(Box::new(Sort::new(input, of_range, keys, limit)))
             }
+            Takes::Rows => Self::Sorted(Box::new(Sort::of_rows(input, row_sources(shape.input)))),
         }
     }
 

@@ -3,7 +3,7 @@
 //! M1: keys of rows of different runs are never equal: the maker of a run appends the number of the part of the input that its rows are from. So
 //!     the order is that of one sort of all rows, which leaves rows with equal keys in the order in which they came.
 
-use super::sorter::Entry;
+use super::sorter::{Entry, prefetch};
 use crate::pause::Step;
 use crate::run::Run;
 
@@ -53,17 +53,24 @@ impl MergedRuns {
         merged
     }
 
-    /// Moves to the next row in order; `false` after the last one.
-    pub fn next(&mut self, run: &mut Run<'_>) -> Step<bool> {
+    /// Moves to the next row in order; `false` after the last one. `counts`: it is one more row of work, as it is one of a sort.
+    pub fn next(&mut self, run: &mut Run<'_>, counts: bool) -> Step<bool> {
         if self.rows_left == 0 {
             return Ok(false);
         }
-        run.tick()?;
+        match counts {
+            true => run.tick()?,
+            false => run.pass()?,
+        }
         if self.taken {
             let head = &mut self.heap[0];
             head.entry += 1;
             match self.runs[head.run as usize].entries.get(head.entry as usize) {
-                Some(entry) => head.prefix = entry.prefix,
+                Some(entry) => {
+                    head.prefix = entry.prefix;
+                    // It is returned after rows of other runs, as a rule.
+                    prefetch(entry.split(&self.runs[head.run as usize].arena).1);
+                }
                 None => drop(self.heap.swap_remove(0)),
             }
             self.sift_down(0);

@@ -254,9 +254,7 @@ impl Sorter {
     #[inline]
     fn prefetch(&self, number: usize) {
         if let Some(entry) = self.entries.get(number) {
-            let row = entry.start as usize + entry.key_bytes as usize;
-            let lines = self.arena.get(row..row + entry.row_bytes as usize).unwrap_or_default();
-            lines.iter().step_by(LINE_BYTES).take(PREFETCH_LINES).for_each(sync::prefetch);
+            prefetch(entry.split(&self.arena).1);
         }
     }
 
@@ -350,6 +348,12 @@ impl Sorter {
         let arena = &self.arena;
         self.entries.sort_unstable_by(|a, b| compare(arena, a, b));
     }
+}
+
+/// Asks for the beginning of a row that is read soon.
+#[inline]
+pub(super) fn prefetch(row: &[u8]) {
+    row.iter().step_by(LINE_BYTES).take(PREFETCH_LINES).for_each(sync::prefetch);
 }
 
 fn prefix(key: &[u8]) -> u64 {
