@@ -9,7 +9,7 @@
 
 use crate::operator::is_mergeable;
 use crate::spill::row_copy::sources_of;
-use expr::{Aggregate, Expr, ExprKind};
+use expr::{Aggregate, Expr, ExprKind, Function};
 use sql::explain::Measures;
 use sql::plan::{Access, KeyRange, LimitPlan, Node, Plan, Scan, SortKey};
 use std::sync::Arc;
@@ -160,13 +160,80 @@ fn is_safe(node: &Node, sources: &[usize]) -> bool {
     }
 }
 
+/// Functions whose value depends on their arguments, the SQL mode, the time zone, and how large a packet may be, and on nothing else of the
+/// session.
+const PLAIN_FUNCTIONS: &[Function] = &[
+    Function::IF,
+    Function::IFNULL,
+    Function::NULLIF,
+    Function::COALESCE,
+    Function::ISNULL,
+    Function::DATE,
+    Function::YEAR,
+    Function::MONTH,
+    Function::DAY,
+    Function::DAYOFWEEK,
+    Function::DAYOFYEAR,
+    Function::WEEKDAY,
+    Function::QUARTER,
+    Function::HOUR,
+    Function::MINUTE,
+    Function::SECOND,
+    Function::MICROSECOND,
+    Function::DATEDIFF,
+    Function::DATE_ADD,
+    Function::DATE_SUB,
+    Function::TIMESTAMPDIFF,
+    Function::TO_DAYS,
+    Function::FROM_DAYS,
+    Function::LAST_DAY,
+    Function::EXTRACT,
+    Function::ABS,
+    Function::CEILING,
+    Function::FLOOR,
+    Function::ROUND,
+    Function::TRUNCATE,
+    Function::MOD,
+    Function::SIGN,
+    Function::SQRT,
+    Function::POW,
+    Function::GREATEST,
+    Function::LEAST,
+    Function::BIT_COUNT,
+    Function::CONCAT,
+    Function::CONCAT_WS,
+    Function::LENGTH,
+    Function::CHAR_LENGTH,
+    Function::UPPER,
+    Function::LOWER,
+    Function::SUBSTRING,
+    Function::SUBSTRING_INDEX,
+    Function::LEFT,
+    Function::RIGHT,
+    Function::TRIM,
+    Function::LTRIM,
+    Function::RTRIM,
+    Function::LPAD,
+    Function::RPAD,
+    Function::REVERSE,
+    Function::REPLACE,
+    Function::LOCATE,
+    Function::INSTR,
+    Function::ASCII,
+    Function::FIELD,
+    Function::STRCMP,
+];
+
 /// Does its value depend on rows of these sources, the parameters and the handed over settings only, and has it no effect?
 fn is_plain(expr: &Expr, sources: &[usize]) -> bool {
     use ExprKind as K;
     match expr.kind {
         K::Literal(_) | K::Param(_) | K::Slot(_) => true,
         K::Column { source, .. } | K::ColumnOrdinal { source, .. } => sources.contains(&source),
-        K::Unary { .. }
+        K::Call { function, .. } if !PLAIN_FUNCTIONS.contains(&function) => false,
+        K::Call { .. }
+        | K::Cast(_)
+        | K::Unary { .. }
         | K::Compare { .. }
         | K::Arithmetic { .. }
         | K::And(_)

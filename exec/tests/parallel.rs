@@ -239,9 +239,9 @@ const JOINS: &[&str] = &[
 /// Which of the tables' columns a join has.
 fn columns(join: &str) -> &'static [&'static str] {
     if join.contains(" u") {
-        &["t.id", "t.a", "t.b", "t.d", "t.s", "t.day", "t.f", "u.id", "u.v", "u.w"]
+        &["t.id", "t.a", "t.b", "t.d", "t.s", "t.day", "t.f", "u.id", "u.v", "u.w", "CONCAT(t.s, u.w)", "COALESCE(u.v, t.d)"]
     } else {
-        &["id", "a", "b", "d", "s", "day", "f"]
+        &["id", "a", "b", "d", "s", "day", "f", "UPPER(s)", "MONTH(day)", "SUBSTRING(s, 2)", "DATE_ADD(day, INTERVAL 1 MONTH)"]
     }
 }
 
@@ -278,7 +278,17 @@ fn random_query(random: &mut Random) -> String {
     let condition = condition(random, join);
     let all = columns(join);
     let some = |random: &mut Random, most: usize| -> Vec<&str> { (0..1 + random.below(most)).map(|_| random.of(all)).collect() };
-    let numbers = ["t.a", "t.b", "t.d", "t.id", "t.a * 2 + t.b", "CASE WHEN t.b > 500 THEN t.d END"];
+    let numbers = [
+        "t.a",
+        "t.b",
+        "t.d",
+        "t.id",
+        "t.a * 2 + t.b",
+        "CASE WHEN t.b > 500 THEN t.d END",
+        "YEAR(t.day) + LENGTH(t.s)",
+        "IFNULL(ABS(t.a), ROUND(t.d, 1))",
+        "CAST(t.d AS SIGNED) + DATEDIFF(t.day, '2020-01-01')",
+    ];
     let direction = |random: &mut Random| random.of(&["", " DESC"]);
     match random.below(9) {
         // Rows that pass through, and what is made of them in their order.
