@@ -162,11 +162,12 @@ impl<'p> Builder<'p> {
     }
 
     fn plain(&self, node: &'p Node) -> Operator<'p> {
-        if self.gathers && passes_through(node) {
-            if let Some(ask) = self.ask(node) {
-                let input = Self { gathers: false, ..*self }.plain(node);
-                return Operator::Gather(Box::new(gather::Gather::new(input, row_sources(node), ask)));
-            }
+        if self.gathers
+            && passes_through(node)
+            && let Some(ask) = self.ask(node)
+        {
+            let input = self.some().plain(node);
+            return Operator::Gather(Box::new(gather::Gather::new(input, row_sources(node), ask)));
         }
         match node {
             Node::OneRow => Operator::OneRow(values::OneRow::default()),
