@@ -59,9 +59,22 @@ pub const READING_ROWS: &str = "stage/innodb/alter table (read PK and internal s
 pub const CATCHING_UP: &str = "stage/innodb/alter table (log apply table)";
 pub const TRANSACTION: &str = "transaction";
 pub const ERROR: &str = "error";
+pub const CHECKING: &str = "stage/heddle/check table";
+pub const SUMMING: &str = "stage/heddle/checksum table";
+pub const ANALYZING: &str = "stage/heddle/analyze table";
+pub const LOADING: &str = "stage/heddle/load data";
 /// With their properties.
-const OTHER_INSTRUMENTS: [(&str, &str); 5] =
-    [(CATCHING_UP, "progress"), (READING_ROWS, "progress"), (WAITING_FOR_TABLE, ""), (TRANSACTION, ""), (ERROR, "")];
+const OTHER_INSTRUMENTS: [(&str, &str); 9] = [
+    (CATCHING_UP, "progress"),
+    (READING_ROWS, "progress"),
+    (CHECKING, "progress"),
+    (SUMMING, "progress"),
+    (ANALYZING, "progress"),
+    (LOADING, "progress"),
+    (WAITING_FOR_TABLE, ""),
+    (TRANSACTION, ""),
+    (ERROR, ""),
+];
 
 /// The instruments with their properties, in the order of their bits.
 static INSTRUMENT_NAMES: LazyLock<Vec<(&'static str, &'static str)>> = LazyLock::new(|| {

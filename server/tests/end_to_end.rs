@@ -3,6 +3,7 @@
 mod cursors;
 mod logs;
 mod long;
+mod progress;
 mod waits;
 
 use mysql::prelude::*;

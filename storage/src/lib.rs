@@ -13,6 +13,7 @@ pub mod error;
 pub mod hot_copy;
 pub mod offline;
 pub mod page;
+mod progress;
 pub mod recovery;
 mod space;
 mod store;

@@ -12,11 +12,11 @@
 
 use crate::error::blocking;
 use crate::page::{Page, PageId};
+use crate::progress::Progress;
 use crate::space::change_bits;
 use crate::wal::record::{self, PartOp, Record, RowChange};
 use crate::wal::{LogPlace, LogReader, chunks};
 use crate::{Error, Lsn, Store};
-use os::time::Instant;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
@@ -52,40 +52,19 @@ enum Change<'a> {
     Part(PartOp<'a>),
 }
 
-/// A line of progress each second.
-struct Progress {
-    shown: Instant,
-    /// 0: not known.
-    total: u64,
-}
-
-impl Progress {
-    fn new(total: u64) -> Self {
-        Self { shown: Instant::now(), total }
-    }
-
-    fn show(&mut self, what: &str, bytes: u64) {
-        if self.shown.elapsed().as_secs() >= 1 {
-            let of = if self.total == 0 { String::new() } else { format!(" of {}", self.total >> 20) };
-            os::report(format_args!("recovery: {}{of} MiB of log {what}", bytes >> 20));
-            self.shown = Instant::now();
-        }
-    }
-}
-
 /// Some epochs, with their numbers.
 type Batch = Vec<(u64, Vec<u8>)>;
 
 /// Finds the end of the log and where each epoch begins.
 pub(crate) fn survey(reader: &mut LogReader, recovered: &mut Recovered) -> Result<(), Error> {
-    let mut progress = Progress::new(0);
+    let mut progress = Progress::new("recovery", 0);
     let mut scratch = Vec::new();
     loop {
         let place = reader.end();
         let Some(epoch) = reader.next_epoch(&mut scratch)? else { return Ok(()) };
         recovered.epoch = recovered.epoch.max(epoch);
         recovered.places.push(place);
-        progress.show("found", reader.bytes_read());
+        progress.show("of log found", reader.bytes_read());
     }
 }
 
@@ -98,7 +77,7 @@ pub(crate) fn redo(
     from: u64,
     sequence_of: impl Fn(u64) -> u64,
 ) -> Result<(), Error> {
-    let mut progress = Progress::new(recovered.log_bytes);
+    let mut progress = Progress::new("recovery", recovered.log_bytes);
     let mut batch = read_batch(reader)?;
     let mut first = 0;
     while !batch.is_empty() {
@@ -110,7 +89,7 @@ pub(crate) fn redo(
         first += batch.len();
         let bytes_read;
         (batch, bytes_read) = next?;
-        progress.show("applied", bytes_read);
+        progress.show("of log applied", bytes_read);
     }
     match recovered.places.len() {
         found if found == first => Ok(()),
@@ -211,7 +190,7 @@ pub fn tolerate(forced: bool, done: Result<(), Error>) -> Result<(), Error> {
 /// Those of `undo`; a log that cannot be read any more.
 pub fn undo_losers(recovered: &Recovered, mut undo: impl FnMut(&RowChange<'_>) -> Result<(), Error>) -> Result<(), Error> {
     let Some(oldest) = recovered.losers.values().min() else { return Ok(()) };
-    let mut progress = Progress::new(0);
+    let mut progress = Progress::new("recovery", 0);
     let mut reader = LogReader::new(&recovered.log_dir, LogPlace::default());
     let mut payload = Vec::new();
     for place in recovered.places[*oldest..].iter().rev() {
@@ -231,7 +210,7 @@ pub fn undo_losers(recovered: &Recovered, mut undo: impl FnMut(&RowChange<'_>) -
             }
             changes.iter().rev().try_for_each(&mut undo)?;
         }
-        progress.show("looked through for what to roll back", reader.bytes_read());
+        progress.show("of log searched for changes to roll back", reader.bytes_read());
     }
     Ok(())
 }

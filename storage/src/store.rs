@@ -13,6 +13,7 @@
 
 use crate::buffer::{CleanRequests, Cleaner, CleanerConfig, Pool, doublewrite};
 use crate::control::{Control, ControlState};
+use crate::progress::Progress;
 use crate::recovery::{Recovered, redo, survey};
 use crate::space::Space;
 use crate::wal::{Bounds, Durability, LogHold, LogPlace, LogReader, Wal, WalConfig, cut, find_damage};
@@ -302,7 +303,11 @@ impl Store {
             return Ok(());
         }
         self.wal.wait_durable(worker, self.wal.epoch());
-        self.checkpoint();
+        let changed = || self.pool.usage().0 as u64 * crate::page::PAGE_BYTES as u64;
+        let all = changed();
+        let mut progress = Progress::new("stopping", all);
+        let see = || progress.show("of changed pages written", all.saturating_sub(changed()));
+        self.requests.flush_seen(&self.pool, see);
         self.checkpoint();
         self.stop_threads();
         // A transaction that could not be ended (see `server`) is undone by the next start.

@@ -10,6 +10,7 @@
 
 use crate::catalog::blocking;
 use crate::codec::Source;
+use crate::ddl::{Progress, Work};
 use crate::{EncodedRange, Result, RowBuf, RowCursor, RowRead, Table};
 use txn::{Isolation, ReadMode, Scan, TreeRef, Txn, Worker};
 use types::schema::IndexKind;
@@ -44,10 +45,15 @@ impl Table {
     /// Checks the whole table as the transaction's snapshot sees it. Blocks; for the DDL thread. The caller holds a share of the
     /// metadata lock.
     pub fn check(&self, worker: &Worker, txn: &mut Txn) -> Result<CheckReport> {
+        self.check_with(worker, txn, &Progress::default())
+    }
+
+    fn check_with(&self, worker: &Worker, txn: &mut Txn, progress: &Progress) -> Result<CheckReport> {
         let mut report = CheckReport::default();
-        let chunks = self.check_rows(worker, txn, &mut report)?;
+        progress.begin(Work::Check, (self.estimated_rows() * self.indexes.len() as u64).max(1));
+        let chunks = self.check_rows(worker, txn, &mut report, progress)?;
         for index in 1..self.indexes.len() {
-            self.check_index(worker, txn, index, &mut report)?;
+            self.check_index(worker, txn, index, &mut report, progress)?;
         }
         if let Some(tree) = self.blob_tree {
             let present = count_records(worker, txn, tree)?;
@@ -59,21 +65,23 @@ impl Table {
     }
 
     /// CHECK TABLE: the problems that `check` finds.
-    pub fn problems(&self, worker: &Worker) -> Result<Vec<String>> {
-        in_snapshot(worker, |txn| self.check(worker, txn)).map(|report| report.problems)
+    pub fn problems(&self, worker: &Worker, progress: &Progress) -> Result<Vec<String>> {
+        in_snapshot(worker, |txn| self.check_with(worker, txn, progress)).map(|report| report.problems)
     }
 
     /// CHECKSUM TABLE: the sum of the checksums of all rows, whatever their order. Blocks, as `check`.
-    pub fn checksum(&self, worker: &Worker) -> Result<u64> {
-        in_snapshot(worker, |txn| self.sum_rows(worker, txn))
+    pub fn checksum(&self, worker: &Worker, progress: &Progress) -> Result<u64> {
+        progress.begin(Work::Checksum, self.estimated_rows().max(1));
+        in_snapshot(worker, |txn| self.sum_rows(worker, txn, progress))
     }
 
-    fn sum_rows(&self, worker: &Worker, txn: &mut Txn) -> Result<u64> {
+    fn sum_rows(&self, worker: &Worker, txn: &mut Txn, progress: &Progress) -> Result<u64> {
         let (mut cursor, mut row, mut text) = (RowCursor::new(), RowBuf::new(), Vec::new());
         let mut sum = 0u32;
         cursor.open(self, 0, &EncodedRange::default(), false, ReadMode::Snapshot, false);
         while blocking(|| cursor.next(self, worker, txn, &mut row))? {
             blocking(|| self.load_columns(worker, txn, RowRead::Snapshot, |_| true, &mut row))?;
+            progress.advance(1);
             let stored = row.row(self);
             text.clear();
             for (column, def) in self.def.named_columns() {
@@ -91,12 +99,13 @@ impl Table {
     }
 
     /// Reads every row and its large values; returns how many chunks they have.
-    fn check_rows(&self, worker: &Worker, txn: &mut Txn, report: &mut CheckReport) -> Result<u64> {
+    fn check_rows(&self, worker: &Worker, txn: &mut Txn, report: &mut CheckReport, progress: &Progress) -> Result<u64> {
         let (mut cursor, mut row, mut key) = (RowCursor::new(), RowBuf::new(), Vec::new());
         let mut chunks = 0;
         cursor.open(self, 0, &EncodedRange::default(), false, ReadMode::Snapshot, false);
         while blocking(|| cursor.next(self, worker, txn, &mut row))? {
             report.rows += 1;
+            progress.advance(1);
             chunks += self.chunks_of_row(&row);
             if let Err(error) = blocking(|| self.load_columns(worker, txn, RowRead::Snapshot, |_| true, &mut row)) {
                 report.problem(format!("row {}: {error:?}", report.rows));
@@ -121,7 +130,14 @@ impl Table {
         Ok(chunks)
     }
 
-    fn check_index(&self, worker: &Worker, txn: &mut Txn, index: usize, report: &mut CheckReport) -> Result<()> {
+    fn check_index(
+        &self,
+        worker: &Worker,
+        txn: &mut Txn,
+        index: usize,
+        report: &mut CheckReport,
+        progress: &Progress,
+    ) -> Result<()> {
         let name = &self.def.indexes[index].name;
         let codec = &self.indexes[index].codec;
         let mut scan = Scan::new(self.indexes[index].tree, &[], &[], false, ReadMode::Snapshot);
@@ -129,6 +145,7 @@ impl Table {
         while blocking(|| scan.fill(txn, worker, 256))? {
             while let Some(found) = scan.next_row() {
                 entries += 1;
+                progress.advance(1);
                 let Ok(clustered_key) = codec.clustered_key(found.key, found.payload) else {
                     report.problem(format!("index {name}: entry {entries} has no row in it"));
                     continue;

@@ -26,6 +26,7 @@
 
 use crate::catalog::{CatalogTxn, blocking};
 use crate::ddl::define::now_us;
+use crate::ddl::{Progress, Work};
 use crate::{Database, EncodedRange, Result, RowBuf, RowCursor, Table, TableUse};
 use std::sync::Arc;
 use std::time::Duration;
@@ -90,15 +91,23 @@ impl Table {
     }
 
     /// Takes statistics; what was asked for by UPDATE HISTOGRAM is made again in its own size. Blocks.
-    pub fn collect_statistics(&self, worker: &Worker) -> Result<TableStatistics> {
+    pub fn collect_statistics(&self, worker: &Worker, progress: &Progress) -> Result<TableStatistics> {
         let mut txn = worker.begin(Isolation::ReadUncommitted);
         let before = self.statistics();
-        let taken = self.collect(worker, &mut txn, before.as_deref());
+        // Indexes, then columns, which are read together.
+        progress.begin(Work::Analyze, self.def().indexes.len() as u64 + 1);
+        let taken = self.collect(worker, &mut txn, before.as_deref(), progress);
         blocking(|| txn.rollback(worker))?;
         taken
     }
 
-    fn collect(&self, worker: &Worker, txn: &mut Txn, before: Option<&TableStatistics>) -> Result<TableStatistics> {
+    fn collect(
+        &self,
+        worker: &Worker,
+        txn: &mut Txn,
+        before: Option<&TableStatistics>,
+        progress: &Progress,
+    ) -> Result<TableStatistics> {
         let def = self.def();
         let (taken_us, changes) = (now_us(), self.counters.changes());
         let mut rows = self.estimated_rows();
@@ -110,6 +119,7 @@ impl Table {
                 rows = self.estimated_rows();
             }
             indexes.push(self.distinct_prefixes(index, rows, &counts));
+            progress.advance(1);
         }
         let asked = |column: usize| before.and_then(|b| b.histogram(column)).and_then(|histogram| histogram.asked);
         let usual: Vec<usize> = (0..def.columns.len()).filter(|&c| is_sampled(def, c) && asked(c).is_none()).collect();
@@ -252,12 +262,17 @@ impl Table {
 impl Database {
     /// ANALYZE TABLE: takes statistics and keeps them. Blocks; the caller holds a share of the table's metadata lock.
     pub fn analyze(&self, worker: &Worker, table: &Table) -> Result<()> {
-        let _alone = table.counters.analysis.lock();
-        self.analyze_alone(worker, table)
+        self.analyze_with(worker, table, &Progress::default())
     }
 
-    fn analyze_alone(&self, worker: &Worker, table: &Table) -> Result<()> {
-        let taken = table.collect_statistics(worker)?;
+    /// The same, for somebody who watches the progress.
+    pub fn analyze_with(&self, worker: &Worker, table: &Table, progress: &Progress) -> Result<()> {
+        let _alone = table.counters.analysis.lock();
+        self.analyze_alone(worker, table, progress)
+    }
+
+    fn analyze_alone(&self, worker: &Worker, table: &Table, progress: &Progress) -> Result<()> {
+        let taken = table.collect_statistics(worker, progress)?;
         self.keep_statistics(worker, table, taken)
     }
 
@@ -269,7 +284,7 @@ impl Database {
         let columns: Vec<usize> = columns.iter().copied().filter(|&column| is_sampled(table.def(), column)).collect();
         let mut statistics = match table.statistics() {
             Some(statistics) => (*statistics).clone(),
-            None => table.collect_statistics(worker)?,
+            None => table.collect_statistics(worker, &Progress::default())?,
         };
         let mut txn = worker.begin(Isolation::ReadUncommitted);
         let histograms = table.histograms(worker, &mut txn, &columns, table.estimated_rows(), buckets as usize, HISTOGRAM_LEAVES);
@@ -304,7 +319,7 @@ impl Database {
             if !table.mdl().try_shared(worker.index(), TableUse::Reads) {
                 continue;
             }
-            let done = if table.is_replaced() { Ok(()) } else { self.analyze_alone(worker, &table) };
+            let done = if table.is_replaced() { Ok(()) } else { self.analyze_alone(worker, &table, &Progress::default()) };
             table.mdl().release_shared(worker.index(), TableUse::Reads);
             done?;
         }

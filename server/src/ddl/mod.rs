@@ -257,29 +257,29 @@ pub enum Analysis {
 
 /// Takes statistics of a table, or changes its histograms: for each column whether it has one now, or had one.
 pub async fn analyze(state: &mut State<'_>, id: TableId, what: Analysis) -> Result<Vec<bool>> {
-    look(state, id, move |database, worker, table| analyzed(database, worker, table, &what)).await
+    look(state, id, move |database, worker, table, progress| analyzed(database, worker, table, &what, progress)).await
 }
 
 /// CHECK TABLE: the problems of a table, as sentences.
 pub async fn check(state: &mut State<'_>, id: TableId) -> Result<Vec<String>> {
-    look(state, id, |_, worker, table| table.problems(worker)).await
+    look(state, id, |_, worker, table, progress| table.problems(worker, progress)).await
 }
 
 /// CHECKSUM TABLE: a number that is equal for tables with the same rows.
 pub async fn checksum(state: &mut State<'_>, id: TableId) -> Result<u64> {
-    look(state, id, |_, worker, table| table.checksum(worker)).await
+    look(state, id, |_, worker, table, progress| table.checksum(worker, progress)).await
 }
 
 /// Runs `work` on a thread for definitions, with a share of the table's metadata lock. A table that is gone meanwhile has nothing to tell.
 async fn look<T: Default + Send + 'static>(
     state: &mut State<'_>,
     id: TableId,
-    work: impl FnOnce(&table::Database, &txn::Worker, &table::Table) -> table::Result<T> + Send + 'static,
+    work: impl FnOnce(&table::Database, &txn::Worker, &table::Table, &Progress) -> table::Result<T> + Send + 'static,
 ) -> Result<T> {
     let work = move |database: &table::Database, worker: &txn::Worker, options: &DdlOptions| {
         let Some(table) = database.table(id) else { return Ok(T::default()) };
         if table.mdl().locked_by(options.session).is_some() {
-            return work(database, worker, &table);
+            return work(database, worker, &table, &options.progress);
         }
         let claim = table.mdl().claim(options.session, Claimed::Share);
         if let Err(wait) = table.mdl().acquire_shared(worker.index(), TableUse::Reads) {
@@ -289,16 +289,22 @@ async fn look<T: Default + Send + 'static>(
             }
         }
         claim.hold();
-        let done = if table.is_replaced() { Ok(T::default()) } else { work(database, worker, &table) };
+        let done = if table.is_replaced() { Ok(T::default()) } else { work(database, worker, &table, &options.progress) };
         table.mdl().release_shared(worker.index(), TableUse::Reads);
         done
     };
     job(state, work).await
 }
 
-fn analyzed(database: &table::Database, worker: &txn::Worker, table: &table::Table, what: &Analysis) -> table::Result<Vec<bool>> {
+fn analyzed(
+    database: &table::Database,
+    worker: &txn::Worker,
+    table: &table::Table,
+    what: &Analysis,
+    progress: &Progress,
+) -> table::Result<Vec<bool>> {
     match what {
-        Analysis::Statistics => database.analyze(worker, table).map(|()| Vec::new()),
+        Analysis::Statistics => database.analyze_with(worker, table, progress).map(|()| Vec::new()),
         Analysis::Make(columns, buckets) => database.make_histograms(worker, table, columns, *buckets),
         Analysis::Drop(columns) => database.drop_histograms(worker, table, columns),
     }

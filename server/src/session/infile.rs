@@ -31,6 +31,7 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 use sync::Mutex;
 use sync::waits::{self, Cause, Kind};
+use table::ddl::Progress;
 use types::charset::Charset;
 
 /// Bytes of one read.
@@ -64,16 +65,22 @@ impl State<'_> {
 impl InFile {
     /// Opens a file of the server and starts reading it. A relative path is relative to the database's directory, as in
     /// MySQL.
-    pub fn open(&self, allowed: Option<&Path>, data_dir: &Path, database: Option<&str>) -> Result<ServerFile> {
+    pub fn open(
+        &self,
+        allowed: Option<&Path>,
+        data_dir: &Path,
+        database: Option<&str>,
+        progress: &Arc<Progress>,
+    ) -> Result<ServerFile> {
         let name = String::from_utf8_lossy(&self.path).into_owned();
         let path = data_dir.join(database.unwrap_or_default()).join(&name);
         let within = allowed.and_then(|allowed| beneath(allowed, &path).map(|rest| (allowed.to_path_buf(), rest)));
         let Some((directory, rest)) = within else { return Err(not_allowed()) };
-        ServerFile::start(directory, rest).map_err(|error| Error::Exec(unreadable(&name, &error)))
+        ServerFile::start(directory, rest, progress).map_err(|error| Error::Exec(unreadable(&name, &error)))
     }
 
     /// The client's file.
-    pub fn ask<'c>(&self, client: &'c mut Client, state: &State<'_>) -> ClientFile<'c> {
+    pub fn ask<'c>(&self, client: &'c mut Client, state: &State<'_>, progress: &Arc<Progress>) -> ClientFile<'c> {
         let timeout = Duration::from_secs(state.session.variables.get(super::IDS.net_read_timeout).as_u64());
         ClientFile {
             client,
@@ -83,6 +90,7 @@ impl InFile {
             pieces: FilePieces::default(),
             timeout,
             lost: None,
+            progress: Arc::clone(progress),
         }
     }
 }
@@ -113,26 +121,28 @@ pub struct ServerFile {
     blocks: Receiver<Block>,
     waker: Arc<Mutex<Option<Waker>>>,
     name: String,
+    progress: Arc<Progress>,
 }
 
 impl ServerFile {
-    fn start(directory: PathBuf, path: PathBuf) -> std::io::Result<Self> {
+    fn start(directory: PathBuf, path: PathBuf, progress: &Arc<Progress>) -> std::io::Result<Self> {
         // One block is in the channel while another one is used.
         let (sender, blocks) = sync_channel(1);
         let waker = Arc::new(Mutex::new(None));
         let name = directory.join(&path).to_string_lossy().into_owned();
         let shared = Arc::clone(&waker);
+        let all = Arc::clone(progress);
         os::thread::Builder::new().name("heddle-infile".to_owned()).stack_size(128 << 10).spawn(move || {
-            read_file(&directory, &path, &sender, &shared);
+            read_file(&directory, &path, &sender, &shared, &all);
             drop(sender);
             wake(&shared);
         })?;
-        Ok(Self { blocks, waker, name })
+        Ok(Self { blocks, waker, name, progress: Arc::clone(progress) })
     }
 }
 
 /// Reads a file to its end, or until the statement stops reading.
-fn read_file(directory: &Path, path: &Path, blocks: &SyncSender<Block>, waker: &Mutex<Option<Waker>>) {
+fn read_file(directory: &Path, path: &Path, blocks: &SyncSender<Block>, waker: &Mutex<Option<Waker>>, progress: &Progress) {
     let mut file = match open(directory, path) {
         Ok(file) => file,
         Err(error) => {
@@ -141,6 +151,9 @@ fn read_file(directory: &Path, path: &Path, blocks: &SyncSender<Block>, waker: &
             return;
         }
     };
+    if let Ok(metadata) = file.metadata() {
+        progress.set_all(metadata.len());
+    }
     loop {
         let mut block = Vec::with_capacity(BLOCK_BYTES);
         let block = match file.by_ref().take(BLOCK_BYTES as u64).read_to_end(&mut block) {
@@ -177,6 +190,7 @@ impl ByteSource for ServerFile {
             match self.blocks.try_recv() {
                 Ok(Ok(block)) => {
                     buffer.extend_from_slice(&block);
+                    self.progress.advance(block.len() as u64);
                     Poll::Ready(Ok(true))
                 }
                 Ok(Err(error)) => Poll::Ready(Err(unreadable(&self.name, &error))),
@@ -200,6 +214,7 @@ pub struct ClientFile<'c> {
     pieces: FilePieces,
     timeout: Duration,
     lost: Option<Lost>,
+    progress: Arc<Progress>,
 }
 
 impl ClientFile<'_> {
@@ -225,7 +240,12 @@ impl ClientFile<'_> {
         if self.lost.is_some() {
             return Err(expr::Error::ClientGone);
         }
-        self.piece(|piece| buffer.extend_from_slice(piece)).await.map_err(|lost| {
+        let progress = Arc::clone(&self.progress);
+        let take = |piece: &[u8]| {
+            progress.advance(piece.len() as u64);
+            buffer.extend_from_slice(piece);
+        };
+        self.piece(take).await.map_err(|lost| {
             self.lost = Some(lost);
             expr::Error::ClientGone
         })

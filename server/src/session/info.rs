@@ -16,7 +16,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Waker;
 use sync::atomic::{AtomicU8, Ordering};
-use table::ddl::{Progress, Stage};
+use table::ddl::{Progress, Stage, Work};
 
 /// The maximum length in bytes of a statement in the process list.
 const STATEMENT_BYTES_MAX: usize = 16 << 10;
@@ -290,9 +290,32 @@ impl SessionInfo {
 fn describe(stage: Stage) -> Cow<'static, str> {
     match stage {
         Stage::Waiting => Cow::Borrowed("Waiting for table metadata lock"),
-        Stage::Reading { done, all } => Cow::Owned(format!("altering table: {done} of about {all} rows")),
+        Stage::Working { work, done, all, passed_ms } => Cow::Owned(told_progress(work, done, all, passed_ms)),
         Stage::CatchingUp { left } => Cow::Owned(format!("altering table: {left} changed rows left")),
     }
+}
+
+/// `altering table: 120 of about 1000 rows (12 %, 60 per second, 15 s left)`
+fn told_progress(work: Work, done: u64, all: u64, passed_ms: u64) -> String {
+    let (verb, unit, each) = match work {
+        Work::Alter => ("altering table", "rows", 1),
+        Work::Check => ("checking table", "rows and entries", 1),
+        Work::Checksum => ("reading table", "rows", 1),
+        Work::Analyze => ("analyzing table", "steps", 1),
+        Work::Load => ("loading data", "MiB", 1 << 20),
+    };
+    let (shown, of_all) = (done / each, all / each);
+    let rate = done as f64 / (passed_ms.max(1) as f64 / 1e3);
+    if all == 0 {
+        return format!("{verb}: {shown} {unit} ({:.0} per second)", rate / each as f64);
+    }
+    let percent = (done as f64 / all as f64 * 100.0).min(100.0);
+    // A rate of the first moment says nothing.
+    if passed_ms < 100 || done == 0 {
+        return format!("{verb}: {shown} of about {of_all} {unit} ({percent:.0} %)");
+    }
+    let left = (all.saturating_sub(done)) as f64 / rate;
+    format!("{verb}: {shown} of about {of_all} {unit} ({percent:.0} %, {:.0} per second, {left:.0} s left)", rate / each as f64)
 }
 
 impl Interruptible for SessionInfo {

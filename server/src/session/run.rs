@@ -34,7 +34,9 @@ use std::future::Future;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::{Context, Poll};
+use std::sync::Arc;
 use txn::Savepoint;
+use table::ddl::{Progress, Work};
 use types::charset::Charset;
 use types::{CollationId, ColumnType, Value};
 
@@ -305,23 +307,38 @@ impl State<'_> {
         gathered: Option<&Gathered>,
         lasting: bool,
     ) -> Result<()> {
-        let done = match file.local {
+        let progress = Arc::new(Progress::default());
+        progress.begin(Work::Load, 0);
+        *self.info.definition.borrow_mut() = Some(Arc::clone(&progress));
+        let done = self.load_from(client, plan, file, gathered, &progress).await;
+        self.info.definition.take();
+        self.finish_change(client, &done?, lasting).await;
+        Ok(())
+    }
+
+    async fn load_from(
+        &mut self,
+        client: &mut Recipient<'_>,
+        plan: &Rc<PlanEntry>,
+        file: &InFile,
+        gathered: Option<&Gathered>,
+        progress: &Arc<Progress>,
+    ) -> Result<DmlDone> {
+        match file.local {
             true => {
                 let Some(client) = client.client() else { return Err(Error::Exec(expr::Error::ClientGone)) };
-                let mut source = file.ask(client, self);
+                let mut source = file.ask(client, self, progress);
                 let done = execute_load(self, plan, gathered, &mut source, file.charset).await;
                 source.finish().await?;
-                done?
+                done
             }
             false => {
                 let config = &self.worker.shared.config;
                 let database = self.execution.vars.database.as_deref();
-                let mut source = file.open(config.secure_file_priv.as_deref(), &config.data_dir, database)?;
-                execute_load(self, plan, gathered, &mut source, file.charset).await?
+                let mut source = file.open(config.secure_file_priv.as_deref(), &config.data_dir, database, progress)?;
+                execute_load(self, plan, gathered, &mut source, file.charset).await
             }
-        };
-        self.finish_change(client, &done, lasting).await;
-        Ok(())
+        }
     }
 
     /// SELECT ... INTO @a, @b

@@ -11,7 +11,7 @@ use crate::record::thread_id;
 use crate::session::ProcessLine;
 use crate::variables::{self, Scope};
 use std::collections::BTreeMap;
-use table::ddl::Stage;
+use table::ddl::{Stage, Work};
 use types::Value;
 
 const DATABASE: &str = "performance_schema";
@@ -127,12 +127,22 @@ fn threads(source: &Source<'_>) -> Vec<Row> {
     lines(source).iter().map(row).collect()
 }
 
-/// The stages of definitions, under the names of InnoDB's ALTER TABLE: rows read, or changed rows to catch up with.
+fn stage_of(work: Work) -> &'static str {
+    match work {
+        Work::Alter => instruments::READING_ROWS,
+        Work::Check => instruments::CHECKING,
+        Work::Checksum => instruments::SUMMING,
+        Work::Analyze => instruments::ANALYZING,
+        Work::Load => instruments::LOADING,
+    }
+}
+
+/// The stages of definitions and other long work, under the names of InnoDB's ALTER TABLE: rows read, or changed rows to catch up with.
 fn stages(source: &Source<'_>) -> Vec<Row> {
     let row = |line: &ProcessLine| {
         let (name, done, all) = match line.stage? {
             Stage::Waiting => (instruments::WAITING_FOR_TABLE, None, None),
-            Stage::Reading { done, all } => (instruments::READING_ROWS, Some(done), Some(all)),
+            Stage::Working { work, done, all, .. } => (stage_of(work), Some(done), Some(all).filter(|all| *all > 0)),
             Stage::CatchingUp { left } => (instruments::CATCHING_UP, Some(0), Some(left)),
         };
         if !source.worker.shared.instruments.shows(name) {

@@ -71,6 +71,9 @@ struct Sweep {
     hurrying: bool,
 }
 
+/// How often somebody who waits for all pages looks how far it is.
+const LOOK: Duration = Duration::from_millis(500);
+
 /// Requests to write everything; answered by generation numbers.
 #[derive(Default)]
 pub(crate) struct CleanRequests {
@@ -92,10 +95,19 @@ impl CleanRequests {
 
     /// As `ask`; returns when done.
     pub fn flush_all(&self, pool: &Pool) {
+        self.flush_seen(pool, || {});
+    }
+
+    /// As `flush_all`; calls `see` from time to time while it waits.
+    pub fn flush_seen(&self, pool: &Pool, mut see: impl FnMut()) {
         let mine = self.ask(pool);
         let mut state = self.state.lock();
         while state.1 < mine {
-            self.done.wait(&mut state);
+            if self.done.wait_for(&mut state, LOOK).timed_out() {
+                drop(state);
+                see();
+                state = self.state.lock();
+            }
         }
     }
 }

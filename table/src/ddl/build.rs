@@ -113,7 +113,7 @@ pub(super) enum Work<'a> {
 impl<'a> Build<'a> {
     /// Reads all rows of the table.
     pub fn fill(&mut self) -> Result<()> {
-        self.options.progress.begin_reading(self.old.estimated_rows());
+        self.options.progress.begin(super::Work::Alter, self.old.estimated_rows().max(1));
         match &self.work {
             Work::Copy(_) => self.copy_rows(),
             Work::Indexes(indexes) => {
@@ -130,7 +130,7 @@ impl<'a> Build<'a> {
         cursor.open(old, 0, &EncodedRange::default(), false, ReadMode::Snapshot, false);
         let mut row = RowBuf::new();
         while blocking(|| cursor.next(old, worker, slices.txn(), &mut row))? {
-            self.options.progress.read_one();
+            self.options.progress.advance(1);
             if !load_whole(worker, old, slices.txn(), &mut row)? {
                 continue;
             }
@@ -175,7 +175,7 @@ impl<'a> Build<'a> {
         let mut row = RowBuf::new();
         let mut entries = EntriesToCome::default();
         while blocking(|| cursor.next(table, worker, slices.txn(), &mut row))? {
-            self.options.progress.read_one();
+            self.options.progress.advance(1);
             if !load_whole(worker, table, slices.txn(), &mut row)? {
                 continue;
             }

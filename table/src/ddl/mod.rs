@@ -46,7 +46,7 @@ use crate::database::Published;
 use crate::{Database, Error, NameOf, Result, Table};
 use locks::LockedTables;
 use os::time::Instant;
-pub use progress::{Progress, Stage};
+pub use progress::{Progress, Stage, Work};
 use related::{by_names, check_renamed, renamed_definitions};
 use std::collections::HashMap;
 use std::fmt;

@@ -1,18 +1,39 @@
-//! The progress of a definition for others: SHOW PROCESSLIST, performance_schema.events_stages_current, a line in the
+//! The progress of a definition, a check, an analysis or a load for others: SHOW PROCESSLIST, performance_schema.events_stages_current, a line in the
 //! log.
 //!
-//! Only the definition's thread writes. A reader sees a recent value of each number, but the numbers may be of
+//! Only the thread that works writes. A reader sees a recent value of each number, but the numbers may be of
 //! different moments.
 
+use os::time::Instant;
+use std::sync::OnceLock;
 use sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+
+/// What is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// ALTER TABLE, CREATE INDEX: rows.
+    Alter,
+    /// CHECK TABLE: rows and entries of indexes.
+    Check,
+    /// CHECKSUM TABLE: rows.
+    Checksum,
+    /// ANALYZE TABLE: indexes and columns.
+    Analyze,
+    /// LOAD DATA: bytes of the file.
+    Load,
+}
+
+impl Work {
+    const ALL: [Self; 5] = [Self::Alter, Self::Check, Self::Checksum, Self::Analyze, Self::Load];
+}
 
 /// The stage of a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Others use a table that it needs alone.
     Waiting,
-    /// It reads all rows of a table: `done` of an estimated `all`.
-    Reading { done: u64, all: u64 },
+    /// It works on all of a table: `done` of an estimated `all`, 0 if that is not known; for so many milliseconds.
+    Working { work: Work, done: u64, all: u64, passed_ms: u64 },
     /// It processes rows that changed meanwhile; `left` remain.
     CatchingUp { left: u64 },
 }
@@ -25,13 +46,18 @@ type Notice = Box<dyn Fn(bool) + Send + Sync>;
 pub struct Progress {
     waits: AtomicBool,
     notice: Option<Notice>,
-    /// `READING` or `CATCHING_UP`
+    /// `WORKING` or `CATCHING_UP`
     stage: AtomicU8,
+    /// By its place in `Work::ALL`.
+    work: AtomicU8,
+    /// Milliseconds from the first stage to this one.
+    began_ms: AtomicU64,
+    first: OnceLock<Instant>,
     done: AtomicU64,
     all: AtomicU64,
 }
 
-const READING: u8 = 1;
+const WORKING: u8 = 1;
 const CATCHING_UP: u8 = 2;
 
 impl std::fmt::Debug for Progress {
@@ -49,7 +75,11 @@ impl Progress {
         }
         let (done, all) = (self.done.load(Ordering::Relaxed), self.all.load(Ordering::Relaxed));
         match self.stage.load(Ordering::Relaxed) {
-            READING => Some(Stage::Reading { done, all: all.max(done) }),
+            WORKING => {
+                let work = Work::ALL[usize::from(self.work.load(Ordering::Relaxed)) % Work::ALL.len()];
+                let passed_ms = self.now_ms().saturating_sub(self.began_ms.load(Ordering::Relaxed));
+                Some(Stage::Working { work, done, all: if all == 0 { 0 } else { all.max(done) }, passed_ms })
+            }
             CATCHING_UP => Some(Stage::CatchingUp { left: all }),
             _ => None,
         }
@@ -72,14 +102,27 @@ impl Progress {
         self.waits(false);
     }
 
-    pub(super) fn begin_reading(&self, rows: u64) {
-        self.done.store(0, Ordering::Relaxed);
-        self.all.store(rows, Ordering::Relaxed);
-        self.stage.store(READING, Ordering::Relaxed);
+    fn now_ms(&self) -> u64 {
+        self.first.get_or_init(Instant::now).elapsed().as_millis() as u64
     }
 
-    pub(super) fn read_one(&self) {
-        self.done.store(self.done.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    /// Work begins that has about `all` parts; 0: not known.
+    pub fn begin(&self, work: Work, all: u64) {
+        self.done.store(0, Ordering::Relaxed);
+        self.all.store(all, Ordering::Relaxed);
+        self.work.store(work as u8, Ordering::Relaxed);
+        self.began_ms.store(self.now_ms(), Ordering::Relaxed);
+        self.stage.store(WORKING, Ordering::Relaxed);
+    }
+
+    /// So many parts it has.
+    pub fn set_all(&self, all: u64) {
+        self.all.store(all, Ordering::Relaxed);
+    }
+
+    /// More parts are done.
+    pub fn advance(&self, parts: u64) {
+        self.done.store(self.done.load(Ordering::Relaxed) + parts, Ordering::Relaxed);
     }
 
     /// Some changed rows are done, and `left` remain. Ignored while it reads.
@@ -115,8 +158,8 @@ mod tests {
     fn a_definition_reads_catches_up_and_waits() {
         let progress = Progress::default();
         assert_eq!(progress.stage(), None);
-        progress.begin_reading(1);
-        (0..3).for_each(|_| progress.read_one());
+        progress.begin(Work::Alter, 1);
+        (0..3).for_each(|_| progress.advance(1));
         progress.caught_up(5);
         // The estimate was too low.
         assert_eq!(progress.stage(), Some(Stage::Reading { done: 3, all: 3 }));

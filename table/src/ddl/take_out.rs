@@ -21,7 +21,7 @@
 use super::build::{Slices, load_whole};
 use super::locks::LockedTables;
 use super::online::ALONE_MAX;
-use super::{DdlOptions, RowChoice};
+use super::{DdlOptions, RowChoice, Work};
 use crate::catalog::{CatalogTxn, blocking};
 use crate::mdl::PAUSE;
 use crate::watch::{Watch, Watching};
@@ -117,7 +117,7 @@ impl<'w> TakeOut<'w, '_> {
         let rows_max = (table.estimated_rows() / 2).max(FEW_ROWS);
         let (mut keys, mut bytes) = (Keys::new(), 0);
         let (mut slices, mut cursor, mut row) = (Slices::new(worker), RowCursor::new(), RowBuf::new());
-        self.options.progress.begin_reading(table.estimated_rows());
+        self.options.progress.begin(Work::Alter, table.estimated_rows().max(1));
         for (index, range) in ranges {
             cursor.open(table, index, &range, false, ReadMode::Snapshot, false);
             while blocking(|| cursor.next(table, worker, slices.txn(), &mut row))? {
@@ -128,7 +128,7 @@ impl<'w> TakeOut<'w, '_> {
                         return Ok(None);
                     }
                 }
-                self.options.progress.read_one();
+                self.options.progress.advance(1);
                 slices.step(self.options)?;
             }
         }
