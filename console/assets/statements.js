@@ -38,11 +38,15 @@ export function statement(parameters) {
   const sample = h("pre.code");
   const plan = h("div");
   const waits = h("div");
+  const phases = h("div");
+  const kept = h("div");
+  const plans = h("div");
   const note = h("p.note", { hidden: true });
   const runs = chart([{ name: "runs", label: "runs per second", color: 1 }], { title: "Runs per second", format: digits, least: 1 });
   const time = chart([{ name: "time", label: "average", color: 3 }], { title: "Average time", hint: "since this page is open", format: seconds, least: 1e-5 });
   const points = [];
   let before;
+  let canAnalyze = false;
   let timer;
   let ended = false;
 
@@ -50,11 +54,15 @@ export function statement(parameters) {
     if (ended) return;
     try {
       const answer = await get("statement", of);
+      canAnalyze = answer.can_analyze;
       show(answer.row);
       showWaits(answer.waits);
+      showPhases(answer.phases);
+      showKept(answer.kept);
+      showPlans(answer.plans);
       if (isFirst) {
         showPlan(answer.plan);
-        if (answer.can_analyze) plan.append(h("button", { onclick: () => analyze(answer.row) }, "Run it and measure the plan"));
+        if (answer.can_analyze) plan.append(h("button", { onclick: () => analyze(answer.row.QUERY_SAMPLE_TEXT) }, "Run it and measure the plan"));
       }
       note.hidden = true;
     } catch (problem) {
@@ -96,16 +104,62 @@ export function statement(parameters) {
       h("td.right", {}, `${count(row.count)} times`), h("td.right", {}, `longest ${picoseconds(row.longest_ps)}`))))));
   }
 
+  // The phases of a statement add up to its CPU time.
+  function showPhases(sums) {
+    const rows = Object.entries(sums ?? {});
+    const all = rows.reduce((sum, [, time]) => sum + time, 0);
+    phases.hidden = !all;
+    if (!all) return;
+    replace(phases, h("h2", {}, "Where its CPU time goes"), h("table", {}, h("tbody", {}, rows.map(([phase, time]) => h("tr", {},
+      h("td", {}, phase), h("td", {}, bar(time / all, 1)), h("td.right", {}, picoseconds(time / before.row.COUNT_STAR)),
+      h("td.right", {}, percent(time / all)))))));
+  }
+
+  // The slowest executions, each with its parameters, its waits and its phases.
+  let shown = "";
+  function showKept(rows) {
+    kept.hidden = !rows?.length;
+    const now = JSON.stringify(rows);
+    if (kept.hidden || now === shown) return;
+    shown = now;
+    replace(kept, h("h2", {}, "Slowest executions of the last hour"), rows.map((row) => {
+      const parts = [];
+      for (const phase of ["decode", "parse", "plan", "execute", "encode", "commit"]) if (row[phase]) parts.push([phase, row[phase]]);
+      for (const wait of JSON.parse(row.waits ?? "[]")) parts.push([wait.event, wait.time_ps]);
+      parts.sort((one, other) => other[1] - one[1]);
+      return h("details.kept", {}, h("summary", {},
+        picoseconds(row.time_ps), h("small", {}, ` ${ago(row.ended)}, ${row.user}, ${count(row.examined)} rows read, ${count(row.sent)} sent`,
+          row.errno ? `, error ${row.errno}` : "", row.plan_hash ? `, plan ${row.plan_hash.slice(0, 6)}` : "")),
+        h("pre.code", {}, row.text),
+        h("table", {}, h("tbody", {}, parts.map(([name, time]) => h("tr", {},
+          h("td", {}, name), h("td", {}, bar(time / row.time_ps, name.startsWith("wait/") ? 4 : 1)), h("td.right", {}, picoseconds(time)))))),
+        row.is_cut === "NO" && canAnalyze ? h("button", { onclick: () => analyze(row.text) }, "Run it and measure the plan") : null);
+    }));
+  }
+
+  // The plans that the statement ran with, the last one first.
+  let plansShown = "";
+  function showPlans(rows) {
+    plans.hidden = !rows?.length;
+    const now = JSON.stringify(rows?.map((row) => [row.hash, row.count]));
+    if (plans.hidden || now === plansShown) return;
+    plansShown = now;
+    replace(plans, h("h2", {}, rows.length > 1 ? `Its ${rows.length} plans` : "Its plan"), rows.map((row) => h("details.kept", {}, h("summary", {},
+      row.hash.slice(0, 6), h("small", {}, ` ${count(row.count)} runs, ${picoseconds(row.average_ps)} of CPU each, first ${ago(row.first)}, last ${ago(row.last)}`)),
+      tree(row.text))));
+  }
+
   function showPlan(made) {
     if (!made) replace(plan, h("p.hint", {}, "This kind of statement has no plan."));
     else if (made.error) replace(plan, h("p.note", {}, made.error));
     else replace(plan, tree(made.text ?? ""));
   }
 
-  async function analyze(row) {
-    if (!(await ask("Run this statement now, in a transaction that may only read?", "Run it", row.QUERY_SAMPLE_TEXT))) return;
+  async function analyze(text) {
+    if (!(await ask("Run this statement now, in a transaction that may only read?", "Run it", text))) return;
     try {
-      showPlan((await post("analyze", { schema: row.SCHEMA_NAME ?? "", text: row.QUERY_SAMPLE_TEXT })).plan);
+      showPlan((await post("analyze", { schema: of.schema, text })).plan);
+      plan.scrollIntoView({ block: "nearest" });
     } catch (problem) {
       replace(plan, h("p.note", {}, problem.message));
     }
@@ -115,8 +169,8 @@ export function statement(parameters) {
   const page = h("div.page", {}, h("a.back", { href: "#/statements" }, "‹ Statements"), note,
     h("section.card", {}, h("h2", {}, "Statement"), text, facts), h("div.charts", {}, runs.box, time.box),
     h("section.card", {}, h("h2", {}, "Plan"), plan), h("section.card", {}, h("h2", {}, "Slowest execution of the last minutes"), sample),
-    h("section.card", {}, waits));
-  waits.hidden = true;
+    h("section.card.phases", {}, phases), h("section.card", {}, waits), h("section.card.executions", {}, kept), h("section.card.plans", {}, plans));
+  waits.hidden = phases.hidden = kept.hidden = plans.hidden = true;
   return { page, end() { ended = true; clearTimeout(timer); runs.end(); time.end(); } };
 }
 

@@ -260,12 +260,18 @@ pub struct ServeFlags {
     /// That file [default: HOST.log in the data directory]
     #[arg(long, value_name = "FILE")]
     pub general_log_file: Option<String>,
-    /// Where these two logs go: 'file' or, for neither, 'none' [default: file]
-    #[arg(long, value_name = "file|none")]
+    /// Where these two logs go: 'file', 'table' (mysql.slow_log, mysql.general_log), 'file,table' or 'none' [default: file]
+    #[arg(long, value_name = "file|table|none")]
     pub log_output: Option<String>,
     /// How much to log to standard error: error, warn, info, debug or trace [default: info]
     #[arg(long, value_name = "LEVEL")]
     pub log_level: Option<String>,
+    /// The file of the server's own log, opened anew by FLUSH ERROR LOGS [default: standard error]
+    #[arg(long, value_name = "FILE")]
+    pub log_error: Option<String>,
+    /// The lines of the server's own log [default: text]
+    #[arg(long, value_name = "text|json")]
+    pub log_format: Option<String>,
     /// Where the console and the metrics are, by HTTP: an address with a port, or 'off'. With an address that other machines reach, by HTTPS
     /// with the certificates of the data directory [default: 127.0.0.1:3380]
     #[arg(long, value_name = "ADDRESS|off")]
@@ -305,6 +311,8 @@ impl ServeFlags {
             "general-log-file" => &self.general_log_file,
             "log-output" => &self.log_output,
             "log-level" => &self.log_level,
+            "log-error" => &self.log_error,
+            "log-format" => &self.log_format,
             "console" => &self.console,
             "console-plain" => &self.console_plain,
             _ => unreachable!("{key} is in settings::KEYS and has a flag"),

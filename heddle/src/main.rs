@@ -12,6 +12,7 @@ mod check;
 mod cli;
 mod config_file;
 mod console;
+mod error_log;
 mod limits;
 mod serve;
 mod settings;

@@ -1,6 +1,6 @@
 //! `heddle serve`: opens the engine and the catalog, starts the server, prints its addresses, and stops it on a signal.
 //!
-//! 1. Log to standard error. 2. Engine: data directory, recovery. 3. Catalog. 4. Server: sockets, threads. 5. A few
+//! 1. Log to standard error, or to a file. 2. Engine: data directory, recovery. 3. Catalog. 4. Server: sockets, threads. 5. A few
 //!    lines to standard output. 6. SIGINT or SIGTERM: stop, in the opposite order.
 //!
 //! A second Ctrl-C that does not follow at once ends the process; the next start recovers everything that was
@@ -8,11 +8,12 @@
 //! does not stop.
 
 use crate::console;
+use crate::error_log;
 use crate::limits;
 use crate::settings::{self, Settings, Socket};
 use crate::size;
 use signal_hook::consts::{SIGINT, SIGTERM};
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -20,7 +21,7 @@ use std::time::{Duration, Instant};
 /// Runs the server until a signal stops it. The error is one line for the person who started it.
 pub fn run(settings: Settings) -> Result<(), String> {
     let started = Instant::now();
-    start_log(settings.log_level);
+    let error_log = error_log::start(settings.log_level, settings.log_error.as_deref(), settings.log_json)?;
     for name in settings::unknown_variables(std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned())) {
         tracing::warn!("the environment has {name}, which is no setting of heddle");
     }
@@ -42,7 +43,7 @@ pub fn run(settings: Settings) -> Result<(), String> {
     };
     let engine = txn::Engine::open_with(config, settings.force_recovery)
         .map_err(|error| format!("cannot open the data directory {}: {}", settings.data_dir.display(), text_of(&error)))?;
-    let result = serve(&settings, connections_max, &engine, signals, started);
+    let result = serve(&settings, connections_max, &engine, signals, started, error_log);
     let closed = engine.shutdown().map_err(|error| format!("while stopping: {}", text_of(&error)));
     result.and(closed)?;
     tracing::info!("stopped");
@@ -55,6 +56,7 @@ fn serve(
     engine: &std::sync::Arc<txn::Engine>,
     signals: Signals,
     started: Instant,
+    error_log: Option<std::sync::Arc<server::ErrorLogFile>>,
 ) -> Result<(), String> {
     let database = table::Database::open(engine.clone()).map_err(|error| format!("cannot read the catalog: {error}"))?;
     let socket = socket_path(settings);
@@ -65,6 +67,8 @@ fn serve(
         data_dir: settings.data_dir.clone(),
         event_scheduler: settings.event_scheduler,
         logs: settings.logs.clone(),
+        error_log,
+        has_json_log: settings.log_json,
         secure_file_priv: settings.secure_file_priv.clone(),
         workers: settings.workers,
         connections_max,
@@ -101,16 +105,6 @@ fn text_of(error: &txn::Error) -> String {
         txn::Error::Full => "no space is left".to_owned(),
         other => format!("{other:?}"),
     }
-}
-
-fn start_log(level: tracing::Level) {
-    tracing_subscriber::fmt()
-        .with_writer(std::io::stderr)
-        .with_max_level(level)
-        .with_ansi(std::io::stderr().is_terminal())
-        .with_target(false)
-        .log_internal_errors(false) // It would panic where nobody reads standard error.
-        .init();
 }
 
 /// The unix socket's path. The default is in the data directory, or, where that path is too long for the system, in the directory for

@@ -39,6 +39,8 @@ pub const KEYS: &[&str] = &[
     "general-log-file",
     "log-output",
     "log-level",
+    "log-error",
+    "log-format",
     "console",
     "console-plain",
 ];
@@ -77,6 +79,10 @@ pub struct Settings {
     pub event_scheduler: EventScheduler,
     pub logs: LogSettings,
     pub log_level: tracing::Level,
+    /// The file of the server's own log; `None`: standard error.
+    pub log_error: Option<PathBuf>,
+    /// Its lines are JSON.
+    pub log_json: bool,
     /// Where the console is; `None`: nowhere.
     pub console: Option<SocketAddr>,
     /// The console speaks plain HTTP to other machines, too.
@@ -149,8 +155,10 @@ impl Settings {
                 slow_file: sources.read("slow-query-log-file", parse_path)?,
                 general_file: sources.read("general-log-file", parse_path)?,
                 long_query_seconds: sources.read("long-query-time", parse_seconds)?,
-                to_files: sources.read("log-output", parse_log_output)?.unwrap_or(true),
+                output: sources.read("log-output", parse_log_output)?.unwrap_or_else(|| "FILE".to_owned()),
             },
+            log_error: sources.read("log-error", parse_path)?,
+            log_json: sources.read("log-format", parse_log_format)?.unwrap_or(false),
             log_level: sources.read("log-level", parse_level)?.unwrap_or(tracing::Level::INFO),
             console: sources.read("console", parse_console)?.unwrap_or_else(|| console_at(IpAddr::V4(Ipv4Addr::LOCALHOST))),
             console_plain: sources.read("console-plain", parse_switch)?.unwrap_or(false),
@@ -173,9 +181,8 @@ pub fn word_for_mysql_option(name: &str) -> Option<&'static str> {
         "innodb-force-recovery" => "a damaged log is left behind with --force-recovery",
         "initialize" | "initialize-insecure" => "a data directory is made at the first start",
         "daemonize" | "D" => "the server stays in the foreground: start it from systemd, or with '&'",
-        "log-error" | "pid-file" => {
-            "the log goes to standard error; heddle.lock in the data directory has the number of the process"
-        }
+        "pid-file" => "heddle.lock in the data directory has the number of the process",
+        "log-error-services" => "the lines of the server's log are JSON with --log-format json",
         "skip-networking" => "--bind 127.0.0.1 is what is reachable from this machine only",
         _ => return None,
     })
@@ -268,13 +275,21 @@ fn parse_seconds(text: &str) -> Result<f64, String> {
     seconds.ok_or_else(|| format!("'{text}' is not a number of seconds from 0 to 31536000"))
 }
 
-/// To files?
-fn parse_log_output(text: &str) -> Result<bool, String> {
+/// The value of `log_output`.
+fn parse_log_output(text: &str) -> Result<String, String> {
     match text.to_ascii_uppercase().as_str() {
-        "FILE" => Ok(true),
-        "NONE" => Ok(false),
-        "TABLE" => Err("the logs are written to files, not to tables: 'file' or 'none'".to_owned()),
-        _ => Err(format!("'{text}' is neither 'file' nor 'none'")),
+        output @ ("FILE" | "TABLE" | "NONE") => Ok(output.to_owned()),
+        "FILE,TABLE" | "TABLE,FILE" => Ok("FILE,TABLE".to_owned()),
+        _ => Err(format!("'{text}' is not one of 'file', 'table', 'file,table' and 'none'")),
+    }
+}
+
+/// JSON?
+fn parse_log_format(text: &str) -> Result<bool, String> {
+    match text {
+        "text" => Ok(false),
+        "json" => Ok(true),
+        _ => Err(format!("'{text}' is neither 'text' nor 'json'")),
     }
 }
 
@@ -428,7 +443,8 @@ mod tests {
         check("data-dir", "", "a path is needed");
         check("long-query-time", "-1", "'-1' is not a number of seconds from 0 to 31536000");
         check("slow-query-log", "perhaps", "'perhaps' is neither 'on' nor 'off'");
-        check("log-output", "table", "the logs are written to files, not to tables: 'file' or 'none'");
+        check("log-output", "elsewhere", "'elsewhere' is not one of 'file', 'table', 'file,table' and 'none'");
+        check("log-format", "xml", "'xml' is neither 'text' nor 'json'");
         let flags = ServeFlags { socket: Some(format!("/{}", "x".repeat(120))), ..ServeFlags::default() };
         assert!(load(&flags, &[]).unwrap_err().starts_with("--socket: the path has 121 bytes, and the system allows 107"));
     }

@@ -571,6 +571,11 @@ impl Output {
         counter.set(counter.get() + std::mem::take(&mut self.bytes_sent));
     }
 
+    /// Bytes of answers that `count_sent` has not counted: they were sent since, or are still buffered.
+    pub fn uncounted(&self) -> u64 {
+        self.bytes_sent + (self.writer.len() - self.sent) as u64
+    }
+
     /// Should the buffer be sent before more is produced?
     pub fn is_full(&self) -> bool {
         self.writer.len() - self.sent > DRAIN_ABOVE

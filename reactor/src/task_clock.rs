@@ -180,6 +180,12 @@ impl TaskClock {
         self.waits.borrow().as_ref().map_or(0, |waits| waits.statement.ticks(kinds))
     }
 
+    /// The tick, less the ticks that the statement has waited so far: differences are what it ran.
+    #[inline]
+    pub fn ran(&self) -> u64 {
+        os::ticks().saturating_sub(self.off.get())
+    }
+
     /// The ticks that the statement has waited so far.
     pub fn off_so_far(&self) -> u64 {
         self.off.get()

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The result of VERSION(): the dialect's version, then ours.
 pub const VERSION: &str = concat!("8.4.0-heddle-", env!("CARGO_PKG_VERSION"));
@@ -31,6 +32,10 @@ pub struct Config {
     pub event_scheduler: EventScheduler,
     /// The slow query log and the general log, until SET GLOBAL says otherwise.
     pub logs: LogSettings,
+    /// The file of the server's own log, which FLUSH ERROR LOGS opens anew; `None`: standard error.
+    pub error_log: Option<Arc<ErrorLogFile>>,
+    /// Are its lines JSON?
+    pub has_json_log: bool,
     /// Offers TLS with the certificates of the data directory; missing ones are generated.
     pub tls: bool,
     /// How many times an idle worker polls before it sleeps, at most; it adapts itself below that.
@@ -52,9 +57,24 @@ impl Default for Config {
             durability: txn::Durability::Full,
             event_scheduler: EventScheduler::On,
             logs: LogSettings::default(),
+            error_log: None,
+            has_json_log: false,
             tls: false,
             idle_polls_max: 200,
         }
+    }
+}
+
+/// The file of the server's own log.
+pub struct ErrorLogFile {
+    pub path: PathBuf,
+    /// Closes the file, and opens it again by its path. On an error the old one stays in use.
+    pub reopen: Box<dyn Fn() -> std::io::Result<()> + Send + Sync>,
+}
+
+impl std::fmt::Debug for ErrorLogFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.path.fmt(f)
     }
 }
 
@@ -68,13 +88,20 @@ pub struct LogSettings {
     pub general_file: Option<PathBuf>,
     /// The limit of the slow query log; `None`: ten seconds.
     pub long_query_seconds: Option<f64>,
-    /// `log_output`: to files, or nowhere.
-    pub to_files: bool,
+    /// `log_output`: FILE, TABLE, both with a comma between, or NONE.
+    pub output: String,
 }
 
 impl Default for LogSettings {
     fn default() -> Self {
-        Self { slow: false, general: false, slow_file: None, general_file: None, long_query_seconds: None, to_files: true }
+        Self {
+            slow: false,
+            general: false,
+            slow_file: None,
+            general_file: None,
+            long_query_seconds: None,
+            output: "FILE".to_owned(),
+        }
     }
 }
 

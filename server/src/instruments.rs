@@ -57,12 +57,12 @@ const ALL_STATEMENTS: usize = 19;
 pub const WAITING_FOR_TABLE: &str = "stage/sql/Waiting for table metadata lock";
 pub const READING_ROWS: &str = "stage/innodb/alter table (read PK and internal sort)";
 pub const CATCHING_UP: &str = "stage/innodb/alter table (log apply table)";
-pub const TRANSACTION: &str = "transaction";
-pub const ERROR: &str = "error";
 pub const CHECKING: &str = "stage/heddle/check table";
 pub const SUMMING: &str = "stage/heddle/checksum table";
 pub const ANALYZING: &str = "stage/heddle/analyze table";
 pub const LOADING: &str = "stage/heddle/load data";
+pub const TRANSACTION: &str = "transaction";
+pub const ERROR: &str = "error";
 /// With their properties.
 const OTHER_INSTRUMENTS: [(&str, &str); 9] = [
     (CATCHING_UP, "progress"),

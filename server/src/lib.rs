@@ -39,7 +39,7 @@ mod variables;
 mod waits;
 mod worker;
 
-pub use config::{Config, EventScheduler, LogSettings, StartError, VERSION};
+pub use config::{Config, ErrorLogFile, EventScheduler, LogSettings, StartError, VERSION};
 use os::thread::JoinHandle;
 use reactor::{EventLoop, stack};
 use std::net::SocketAddr;

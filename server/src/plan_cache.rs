@@ -5,7 +5,7 @@
 
 use crate::account::Needs;
 use crate::counters::Command;
-use crate::digests::{Statistics, Ways};
+use crate::digests::{PlanCount, Statistics, Ways};
 use crate::session::FileTarget;
 use conditions::Condition;
 use exec::Prepared;
@@ -50,8 +50,12 @@ pub struct VirtualReads {
     pub gathered: bool,
     /// One of these has statistics by digest.
     pub digests: bool,
+    /// One of these has kept executions or plans.
+    pub kept: bool,
     /// One of these has metadata locks.
     pub metadata: bool,
+    /// The tables of the general log and of the slow log.
+    pub logs: [bool; 2],
     /// One of these has events of sessions.
     pub events: bool,
 }
@@ -76,6 +80,8 @@ pub struct PlanEntry {
     pub params: Params,
     pub ways: Ways,
     join_rows: OnceCell<f64>,
+    /// Its executions.
+    pub counts: Rc<PlanCount>,
     /// The statistics of the statement's digest, if the plan is kept.
     pub statistics: OnceCell<Rc<Statistics>>,
     /// The warnings about deprecated forms in the statement's text.
@@ -131,6 +137,7 @@ impl PlanEntry {
             params,
             ways,
             join_rows: OnceCell::new(),
+            counts: Rc::default(),
             statistics,
             deprecated: OnceCell::new(),
             head,

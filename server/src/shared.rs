@@ -110,7 +110,7 @@ impl Shared {
             globals.set(IDS.event_scheduler, Setting::Text("DISABLED".into()));
         }
         let instruments = Instruments::default();
-        let logs = TextLogs::start(log_head(&config, tcp_address)).map_err(StartError::Resource)?;
+        let logs = TextLogs::start(log_head(&config, tcp_address), &config.data_dir).map_err(StartError::Resource)?;
         open_logs(&logs, &mut globals, &config);
         set_logs(&instruments, &globals);
         let temporary_max = globals.get(IDS.heddle_temporary_space_max).as_u64();
@@ -240,7 +240,8 @@ impl Shared {
 
 fn set_logs(instruments: &Instruments, globals: &Globals) {
     // The directory makes no difference here.
-    let [general, slow] = text_log::files(globals, Path::new("")).map(|file| file.is_some());
+    let targets = text_log::targets(globals, Path::new(""));
+    let [general, slow] = Log::ALL.map(|log| targets.has(log));
     instruments.set_logs(general, slow, globals.get(known("log_queries_not_using_indexes")).as_bool());
 }
 
@@ -254,7 +255,7 @@ fn open_logs(logs: &TextLogs, globals: &mut Globals, config: &Config) {
             globals.set(switch, Setting::Int(0));
         }
     }
-    while let Some(Err(refused)) = storage::block_on(logs.set_files(text_log::files(globals, &config.data_dir))) {
+    while let Some(Err(refused)) = storage::block_on(logs.set_targets(text_log::targets(globals, &config.data_dir))) {
         let (path, error) = (refused.path.display(), &refused.error);
         tracing::error!(%path, %error, "{} is off: its file cannot be opened", refused.log.variables()[0]);
         globals.set(known(refused.log.variables()[0]), Setting::Int(0));
@@ -333,8 +334,12 @@ fn initial_globals(config: &Config, tcp_address: Option<SocketAddr>, admin_addre
     if let Some(seconds) = config.logs.long_query_seconds {
         globals.set(known("long_query_time"), Setting::Double(seconds));
     }
-    if !config.logs.to_files {
-        globals.set(known("log_output"), Setting::Text("NONE".into()));
+    globals.set(known("log_output"), Setting::Text(config.logs.output.as_str().into()));
+    if let Some(log) = &config.error_log {
+        globals.set(known("log_error"), Setting::Text(log.path.display().to_string().into()));
+    }
+    if config.has_json_log {
+        globals.set(known("log_error_services"), Setting::Text("log_filter_internal; log_sink_json".into()));
     }
     globals.set(known("skip_networking"), Setting::Int(i64::from(tcp_address.is_none())));
     globals

@@ -1,8 +1,10 @@
 //! The whole server in this process, on a free port, with a real client library.
 
 mod cursors;
+mod kept;
 mod logs;
 mod long;
+mod phases;
 mod progress;
 mod waits;
 

@@ -21,6 +21,8 @@ const ORDERS: &[(&str, &str)] = &[
     ("lock", "SUM_LOCK_TIME"),
     ("last", "LAST_SEEN"),
 ];
+/// Executions that a statement's page shows.
+const KEPT_MAX: usize = 8;
 /// Characters of a statement in a list.
 const TEXT_MAX: usize = 300;
 /// The words that EXPLAIN may precede.
@@ -71,8 +73,32 @@ pub async fn one(login: &Login, request: &Request) -> Made {
         quoted(digest)
     );
     let waits = login.query(&statement).await?.objects();
-    let row = found.objects().get(0).cloned().unwrap_or_default();
-    Ok(json!({ "row": row, "plan": plan, "waits": waits, "can_analyze": sample.is_some_and(|text| begins_with(&text, READING)) }))
+    let statement = format!(
+        "SELECT SUM_DECODE_TIME AS `decode`, SUM_PARSE_TIME AS parse, SUM_PLAN_TIME AS plan, SUM_EXECUTE_TIME AS `execute`, \
+         SUM_ENCODE_TIME AS `encode`, SUM_COMMIT_TIME AS `commit` \
+         FROM performance_schema.heddle_phases_by_digest WHERE {of_schema} AND DIGEST = {}",
+        quoted(digest)
+    );
+    let of_digest = format!("{of_schema} AND DIGEST = {}", quoted(digest));
+    let kept = format!(
+        "SELECT THREAD_ID AS session, USER AS user, UNIX_TIMESTAMP(ENDED) AS ended, TIMER_WAIT AS time_ps, CPU_TIME AS cpu_ps, \
+         LOCK_TIME AS lock_ps, SQL_TEXT AS text, IS_CUT AS is_cut, MYSQL_ERRNO AS errno, ROWS_SENT AS sent, ROWS_EXAMINED AS examined, \
+         ROWS_AFFECTED AS affected, DECODE_TIME AS `decode`, PARSE_TIME AS parse, PLAN_TIME AS plan, EXECUTE_TIME AS `execute`, \
+         ENCODE_TIME AS `encode`, COMMIT_TIME AS `commit`, WAITS AS waits, PLAN_HASH AS plan_hash \
+         FROM performance_schema.heddle_kept_executions WHERE {of_digest} ORDER BY TIMER_WAIT DESC LIMIT {KEPT_MAX}"
+    );
+    let kept = login.query(&kept).await?.objects();
+    let plans = format!(
+        "SELECT PLAN_HASH AS hash, COUNT_STAR AS count, AVG_CPU_TIME AS average_ps, UNIX_TIMESTAMP(FIRST_SEEN) AS first, \
+         UNIX_TIMESTAMP(LAST_SEEN) AS last, PLAN AS text \
+         FROM performance_schema.heddle_plans_by_digest WHERE {of_digest} ORDER BY LAST_SEEN DESC"
+    );
+    let plans = login.query(&plans).await?.objects();
+    let phases = first(login.query(&statement).await?);
+    let row = first(found);
+    Ok(
+        json!({ "row": row, "plan": plan, "waits": waits, "phases": phases, "kept": kept, "plans": plans, "can_analyze": sample.is_some_and(|text| begins_with(&text, READING)) }),
+    )
 }
 
 /// Runs a statement to measure its plan. It runs in a transaction that may only read.
@@ -101,6 +127,10 @@ async fn explained(login: &Login, schema: &str, statement: &str) -> Result<Value
         Err(Refusal::Sql { message, .. }) => Ok(json!({ "error": message })),
         Err(refusal) => Err(refusal.into()),
     }
+}
+
+fn first(rows: Rows) -> Value {
+    rows.objects().get(0).cloned().unwrap_or_default()
 }
 
 fn of_first(rows: &Rows, column: &str) -> Option<String> {

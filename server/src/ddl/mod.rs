@@ -20,6 +20,7 @@ use crate::record::Cleared;
 use crate::routine;
 use crate::session::{State, without_parameters};
 use crate::show;
+use crate::text_log::Log;
 use conditions::Condition;
 use expr::Level;
 pub use from_query::{Keeper, column_of_query};
@@ -45,6 +46,15 @@ pub struct Done {
     pub info: String,
 }
 
+/// TRUNCATE TABLE of a log's table.
+async fn clear_log(state: &State<'_>, log: Log) -> Result<Done> {
+    match state.worker.shared.logs.clear(log).await {
+        Some(Ok(())) => Ok(Done::default()),
+        Some(Err(error)) => Err(Error::Internal(format!("the rows of mysql.{} cannot be removed: {error}", log.table()))),
+        None => Err(Error::ShuttingDown),
+    }
+}
+
 /// Runs a definition. `given`: the values of the parameters of CREATE TABLE ... SELECT; no other definition has any.
 pub async fn run(state: &mut State<'_>, statement: &Statement<'_>, given: &[Value<'_>]) -> Result<Done> {
     match statement {
@@ -64,6 +74,9 @@ pub async fn run(state: &mut State<'_>, statement: &Statement<'_>, given: &[Valu
             if let Some(what) = Cleared::by(&name).filter(|_| database.eq_ignore_ascii_case("performance_schema")) {
                 show::clear_events(&state.worker.shared, what).await;
                 return Ok(Done::default());
+            }
+            if let Some(log) = Log::of_table(&database, &name) {
+                return clear_log(state, log).await;
             }
             refuse_virtual(state, &database)?;
             if let Some(def) = state.temporary_table(&database, &name) {

@@ -15,10 +15,14 @@
 //!     remembered from the last execution; for SET and CALL with any literals. For long texts the parser knows which
 //!     rows of VALUES add nothing to it.
 
+mod kept;
 mod latencies;
+mod phases;
 mod statistics;
 mod summary;
 
+pub use kept::{Execution, KeptOf, PlanCount, SentPlan, TEXT_BYTES_MAX, cut};
+pub use phases::{Phase, Phases, ROWS_PER_TIMED};
 pub use statistics::{Measured, Statistics, Ways};
 pub use summary::{Summary, merged};
 
@@ -26,7 +30,7 @@ use latencies::Latencies;
 use sha2::Digest;
 use sql::Repeated;
 use statistics::{BUCKETS, bucket_end};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use types::SqlMode;
@@ -56,6 +60,8 @@ pub struct Digests {
     overflow: RefCell<Option<Rc<Statistics>>>,
     /// The durations of all statements since the start.
     latencies: Latencies,
+    /// The memory that is left for executions and plans.
+    room: Rc<Cell<usize>>,
     /// How many there may be, with the row of all others.
     size: usize,
 }
@@ -68,6 +74,7 @@ impl Digests {
             recent: RefCell::default(),
             overflow: RefCell::default(),
             latencies: Latencies::new(BUCKETS),
+            room: kept::room(),
             size,
         }
     }
@@ -108,9 +115,9 @@ impl Digests {
         }
         if by_name.len() + 1 >= self.size {
             let mut overflow = self.overflow.borrow_mut();
-            return Rc::clone(overflow.get_or_insert_with(|| Rc::new(Statistics::new(None, None))));
+            return Rc::clone(overflow.get_or_insert_with(|| Rc::new(Statistics::new(None, None, &self.room))));
         }
-        let found = Rc::new(Statistics::new(database, Some(digest)));
+        let found = Rc::new(Statistics::new(database, Some(digest), &self.room));
         by_name.insert(name.into(), Rc::clone(&found));
         found
     }
@@ -131,7 +138,13 @@ impl Digests {
     pub fn clear(&self) {
         self.recent.borrow_mut().found.clear();
         let mut by_name = self.by_name.borrow_mut();
-        by_name.retain(|_, statistics| Rc::strong_count(statistics) > 1);
+        by_name.retain(|_, statistics| {
+            let is_used = Rc::strong_count(statistics) > 1;
+            if !is_used {
+                statistics.clear();
+            }
+            is_used
+        });
         let overflow = self.overflow.borrow();
         by_name.values().chain(overflow.as_ref()).for_each(|statistics| statistics.clear());
     }
@@ -141,6 +154,12 @@ impl Digests {
         let (by_name, overflow) = (self.by_name.borrow(), self.overflow.borrow());
         let sizes = by_name.values().chain(overflow.as_ref()).map(|statistics| statistics.bytes() as u64);
         sizes.fold((0, 0), |(count, bytes), size| (count + 1, bytes + size))
+    }
+
+    /// The executions and plans that are kept, by digest.
+    pub fn kept(&self) -> Vec<KeptOf> {
+        let by_name = self.by_name.borrow();
+        by_name.values().filter_map(|statistics| statistics.kept()).collect()
     }
 
     /// The digests that were executed.

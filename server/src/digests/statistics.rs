@@ -6,11 +6,13 @@
 //! The slowest execution is kept as a sample until it is a minute old. Its age is checked every `LOOK` executions, or
 //! at each execution if these are rare.
 
-use super::Summary;
+use super::kept::{Execution, Kept, KeptOf, PlanCount};
+use super::{Phase, Phases, Summary};
 use reactor::TaskClock;
 use reactor::task_clock::Sums as Waits;
 use sql::plan::{Access, Node, Plan};
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 use types::SqlMode;
 
 /// Buckets for each power of two.
@@ -46,9 +48,36 @@ pub struct Measured {
     /// It used tables in a transaction of its own.
     pub is_transaction: bool,
     pub ways: Ways,
+    /// The ticks that it ran, by phase.
+    pub phases: Phases,
+    /// The tick, less the ticks that were waited until then, at which the current phase began.
+    pub phase_began: u64,
 }
 
 impl Measured {
+    /// A statement that begins at this tick.
+    #[inline]
+    pub fn begin(now: u64) -> Self {
+        Self { began: now, phase_began: now, ..Self::default() }
+    }
+
+    /// A phase ends. `ran`: the current tick, less the ticks that the statement has waited.
+    #[inline]
+    pub fn end_phase(&mut self, phase: Phase, ran: u64) {
+        self.phases.add(phase, ran.saturating_sub(self.phase_began));
+        self.phase_began = ran;
+    }
+
+    /// The statement ends: what no phase has belongs to the answer or, if it did not get that far, to the execution.
+    #[inline]
+    pub fn end_phases(&mut self, ran: u64) {
+        let is_answered = !self.failed && self.phases.of(Phase::Execute) > 0;
+        if ran < self.phase_began {
+            self.phases.take(self.phase_began - ran);
+        }
+        self.end_phase(if is_answered { Phase::Encode } else { Phase::Execute }, ran);
+    }
+
     pub fn has_sorted(&self) -> bool {
         self.sort_rows | self.sort_scans | self.sort_ranges != 0
     }
@@ -155,7 +184,13 @@ sums!(
     gathers,
     sort_ranges,
     sort_rows,
-    sort_scans
+    sort_scans,
+    decode,
+    parse,
+    plan,
+    execute,
+    encode,
+    commit
 );
 
 #[derive(Debug)]
@@ -173,6 +208,12 @@ pub struct Statistics {
     sample: RefCell<Vec<u8>>,
     sample_time: Cell<u64>,
     sample_end: Cell<u64>,
+    /// An execution that took longer is looked at: it may be the next sample, or be kept.
+    look_above: Cell<u64>,
+    kept: RefCell<Kept>,
+    /// The execution that was recorded last is to be kept.
+    wants_to_keep: Cell<bool>,
+    room: Rc<Cell<usize>>,
     /// By kind; `None` before the first wait.
     waits: RefCell<Option<Box<Waits>>>,
 }
@@ -183,7 +224,8 @@ fn add(cell: &Cell<u64>, more: u64) {
 }
 
 impl Statistics {
-    pub fn new(database: Option<&str>, text: Option<String>) -> Self {
+    /// `room`: the memory that its worker has left for executions and plans.
+    pub fn new(database: Option<&str>, text: Option<String>, room: &Rc<Cell<usize>>) -> Self {
         Self {
             database: database.map(Into::into),
             text: text.map(Into::into),
@@ -196,6 +238,10 @@ impl Statistics {
             sample: RefCell::default(),
             sample_time: Cell::new(0),
             sample_end: Cell::new(0),
+            look_above: Cell::new(0),
+            kept: RefCell::default(),
+            wants_to_keep: Cell::new(false),
+            room: Rc::clone(room),
             waits: RefCell::default(),
         }
     }
@@ -228,6 +274,8 @@ impl Statistics {
         add(&sums.affected, execution.affected);
         add(&sums.sent, execution.sent);
         add(&sums.examined, execution.examined);
+        let cells = [&sums.decode, &sums.parse, &sums.plan, &sums.execute, &sums.encode, &sums.commit];
+        cells.iter().zip(execution.phases.0).for_each(|(cell, ticks)| add(cell, ticks));
         if time < self.least.get() {
             self.least.set(time);
         }
@@ -244,10 +292,51 @@ impl Statistics {
             add(&sums.warnings, execution.warnings);
         }
         let pause = now.saturating_sub(self.last.replace(now));
-        if time > self.sample_time.get() || count.is_multiple_of(LOOK) || pause > PAUSE_TICKS {
-            self.look_at_sample(count, now, time, text, clock);
+        if time > self.look_above.get() || count.is_multiple_of(LOOK) || pause > PAUSE_TICKS {
+            self.look_at(count, now, time, text, clock);
         }
         bucket
+    }
+
+    /// Is the execution that was recorded last one to be kept? Asks once for each.
+    #[inline]
+    pub fn wants_to_keep(&self) -> bool {
+        self.wants_to_keep.get()
+    }
+
+    /// Keeps the execution that was recorded last.
+    #[cold]
+    pub fn keep(&self, execution: Execution) {
+        self.wants_to_keep.set(false);
+        self.kept.borrow_mut().keep(execution, &self.room);
+        self.settle_look();
+    }
+
+    /// Notes that an execution ran this plan. Returns the plan's hash.
+    #[cold]
+    pub fn note_plan(&self, tree: &str, counts: &Rc<PlanCount>, now: u64) -> u64 {
+        self.kept.borrow_mut().note_plan(tree, counts, now, &self.room)
+    }
+
+    /// An execution that took longer is kept.
+    pub fn keep_above(&self) -> u64 {
+        self.kept.borrow().keep_above()
+    }
+
+    fn settle_look(&self) {
+        self.look_above.set(self.sample_time.get().min(self.kept.borrow().keep_above()));
+    }
+
+    /// The executions and plans that are kept.
+    pub fn kept(&self) -> Option<KeptOf> {
+        let kept = self.kept.borrow();
+        let (executions, plans) = (kept.executions(), kept.plans());
+        (!executions.is_empty() || !plans.is_empty()).then(|| KeptOf {
+            database: self.database.as_deref().map(Into::into),
+            text: self.text.as_deref().map(Into::into),
+            executions,
+            plans,
+        })
     }
 
     /// Counts the waits of the execution that was recorded last: `waited` ticks in all.
@@ -270,11 +359,22 @@ impl Statistics {
     }
 
     #[cold]
-    fn look_at_sample(&self, count: u64, now: u64, time: u64, text: &[u8], clock: &os::TickClock) {
+    fn look_at(&self, count: u64, now: u64, time: u64, text: &[u8], clock: &os::TickClock) {
         if count == 0 {
             self.first.set(now);
         }
-        let age_ns = now.saturating_sub(self.sample_end.get()) as f64 * clock.nanos_per_tick();
+        let nanos = clock.nanos_per_tick();
+        let mut kept = self.kept.borrow_mut();
+        kept.forget_old(now, nanos, &self.room);
+        // The row of all others has no text that would belong to its executions.
+        self.wants_to_keep.set(self.text.is_some() && time > kept.keep_above());
+        drop(kept);
+        self.look_at_sample(count, now, time, text, nanos);
+        self.settle_look();
+    }
+
+    fn look_at_sample(&self, count: u64, now: u64, time: u64, text: &[u8], nanos: f64) {
+        let age_ns = now.saturating_sub(self.sample_end.get()) as f64 * nanos;
         if time <= self.sample_time.get() && age_ns < SAMPLE_AGE_NS && count > 0 {
             return;
         }
@@ -293,6 +393,8 @@ impl Statistics {
         self.buckets.iter().for_each(|bucket| bucket.set(0));
         self.sample.borrow_mut().clear();
         self.sample_time.set(0);
+        self.look_above.set(0);
+        self.kept.borrow_mut().clear(&self.room);
         self.waits.take();
     }
 
@@ -347,7 +449,7 @@ mod tests {
     #[test]
     fn executions_add_up() {
         let clock = os::TickClock::start();
-        let statistics = Statistics::new(Some("d"), Some("SELECT ?".to_owned()));
+        let statistics = Statistics::new(Some("d"), Some("SELECT ?".to_owned()), &Rc::new(Cell::new(1 << 20)));
         assert!(statistics.summary().is_none());
         for n in 0..3 {
             let ways = Ways { no_index: 1, ..Ways::default() };

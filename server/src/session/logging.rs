@@ -5,7 +5,7 @@
 use super::IDS;
 use super::state::State;
 use crate::error::{Error, Result};
-use crate::text_log::{self, CannotOpen, Log, Logged, Origin, Timing};
+use crate::text_log::{self, CannotOpen, Extra, ExtraCounts, Log, Logged, Origin, Timing};
 use crate::variables::{self, Globals, Setting, VariableId};
 use conditions::Condition;
 use expr::kill;
@@ -15,12 +15,36 @@ use types::Value;
 impl State<'_> {
     #[cold]
     pub fn begin_logged(&mut self) {
-        self.session.logged = Logged { waited_us: self.waited_us(), ..Logged::default() };
+        self.session.logged = Logged { waited_us: self.waited_us(), counts: self.extra_counts(), ..Logged::default() };
     }
 
     /// The time that the session has waited for row and table locks.
     fn waited_us(&self) -> u64 {
         self.info.counters.events.metadata_wait_us.get() + self.info.counters.work.lock_wait_us.get()
+    }
+
+    /// The session's counters, for `log_slow_extra`.
+    fn extra_counts(&self) -> ExtraCounts {
+        let (events, work) = (&self.info.counters.events, &self.info.counters.work);
+        [
+            &events.bytes_received,
+            &events.bytes_sent,
+            &work.read_first,
+            &work.read_last,
+            &work.read_key,
+            &work.read_next,
+            &work.read_prev,
+            &work.read_rnd,
+            &work.read_rnd_next,
+            // Runs of a sort are merged once, at its end.
+            &work.sort_scan,
+            &work.sort_range,
+            &work.sort_rows,
+            &work.sort_scan,
+            &events.temporary_tables,
+            &events.temporary_tables,
+        ]
+        .map(std::cell::Cell::get)
     }
 
     /// Notes that MySQL classifies the statement as administrative.
@@ -38,38 +62,84 @@ impl State<'_> {
             && self.execution.vars.rows_examined.get() >= self.session.variables.get(IDS.min_examined_row_limit).as_u64()
             && self.info.killed() != kill::CONNECTION
             && (!self.session.logged.is_administrative || global("log_slow_admin_statements"))
+            && (is_slow || self.admits_unindexed())
     }
 
-    /// Writes the statement to the slow log, after [`State::record`] returned true.
-    #[cold]
-    pub fn log_slow(&mut self, text: &[u8]) {
+    /// `log_throttle_queries_not_using_indexes`
+    fn admits_unindexed(&self) -> bool {
+        let limit = self.worker.shared.globals().get(variables::known("log_throttle_queries_not_using_indexes")).as_u64();
+        self.worker.shared.logs.admits_unindexed(limit, self.taken_us(), self.locked_us())
+    }
+
+    /// Microseconds since the statement began.
+    fn taken_us(&self) -> u64 {
         let nanos = self.worker.shared.tick_clock.nanos_per_tick();
+        (os::ticks().saturating_sub(self.session.measured.began) as f64 * nanos / 1e3) as u64
+    }
+
+    /// Microseconds that the statement has waited for locks.
+    fn locked_us(&self) -> u64 {
+        self.waited_us().saturating_sub(self.session.logged.waited_us)
+    }
+
+    /// Writes the statement to the slow log, after [`State::record`] returned true. `sent`: bytes of its answer that no
+    /// counter has yet.
+    #[cold]
+    pub fn log_slow(&mut self, text: &[u8], error: Option<&Error>, sent: u64) {
+        let taken_us = self.taken_us();
+        let began_us = self.execution.vars.statement_start_us;
+        let has_extra = self.worker.shared.globals().get(variables::known("log_slow_extra")).as_bool();
         let timing = Timing {
-            began: self.execution.vars.statement_start_us.div_euclid(1_000_000),
-            taken_us: (os::ticks().saturating_sub(self.session.measured.began) as f64 * nanos / 1e3) as u64,
-            lock_us: self.waited_us().saturating_sub(self.session.logged.waited_us),
+            began: began_us.div_euclid(1_000_000),
+            taken_us,
+            lock_us: self.locked_us(),
             sent: self.session.measured.sent,
             examined: self.execution.vars.rows_examined.get(),
+            last_insert_id: self.execution.vars.last_insert_id.get(),
+            insert_id: self.execution.vars.insert_id.unwrap_or_default(),
+            extra: has_extra.then(|| self.extra(error, sent, began_us, taken_us)),
         };
         let executed = self.session.logged.executed.take();
         let text = sql::without_secrets(executed.as_deref().unwrap_or(text), &self.session.settings.mode);
-        let address = self.connection.peer.ip.map(|ip| ip.to_string()).unwrap_or_default();
-        let origin = Origin {
+        let address = self.address();
+        self.worker.shared.logs.write_slow(&self.origin(&address), &timing, &text);
+    }
+
+    fn extra(&self, error: Option<&Error>, sent: u64, began_us: i64, taken_us: u64) -> Extra {
+        let errno = error.map_or(0, |error| error.describe().number);
+        let (now, before) = (self.extra_counts(), self.session.logged.counts);
+        let mut counts: ExtraCounts = std::array::from_fn(|place| now[place].saturating_sub(before[place]));
+        counts[1] += sent;
+        // No run is merged in several passes, and no table of a statement is made on disk.
+        (counts[9], counts[13]) = (0, 0);
+        let killed = if self.info.killed() == kill::NONE { 0 } else { errno };
+        Extra { errno, killed, counts, began_us, ended_us: began_us.saturating_add_unsigned(taken_us) }
+    }
+
+    /// The client's address as text; empty for the unix socket.
+    fn address(&self) -> String {
+        self.connection.peer.ip.map(|ip| ip.to_string()).unwrap_or_default()
+    }
+
+    /// The session as entries name it.
+    fn origin<'a>(&'a self, address: &'a str) -> Origin<'a> {
+        Origin {
             session: self.info.id,
             account: &self.session.identity.name.user,
             user: &self.session.identity.user,
             host: if self.connection.peer.host == address { "" } else { &self.connection.peer.host },
-            address: &address,
+            address,
             database: self.execution.vars.database.as_deref(),
-        };
-        self.worker.shared.logs.write(Log::Slow, |out, last| text_log::slow_entry(&origin, &timing, &text, out, last));
+        }
     }
 
-    /// Like `log_slow`, for a prepared statement.
+    /// `log_raw`: the client's text as it came, before it is parsed.
     #[cold]
-    pub fn log_slow_execution(&mut self, text: &[u8], values: &[Value<'_>]) {
-        let text = with_values(text, values, &self.session.settings.mode);
-        self.log_slow(&text);
+    pub fn log_raw(&mut self, text: &[u8]) {
+        if self.worker.shared.globals().get(variables::known("log_raw")).as_bool() {
+            self.session.watched = self.session.watched.without_general_log();
+            self.log_general("Query", text);
+        }
     }
 
     /// Notes that a client's statement begins; called once, even if the statement is retried.
@@ -95,8 +165,8 @@ impl State<'_> {
         if self.session.variables.get(IDS.sql_log_off).as_bool() {
             return;
         }
-        let session = self.info.id;
-        self.worker.shared.logs.write(Log::General, |out, _| text_log::general_entry(session, command, argument, out));
+        let address = self.address();
+        self.worker.shared.logs.write_general(&self.origin(&address), command, argument);
     }
 
     /// Logs that a prepared statement is prepared or executed.
@@ -105,7 +175,10 @@ impl State<'_> {
         // The statement PREPARE or EXECUTE itself was logged already.
         if self.worker.shared.instruments.watched().general_log() {
             let text = with_values(text, values, &self.session.settings.mode);
-            self.log_general(command, &sql::without_secrets(&text, &self.session.settings.mode));
+            match self.worker.shared.globals().get(variables::known("log_raw")).as_bool() {
+                true => self.log_general(command, &text),
+                false => self.log_general(command, &sql::without_secrets(&text, &self.session.settings.mode)),
+            }
         }
     }
 
@@ -172,11 +245,26 @@ impl State<'_> {
                 return Err(variables::Error::WrongValue { name: id.name().to_owned(), value }.into());
             }
         }
-        match shared.logs.set_files(text_log::files(&next, data_dir)).await {
+        match shared.logs.set_targets(text_log::targets(&next, data_dir)).await {
             Some(Ok(())) => Ok(()),
             Some(Err(refused)) => Err(cannot_open(&refused)),
             None => Err(Error::ShuttingDown),
         }
+    }
+
+    /// FLUSH ERROR LOGS
+    ///
+    /// # Errors
+    /// 29 if the file cannot be opened; the old one stays in use.
+    pub async fn reopen_error_log(&mut self) -> Result<()> {
+        let Some(log) = self.worker.shared.config.error_log.clone() else { return Ok(()) };
+        let outcome = std::sync::Arc::new(std::sync::Mutex::new(Ok(())));
+        let answer = std::sync::Arc::clone(&outcome);
+        let path = log.path.clone();
+        let reopened = self.worker.shared.logs.call(move || *answer.lock().expect("nobody panics with it") = (log.reopen)());
+        reopened.await.ok_or(Error::ShuttingDown)?;
+        let outcome = std::mem::replace(&mut *outcome.lock().expect("nobody panics with it"), Ok(()));
+        outcome.map_err(|error| cannot_open(&CannotOpen { log: Log::General, path, error }))
     }
 
     /// FLUSH LOGS
@@ -195,7 +283,7 @@ fn cannot_open(refused: &CannotOpen) -> Error {
 }
 
 /// The text with its `?` replaced by values.
-fn with_values(text: &[u8], values: &[Value<'_>], mode: &types::SqlMode) -> Vec<u8> {
+pub fn with_values(text: &[u8], values: &[Value<'_>], mode: &types::SqlMode) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let (mut kept, mut values) = (0, values.iter());
     for place in sql::places_of_parameters(text, mode) {

@@ -20,6 +20,7 @@ mod hints;
 mod host;
 mod infile;
 mod info;
+mod kept;
 mod kill;
 mod lock_statements;
 mod logging;
@@ -54,7 +55,7 @@ pub use state::{Acting, Answer, Connection, Execution, Session, State};
 use crate::counters::count;
 use crate::error::Error;
 use crate::handshakes::{Greeted, Handshakes};
-use crate::text_log::{self, Log};
+use crate::text_log::Origin;
 use crate::worker::{Message, Worker};
 use conditions::Condition;
 use login::Refused;
@@ -263,8 +264,9 @@ async fn refuse(worker: &Worker, client: &mut Client, info: &SessionInfo, peer: 
         Refused::Error(error) => {
             if worker.shared.instruments.watched().general_log() {
                 let why = error.describe().message;
-                let put = |out: &mut Vec<u8>, _: &mut _| text_log::general_entry(info.id, "Connect", why.as_bytes(), out);
-                worker.shared.logs.write(Log::General, put);
+                let user = info.user.borrow();
+                let origin = Origin { session: info.id, account: "", user: &user, host: "", address: peer, database: None };
+                worker.shared.logs.write_general(&origin, "Connect", why.as_bytes());
             }
             tracing::info!(peer, reason = error.describe().message, "login refused");
             write_error(client, &error);

@@ -4,13 +4,15 @@
 //! text, at its next execution. BEGIN, COMMIT and ROLLBACK, which benchmarks prepare, are recognised once. Everything else is parsed
 //! again at each execution.
 
+use super::kept::After;
+use super::logging::with_values;
 use super::query::{PLAN_ATTEMPTS_MAX, deprecations};
 use super::run::{Destination, Ran};
 use super::settings::IDS;
 use super::state::{Answer, State};
 use super::{Client, Planned, Recipient, without_parameters};
 use crate::counters::Command;
-use crate::digests::Statistics;
+use crate::digests::{Phase, Statistics};
 use crate::error::{Error, Result};
 use crate::plan_cache::{PlanEntry, definition_of};
 use crate::record::Name;
@@ -88,8 +90,12 @@ impl Statements {
         if analysed.as_ref().is_err_and(|error| !matches!(error, Error::Sql(sql::Error::Syntax { .. }))) {
             // A statement that fails to prepare counts as a failed statement.
             let statistics = state.statistics_of(text);
-            if state.record(&statistics, text, true, Name::PREPARE) {
-                state.log_slow(text);
+            let after = state.record(&statistics, text, true, Name::PREPARE);
+            if after.is_kept {
+                state.keep_execution(&statistics, text, analysed.as_ref().err());
+            }
+            if after.is_logged {
+                state.log_slow(text, analysed.as_ref().err(), 0);
             }
         }
         let Analysed { work, params: parameters, deprecated } = analysed?;
@@ -151,8 +157,9 @@ impl Statements {
         if let Some(replaced) = replaced {
             state.put_back(replaced);
         }
-        if statement.record(state, outcome.is_err()) {
-            statement.log_slow(state, execute);
+        let after = statement.record(state, outcome.is_err());
+        if after.is_any() {
+            statement.end_noted(state, client, execute, after, outcome.as_ref().err());
         }
         statement.parameters.forget_long_data();
         self.values = outcome?;
@@ -229,7 +236,7 @@ impl Statements {
 
 impl PreparedStatement {
     #[inline]
-    fn record(&mut self, state: &mut State<'_>, failed: bool) -> bool {
+    fn record(&mut self, state: &mut State<'_>, failed: bool) -> After {
         if self.statistics.1 != state.session.settings.bind_key {
             self.statistics = (state.statistics_of(&self.text), state.session.settings.bind_key);
         }
@@ -245,10 +252,24 @@ impl PreparedStatement {
     }
 
     #[cold]
-    fn log_slow(&mut self, state: &mut State<'_>, execute: &StmtExecute<'_>) {
+    fn end_noted(
+        &mut self,
+        state: &mut State<'_>,
+        client: &mut Recipient<'_>,
+        execute: &StmtExecute<'_>,
+        after: After,
+        error: Option<&Error>,
+    ) {
         let mut values = Vec::new();
         let _ = read_values(&mut self.parameters, state, execute, &mut values);
-        state.log_slow_execution(&self.text, &values);
+        let text = with_values(&self.text, &values, &state.session.settings.mode);
+        if after.is_kept {
+            state.keep_execution(&self.statistics.0, &text, error);
+        }
+        if after.is_logged {
+            let sent = client.client().map_or(0, |client| client.output.uncounted());
+            state.log_slow(&text, error, sent);
+        }
     }
 
     async fn run(
@@ -318,11 +339,13 @@ impl PreparedStatement {
             read_values(&mut self.parameters, state, execute, &mut bound)?;
             bound
         };
+        state.end_phase(Phase::Decode);
         if !self.work.serves(state, &bound) {
             if !matches!(self.work, Work::Plan { is_passing: true, .. }) {
                 state.info.counters.note(Command::StmtReprepare);
             }
             self.work = self.work.again(state, &self.text, &bound)?;
+            state.end_phase(Phase::Plan);
         }
         loop {
             let Work::Plan { entry, .. } = &self.work else {
@@ -347,6 +370,7 @@ impl PreparedStatement {
                     attempts += 1;
                     state.info.counters.note(Command::StmtReprepare);
                     self.work = self.work.again(state, &self.text, &bound)?;
+                    state.end_phase(Phase::Plan);
                 }
                 Ran::Stale => return Err(Error::Exec(expr::Error::TableChanged { table: String::new() })),
             }

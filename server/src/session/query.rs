@@ -5,9 +5,11 @@
 
 use super::Recipient;
 use super::context::without_parameters;
+use super::kept::After;
 use super::run::{Destination, Ran};
 use super::state::{Answer, State};
 use crate::counters::count;
+use crate::digests::{Phase, Statistics};
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
 use crate::record::Name;
@@ -43,6 +45,9 @@ impl State<'_> {
         self.connection.more_results = false;
         loop {
             self.begin_statement();
+            if self.session.watched.general_log() {
+                self.log_raw(without_end(rest));
+            }
             let hints = sql::hints(rest);
             let replaced = if hints.is_empty() { None } else { Some(self.take_hints(&hints)) };
             let consumed = self.one(client, rest).await;
@@ -54,8 +59,9 @@ impl State<'_> {
                 let end = *consumed.as_ref().unwrap_or(&rest.len());
                 let text = without_end(&rest[..end]);
                 let name = Name::of(self.info.counters.noted());
-                if self.record(&statistics, text, consumed.is_err(), name) {
-                    self.log_slow(text);
+                let after = self.record(&statistics, text, consumed.is_err(), name);
+                if after.is_any() {
+                    self.end_noted(client, &statistics, after, text, consumed.as_ref().err());
                 }
             }
             let consumed = consumed?;
@@ -65,6 +71,25 @@ impl State<'_> {
                 return Ok(());
             }
             count(&self.info.counters.events.questions);
+        }
+    }
+
+    /// Does what is left to do with the text of a statement.
+    #[cold]
+    fn end_noted(
+        &mut self,
+        client: &mut Recipient<'_>,
+        statistics: &Rc<Statistics>,
+        after: After,
+        text: &[u8],
+        error: Option<&Error>,
+    ) {
+        if after.is_kept {
+            self.keep_execution(statistics, text, error);
+        }
+        if after.is_logged {
+            let sent = client.client().map_or(0, |client| client.output.uncounted());
+            self.log_slow(text, error, sent);
         }
     }
 
@@ -126,6 +151,7 @@ impl State<'_> {
         let entry = match kept.filter(|entry| entry.needs.check(&self.session.access, &**worker).is_ok()) {
             Some(entry) => {
                 count(&self.info.counters.events.plan_cache_hits);
+                self.end_phase(Phase::Parse);
                 self.log_query(without_end(&text[..digest.end]));
                 self.session.statistics = entry.statistics.get().cloned();
                 entry
@@ -137,10 +163,12 @@ impl State<'_> {
                 if !parsed.statement.info().plannable || self.inserts_into_system_table(&parsed.statement) {
                     return Ok(Found::Nothing);
                 }
+                self.end_phase(Phase::Parse);
                 self.log_query(without_end(&text[..digest.end]));
                 let values: Vec<Value<'_>> = lifted.values(text).collect();
                 let statistics = self.session.statistics.insert(self.statistics_of(text)).clone();
                 let planned = self.plan_for(&parsed, &values).inspect_err(|_| self.note_statement(&parsed.statement))?;
+                self.end_phase(Phase::Plan);
                 let entry = Rc::clone(&planned.entry);
                 if !parsed.deprecated.is_empty() {
                     let _ = entry.deprecated.set(deprecations(&parsed));
@@ -191,6 +219,7 @@ impl State<'_> {
             self.write_ok(client, &Answer::default());
             return Ok(parsed.end);
         }
+        self.end_phase(Phase::Parse);
         self.log_query(without_end(&text[..parsed.end]));
         self.session.statistics = Some(self.statistics_of_parsed(text, parsed.repeated));
         if !parsed.deprecated.is_empty() {
@@ -218,6 +247,7 @@ impl State<'_> {
         }
         for _ in 0..PLAN_ATTEMPTS_MAX {
             let planned = self.plan(&without_parameters(*statement))?;
+            self.end_phase(Phase::Plan);
             self.clear_warnings();
             match self.run_plan(client, &planned.entry, &[], &mut Destination::Client(format)).await? {
                 Ran::Done => return Ok(()),

@@ -18,6 +18,7 @@ use super::query::PLAN_ATTEMPTS_MAX;
 use super::state::{Answer, Execution, State};
 use super::transaction::Hold;
 use super::{Client, Recipient};
+use crate::digests::{Phase, ROWS_PER_TIMED};
 use crate::error::{Error, Result};
 use crate::latin1::Narrow;
 use crate::plan_cache::{PlanEntry, ResultTarget, definition_of};
@@ -33,10 +34,10 @@ use sql::routine::Place;
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
-use std::task::{Context, Poll};
 use std::sync::Arc;
-use txn::Savepoint;
+use std::task::{Context, Poll};
 use table::ddl::{Progress, Work};
+use txn::Savepoint;
 use types::charset::Charset;
 use types::{CollationId, ColumnType, Value};
 
@@ -138,6 +139,10 @@ impl State<'_> {
         if lasting {
             self.note_transaction();
         }
+        // The statements of a program belong to no digest.
+        if !inside && self.execution.frame.is_none() {
+            self.count_plan(plan);
+        }
         match outcome {
             Ok(()) => {
                 // A statement without tables does not begin a transaction.
@@ -161,6 +166,20 @@ impl State<'_> {
                 }
                 Err(error)
             }
+        }
+    }
+
+    /// Counts an execution of the plan, and notes the plan for the digest: at its second execution, and where the
+    /// execution may be one of the slowest.
+    #[inline]
+    fn count_plan(&mut self, plan: &Rc<PlanEntry>) {
+        let (measured, counts) = (&self.session.measured, &plan.counts);
+        let ran = measured.phase_began.saturating_sub(measured.began);
+        let count = counts.count.get() + 1;
+        counts.count.set(count);
+        counts.ran.set(counts.ran.get() + ran);
+        if count == 2 || ran + self.info.clock.off_so_far() > counts.keep_above.get() {
+            self.session.noted_plan = Some(Rc::clone(plan));
         }
     }
 
@@ -197,7 +216,7 @@ impl State<'_> {
                 let mut sink = ClientSink::new(self, client, plan, *format);
                 let mark = (sink.client.output.writer.len(), sink.client.output.writer.sequence());
                 let done = execute_query(self, plan, params, gathered, &mut sink).await;
-                let drained = sink.drained;
+                let (drained, encoded) = (sink.drained, sink.encoded);
                 let done = match done {
                     Ok(done) => done,
                     Err(error) => {
@@ -208,6 +227,7 @@ impl State<'_> {
                         return Err(error);
                     }
                 };
+                self.session.measured.phases.shift(Phase::Execute, Phase::Encode, encoded);
                 self.finish_query(&done, lasting).await;
                 self.write_rows_end(client, &done, Status::default());
             }
@@ -235,6 +255,7 @@ impl State<'_> {
         if !lasting {
             let worker = Rc::clone(&self.worker);
             self.execution.transaction.commit(&worker).await;
+            self.end_phase(Phase::Commit);
         }
     }
 
@@ -276,6 +297,7 @@ impl State<'_> {
         if !lasting {
             let worker = Rc::clone(&self.worker);
             self.execution.transaction.commit(&worker).await;
+            self.end_phase(Phase::Commit);
         }
         // The statements of a program do not answer the client.
         let info = if self.execution.frame.is_none() { done.info.to_string() } else { String::new() };
@@ -529,6 +551,7 @@ impl State<'_> {
     pub async fn write_result(&mut self, client: &mut Recipient<'_>, result: &ResultSet, format: RowFormat) -> Result<()> {
         let rows = result.rows.len() as u64;
         let done = QueryDone { rows, found: rows, last_insert_id: 0 };
+        self.end_phase(Phase::Execute);
         if let Some(client) = client.client() {
             self.write_rows(client, result, format).await?;
         }
@@ -622,7 +645,10 @@ async fn execute_query<S: RowSink>(
     gathered: Option<&Gathered>,
     sink: &mut S,
 ) -> Result<QueryDone> {
-    execute(state, plan, params, gathered, async |context, prepared| exec::run_query(context, prepared, sink).await).await
+    let done =
+        execute(state, plan, params, gathered, async |context, prepared| exec::run_query(context, prepared, sink).await).await;
+    state.end_phase(Phase::Execute);
+    done
 }
 
 async fn execute_change(
@@ -631,7 +657,9 @@ async fn execute_change(
     params: &[Value<'_>],
     gathered: Option<&Gathered>,
 ) -> Result<DmlDone> {
-    execute(state, plan, params, gathered, async |context, prepared| exec::run_dml(context, prepared).await).await
+    let done = execute(state, plan, params, gathered, async |context, prepared| exec::run_dml(context, prepared).await).await;
+    state.end_phase(Phase::Execute);
+    done
 }
 
 async fn execute_load(
@@ -642,7 +670,9 @@ async fn execute_load(
     charset: Charset,
 ) -> Result<DmlDone> {
     let run = async |context: &mut ExecContext<'_>, prepared: &Prepared| exec::run_load(context, prepared, source, charset).await;
-    execute(state, plan, &[], gathered, run).await
+    let done = execute(state, plan, &[], gathered, run).await;
+    state.end_phase(Phase::Execute);
+    done
 }
 
 /// Lends the session to an execution of the plan, until that ends or is killed.
@@ -688,6 +718,11 @@ struct ClientSink<'a> {
     narrow: Option<Narrow>,
     /// Part of the answer was sent, so the answer cannot be taken back.
     drained: bool,
+    /// Rows so far, and the ticks that they took to encode.
+    rows: u32,
+    encoded: u64,
+    /// When the row began, if it is timed.
+    row_began: u64,
 }
 
 impl<'a> ClientSink<'a> {
@@ -701,7 +736,16 @@ impl<'a> ClientSink<'a> {
             encoder: RowEncoder::new(format, plan.prepared.columns().len()),
             narrow: state.session.settings.results_narrow,
             drained: false,
+            rows: 0,
+            encoded: 0,
+            row_began: 0,
         }
+    }
+
+    /// Is the row one of those that are timed?
+    #[inline]
+    fn is_timed(&self) -> bool {
+        self.rows < ROWS_PER_TIMED || self.rows.is_multiple_of(ROWS_PER_TIMED)
     }
 }
 
@@ -712,6 +756,9 @@ impl RowSink for ClientSink<'_> {
 
     #[inline]
     fn begin_row(&mut self) {
+        if self.is_timed() {
+            self.row_began = self.info.clock.ran();
+        }
         self.encoder.begin(&mut self.client.output.writer);
     }
 
@@ -729,6 +776,11 @@ impl RowSink for ClientSink<'_> {
     #[inline]
     fn end_row(&mut self) {
         self.encoder.end(&mut self.client.output.writer);
+        if self.is_timed() {
+            let ticks = self.info.clock.ran().saturating_sub(self.row_began);
+            self.encoded += if self.rows < ROWS_PER_TIMED { ticks } else { ticks * u64::from(ROWS_PER_TIMED) };
+        }
+        self.rows = self.rows.wrapping_add(1);
     }
 
     fn cancel_row(&mut self) {

@@ -525,9 +525,5 @@ fn log_output(setting: &Setting) -> Result<String> {
         let place = places.iter_mut().find(|(name, _)| name.eq_ignore_ascii_case(word)).ok_or_else(|| wrong(word))?;
         place.1 = true;
     }
-    if places[2].1 {
-        let message = "log_output = 'TABLE': the logs are written to files".to_owned();
-        return Err(Error::NotSupported(message));
-    }
     Ok(places.iter().filter(|(_, is_named)| *is_named).map(|(name, _)| *name).collect::<Vec<_>>().join(","))
 }

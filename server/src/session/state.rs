@@ -12,6 +12,7 @@
 
 use super::Recipient;
 use super::info::{OpenTransaction, SessionInfo};
+use super::kept::After;
 use super::login::LoggedIn;
 use super::named::NamedStatements;
 use super::programs::Enclosing;
@@ -19,9 +20,10 @@ use super::settings::{self, IDS, ProgramSettings, Settings};
 use super::temporary::TemporaryTables;
 use super::transaction::Transaction;
 use crate::counters::count;
-use crate::digests::{Measured, Statistics};
+use crate::digests::{Measured, Phase, Statistics};
 use crate::error::{Error, Result};
 use crate::instruments::Watched;
+use crate::plan_cache::PlanEntry;
 use crate::record::{Ended, Name};
 use crate::routine::Frame;
 use crate::show::Quotes;
@@ -89,6 +91,8 @@ pub struct Session {
     /// The client's running statement, and the statistics of its digest once they are known.
     pub measured: Measured,
     pub statistics: Option<Rc<Statistics>>,
+    /// The plan of the running statement, if the plan or the execution is to be kept.
+    pub noted_plan: Option<Rc<PlanEntry>>,
     /// What the instruments record of the running statement.
     pub watched: Watched,
     /// Further data for the logs.
@@ -189,6 +193,7 @@ impl Session {
             values: Vec::new(),
             is_stacked: false,
             measured: Measured::default(),
+            noted_plan: None,
             statistics: None,
             watched: Watched::default(),
             deprecated: Box::default(),
@@ -542,9 +547,12 @@ impl<'s> State<'s> {
     /// Begins a statement: sets its time, and resets the state of the previous one.
     pub fn begin_statement(&mut self) {
         let now = os::ticks();
-        self.session.measured = Measured { began: now, ..Measured::default() };
+        self.session.measured = Measured::begin(now);
         self.info.clock.begin(now);
         self.info.record.begin();
+        if self.session.noted_plan.is_some() {
+            self.session.noted_plan = None;
+        }
         self.info.counters.forget_noted();
         self.session.watched = self.worker.shared.instruments.watched();
         if self.session.watched.logs() {
@@ -555,6 +563,12 @@ impl<'s> State<'s> {
         if self.info.killed() != expr::kill::NONE && !os::mutated("forgotten-kill") {
             self.execution.vars.clear_kill_query();
         }
+    }
+
+    /// A phase of the statement ends.
+    #[inline]
+    pub fn end_phase(&mut self, phase: Phase) {
+        self.session.measured.end_phase(phase, self.info.clock.ran());
     }
 
     /// Begins a statement of a stored program: it has its own time, but KILL QUERY ends the whole program.
@@ -586,11 +600,10 @@ impl<'s> State<'s> {
         self.worker.digests.find(self.execution.vars.database.as_deref(), text, &self.session.settings.mode, repeated)
     }
 
-    /// Ends the statement that `begin_statement` began. Returns whether it belongs in the slow log
-    /// ([`State::log_slow`]).
+    /// Ends the statement that `begin_statement` began. Returns what is left to do with its text.
     #[inline]
     #[must_use]
-    pub fn record(&mut self, statistics: &Rc<Statistics>, text: &[u8], failed: bool, name: Name) -> bool {
+    pub fn record(&mut self, statistics: &Rc<Statistics>, text: &[u8], failed: bool, name: Name) -> After {
         let now = os::ticks();
         let waited = self.info.clock.end(self.worker.core.waits());
         let is_slow = now.saturating_sub(self.session.measured.began) >= self.session.slow_ticks;
@@ -601,13 +614,14 @@ impl<'s> State<'s> {
         self.session.measured.examined = self.execution.vars.rows_examined.get();
         self.session.measured.warnings = self.execution.vars.warnings.get_mut().count();
         self.session.measured.failed = failed;
+        self.session.measured.end_phases(now.saturating_sub(waited));
         let sorted = self.info.counters.sorted();
         if sorted != self.session.sorted {
             self.note_sorts(sorted);
         }
         let locked = self.info.clock.ticks_so_far(LOCKS);
         if !self.session.watched.all_statements() && !self.worker.shared.instruments.enables(name.text()) {
-            return is_logged;
+            return After { is_logged, is_kept: false };
         }
         let measured = &self.session.measured;
         let ended = Ended { name, text, statistics: Some(statistics), measured, ended: now, waited, locked, program: None };
@@ -620,13 +634,17 @@ impl<'s> State<'s> {
             self.worker.past.keep(self.info.id, &self.info.record);
         }
         if !self.session.watched.digests() {
-            return is_logged;
+            return After { is_logged, is_kept: false };
         }
         self.worker.digests.record(statistics, &self.session.measured, now, text, &self.worker.shared.tick_clock);
         if waited > 0 {
             statistics.record_waits(waited, &self.info.clock);
         }
-        is_logged
+        let is_kept = statistics.wants_to_keep();
+        if self.session.noted_plan.is_some() && !is_kept {
+            self.note_plan(statistics, now);
+        }
+        After { is_logged, is_kept }
     }
 
     /// Notes what the statement has sorted: `now` are the session's counters.

@@ -5,6 +5,7 @@ use super::counted::command_of;
 use super::state::{Answer, State};
 use crate::counters::Command;
 use crate::ddl;
+use crate::digests::Phase;
 use crate::error::{Error, Result};
 use crate::shared::Protection;
 use crate::show;
@@ -33,7 +34,11 @@ impl State<'_> {
         format: RowFormat,
     ) -> Result<()> {
         self.begin_other(statement).await?;
-        self.run_begun(client, statement, given, format).await
+        let done = self.run_begun(client, statement, given, format).await;
+        if !matches!(statement, Statement::Show(_)) {
+            self.end_phase(Phase::Execute);
+        }
+        done
     }
 
     /// Counts a statement that begins, or that failed before it began.
@@ -157,6 +162,9 @@ impl State<'_> {
                 if !logs.is_empty() {
                     Box::pin(self.reopen_logs(&logs)).await?;
                 }
+                if what.split(',').any(|what| matches!(what.trim(), "LOGS" | "ERROR LOGS")) {
+                    Box::pin(self.reopen_error_log()).await?;
+                }
                 if what.split(',').any(|what| what.trim() == "PRIVILEGES") {
                     Box::pin(self.flush_privileges()).await?;
                 }
@@ -266,6 +274,7 @@ impl State<'_> {
         let worker = Rc::clone(&self.worker);
         let characteristics = self.execution.transaction.characteristics();
         self.execution.transaction.commit(&worker).await;
+        self.end_phase(Phase::Commit);
         self.finish_transaction(client, end, characteristics)
     }
 

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use types::{DateTime, Value};
 
 #[rustfmt::skip]
-pub const MAKERS: &[(&str, Maker)] = &[("events_statements_summary_by_digest", by_digest), ("setup_actors", actors), (instruments::CONSUMERS, consumers), (instruments::INSTRUMENTS, setup_instruments)];
+pub const MAKERS: &[(&str, Maker)] = &[("events_statements_summary_by_digest", by_digest), ("heddle_phases_by_digest", phases), ("setup_actors", actors), (instruments::CONSUMERS, consumers), (instruments::INSTRUMENTS, setup_instruments)];
 
 #[rustfmt::skip]
 pub const VIEWS: &[(&str, Maker)] = &[
@@ -84,24 +84,25 @@ fn shown_picos(picos: u64, is_raw: bool) -> Value<'static> {
 }
 
 /// Converts ticks to times.
-struct Clock {
+pub struct Clock {
     now_us: i64,
     now: u64,
-    nanos: f64,
+    pub nanos: f64,
 }
 
 impl Clock {
-    fn new(shared: &Shared) -> Self {
+    pub fn new(shared: &Shared) -> Self {
         let now_us = os::time::since_epoch().as_micros() as i64;
         Self { now_us, now: os::ticks(), nanos: shared.tick_clock.nanos_per_tick() }
     }
 
-    fn at(&self, ticks: u64) -> i64 {
+    /// Microseconds of the epoch.
+    pub fn at(&self, ticks: u64) -> i64 {
         self.now_us - (self.now.saturating_sub(ticks) as f64 * self.nanos / 1000.0) as i64
     }
 }
 
-fn moment(us: i64) -> Value<'static> {
+pub fn moment(us: i64) -> Value<'static> {
     DateTime::from_utc_micros(us).map_or(Value::Null, Value::DateTime)
 }
 
@@ -183,6 +184,28 @@ fn by_digest(source: &Source<'_>) -> Vec<Row> {
             ("QUERY_SAMPLE_TIMER_WAIT", time(of.sample_time)),
         ];
         named("performance_schema", "events_statements_summary_by_digest", cells)
+    };
+    lines(source).iter().map(row).collect()
+}
+
+/// The phases of each digest, which add up to its CPU time.
+fn phases(source: &Source<'_>) -> Vec<Row> {
+    let row = |line: &Line<'_>| {
+        let sums = &line.of.sums;
+        let time = |ticks| number(line.picos(ticks));
+        let cells = [
+            ("SCHEMA_NAME", optional(line.of.database.clone())),
+            ("DIGEST", optional(line.digest())),
+            ("COUNT_STAR", number(sums.count)),
+            ("SUM_CPU_TIME", time(line.of.cpu())),
+            ("SUM_DECODE_TIME", time(sums.decode)),
+            ("SUM_PARSE_TIME", time(sums.parse)),
+            ("SUM_PLAN_TIME", time(sums.plan)),
+            ("SUM_EXECUTE_TIME", time(sums.execute)),
+            ("SUM_ENCODE_TIME", time(sums.encode)),
+            ("SUM_COMMIT_TIME", time(sums.commit)),
+        ];
+        named("performance_schema", "heddle_phases_by_digest", cells)
     };
     lines(source).iter().map(row).collect()
 }

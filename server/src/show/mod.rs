@@ -14,6 +14,7 @@ mod filter;
 mod gathered;
 mod grant_tables;
 mod innodb;
+mod kept;
 mod locks;
 mod metadata_locks;
 mod performance_schema;

@@ -1,8 +1,9 @@
 //! The server's own databases in a schema snapshot, and the rows of their tables.
 
 use super::source::{Maker, Row, Source};
-use super::{digests, events, grant_tables, metadata_locks, performance_schema, privileges, sys_schema, virtual_tables};
+use super::{digests, events, grant_tables, kept, metadata_locks, performance_schema, privileges, sys_schema, virtual_tables};
 use crate::plan_cache::VirtualReads;
+use crate::text_log::Log;
 use sql::plan::{Access, Plan, Scan};
 use types::convert::{StoreContext, Warnings};
 use types::schema::TableDef;
@@ -17,7 +18,11 @@ pub fn virtual_reads(plan: &Plan) -> VirtualReads {
             reads.any = true;
             reads.gathered |= is_gathered(&scan.table);
             reads.digests |= is_of_digests(&scan.table);
+            reads.kept |= kept::MAKERS.iter().any(|(name, _)| *name == scan.table.name);
             reads.metadata |= is_of_metadata(&scan.table);
+            if let Some(log) = Log::of_table(&scan.table.database, &scan.table.name) {
+                reads.logs[log as usize] = true;
+            }
             reads.events |= is_of_events(&scan.table);
         }
     };
@@ -34,7 +39,7 @@ pub fn virtual_reads(plan: &Plan) -> VirtualReads {
 fn is_gathered(table: &TableDef) -> bool {
     match &*table.database {
         "information_schema" => matches!(&*table.name, "PROCESSLIST" | "INNODB_METRICS" | "INNODB_TRX"),
-        "mysql" => false,
+        "mysql" => Log::of_table("mysql", &table.name).is_some(),
         _ => maker(table).is_some(),
     }
 }
@@ -59,11 +64,11 @@ pub fn maker(table: &TableDef) -> Option<Maker> {
 
 /// The tables of a database of the server that have rows.
 fn makers(database: &str) -> impl Iterator<Item = &'static (&'static str, Maker)> {
-    let makers: [&[_]; 4] = match database {
-        "information_schema" => [virtual_tables::MAKERS, privileges::MAKERS, events::METRICS, &[]],
-        "performance_schema" => [performance_schema::MAKERS, digests::MAKERS, events::MAKERS, events::TABLES],
-        "sys" => [sys_schema::MAKERS, digests::VIEWS, events::VIEWS, &[]],
-        _ => [virtual_tables::MYSQL_MAKERS, grant_tables::MAKERS, &[], &[]],
+    let makers: [&[_]; 5] = match database {
+        "information_schema" => [virtual_tables::MAKERS, privileges::MAKERS, events::METRICS, &[], &[]],
+        "performance_schema" => [performance_schema::MAKERS, digests::MAKERS, events::MAKERS, events::TABLES, kept::MAKERS],
+        "sys" => [sys_schema::MAKERS, digests::VIEWS, events::VIEWS, &[], &[]],
+        _ => [virtual_tables::MYSQL_MAKERS, grant_tables::MAKERS, &[], &[], &[]],
     };
     makers.into_iter().flatten()
 }

@@ -11,6 +11,7 @@ use crate::plan_cache::VirtualReads;
 use crate::record::{Cleared, Sessions, SumsLine};
 use crate::session::{IDS, ProcessLine, State, UseLine};
 use crate::shared::Shared;
+use crate::text_log::Log;
 use crate::variables::{self, Scope, VariableId};
 use crate::worker::{Worker, gather, gather_for};
 use accounts::Access;
@@ -46,6 +47,18 @@ impl Gathered {
             true => (events(shared).await, event_sums(shared).await, all_waits(shared).await, tables_used(shared).await),
             false => Default::default(),
         };
+        let kept = match reads.kept {
+            true => gather(shared, |worker| worker.digests.kept()).await.into_iter().flatten().collect(),
+            false => Vec::new(),
+        };
+        let mut logs = [Vec::new(), Vec::new()];
+        for log in Log::ALL.into_iter().filter(|log| reads.logs[*log as usize]) {
+            match shared.logs.rows(log).await {
+                Some(Ok(rows)) => logs[log as usize] = rows,
+                Some(Err(error)) => tracing::error!(table = log.table(), %error, "the rows of a log cannot be read"),
+                None => {}
+            }
+        }
         let uses = if reads.metadata { use_lines(shared).await } else { Vec::new() };
         let (global_status, session_status) = (status::values(state, true).await, status::values(state, false).await);
         let variables = variable_values(state);
@@ -55,10 +68,12 @@ impl Gathered {
             session_status,
             variables,
             digests,
+            kept,
             uses,
             sessions,
             sums,
             waits,
+            logs,
             tables_used,
             session: state.info.id,
         }

@@ -8,6 +8,7 @@ use super::cells::{column_privileges, created, engine, next_number, sizes, table
 use super::innodb;
 use super::server::ENGINE_COMMENT;
 use super::source::{Maker, Row, Source};
+use crate::text_log::Log;
 use sql::charsets;
 use std::sync::Arc;
 use types::partition::show;
@@ -33,13 +34,19 @@ pub const MAKERS: &[(&str, Maker)] = &[
 
 /// The tables of `mysql` with rows.
 pub const MYSQL_MAKERS: &[(&str, Maker)] = &[
+    ("general_log", |source| logged(source, Log::General)),
     ("innodb_index_stats", innodb::stored_index_statistics),
     ("innodb_table_stats", innodb::stored_table_statistics),
+    ("slow_log", |source| logged(source, Log::Slow)),
     ("time_zone", time_zones),
     ("time_zone_name", time_zone_names),
 ];
 
 const CATALOG: &str = "def";
+
+fn logged(source: &Source<'_>, log: Log) -> Vec<Row> {
+    source.gathered.map_or_else(Vec::new, |gathered| gathered.logs[log as usize].clone())
+}
 
 /// The time zones that `time_zone` and CONVERT_TZ accept, by number.
 fn time_zones(_: &Source<'_>) -> Vec<Row> {

@@ -38,7 +38,44 @@ pub struct Timing {
     pub lock_us: u64,
     pub sent: u64,
     pub examined: u64,
+    pub last_insert_id: u64,
+    pub insert_id: u64,
+    /// `log_slow_extra`
+    pub extra: Option<Extra>,
 }
+
+/// What `log_slow_extra` adds: the differences of the session's counters.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Extra {
+    pub errno: u16,
+    pub killed: u16,
+    pub counts: ExtraCounts,
+    /// Microseconds of the epoch.
+    pub began_us: i64,
+    pub ended_us: i64,
+}
+
+/// Counters of a session, in the order of their fields in an entry.
+pub type ExtraCounts = [u64; EXTRA_NAMES.len()];
+
+/// The names of these fields.
+pub const EXTRA_NAMES: [&str; 15] = [
+    "Bytes_received",
+    "Bytes_sent",
+    "Read_first",
+    "Read_last",
+    "Read_key",
+    "Read_next",
+    "Read_prev",
+    "Read_rnd",
+    "Read_rnd_next",
+    "Sort_merge_passes",
+    "Sort_range_count",
+    "Sort_rows",
+    "Sort_scan_count",
+    "Created_tmp_disk_tables",
+    "Created_tmp_tables",
+];
 
 /// Appends an entry of the slow log. `last_database` is the database of the previous entry.
 pub fn slow_entry(origin: &Origin<'_>, timing: &Timing, statement: &[u8], out: &mut Vec<u8>, last_database: &mut Option<String>) {
@@ -66,7 +103,7 @@ fn put_head(origin: &Origin<'_>, timing: &Timing, out: &mut Vec<u8>) {
         out,
         format_args!(
             "# Time: {}\n# User@Host: {account}[{user}] @ {host} [{address}]  Id: {session:5}\n\
-             # Query_time: {:.6}  Lock_time: {:.6} Rows_sent: {}  Rows_examined: {}\n",
+             # Query_time: {:.6}  Lock_time: {:.6} Rows_sent: {}  Rows_examined: {}",
             moment(now_us()),
             seconds(timing.taken_us),
             seconds(timing.lock_us),
@@ -74,6 +111,14 @@ fn put_head(origin: &Origin<'_>, timing: &Timing, out: &mut Vec<u8>) {
             timing.examined
         ),
     );
+    if let Some(extra) = &timing.extra {
+        line(out, format_args!(" Thread_id: {session} Errno: {} Killed: {}", extra.errno, extra.killed));
+        for (name, count) in EXTRA_NAMES.iter().zip(extra.counts) {
+            line(out, format_args!(" {name}: {count}"));
+        }
+        line(out, format_args!(" Start: {} End: {}", moment(extra.began_us), moment(extra.ended_us)));
+    }
+    out.push(b'\n');
 }
 
 /// Appends a line of the general log.
@@ -138,7 +183,7 @@ fn name(database: &str) -> Cow<'_, str> {
     }
 }
 
-fn now_us() -> i64 {
+pub fn now_us() -> i64 {
     os::time::since_epoch().as_micros() as i64
 }
 

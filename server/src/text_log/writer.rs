@@ -1,6 +1,7 @@
 //! The thread that writes the logs' files.
 
-use super::{CannotOpen, Files, Log, Request, Shared, entry};
+use super::table::Table;
+use super::{CannotOpen, Files, Log, Pending, Request, Shared, Targets, entry};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -20,23 +21,28 @@ pub struct Writer {
     open: [Option<Open>; 2],
     /// Emptied, and swapped with the pending data.
     spare: [Vec<u8>; 2],
+    tables: [Table; 2],
+    /// A table's last write failed (L3).
+    failing_tables: [bool; 2],
 }
 
 /// Room that an idle log keeps.
 const KEPT_BYTES: usize = 256 << 10;
 
 impl Writer {
-    pub fn new(shared: Arc<Shared>, head: String) -> Self {
-        Self { shared, head, open: [None, None], spare: Default::default() }
+    pub fn new(shared: Arc<Shared>, head: String, data_dir: &Path) -> Self {
+        let tables = Log::ALL.map(|log| Table::new(log, data_dir));
+        Self { shared, head, open: [None, None], spare: Default::default(), tables, failing_tables: [false; 2] }
     }
 
     pub fn run(mut self) {
         loop {
             let mut pending = self.shared.pending.lock();
-            while pending.bytes.iter().all(Vec::is_empty) && pending.requests.is_empty() && !pending.is_finished {
+            while is_idle(&pending) {
                 self.shared.wake.wait(&mut pending);
             }
             let bytes = std::mem::replace(&mut pending.bytes, std::mem::take(&mut self.spare));
+            let rows = std::mem::take(&mut pending.rows);
             let dropped = std::mem::take(&mut pending.dropped);
             let requests = std::mem::take(&mut pending.requests);
             if !requests.is_empty() {
@@ -48,6 +54,7 @@ impl Writer {
 
             for log in Log::ALL {
                 self.append(log, &bytes[log as usize], dropped[log as usize]);
+                self.append_rows(log, &rows[log as usize]);
             }
             self.spare = bytes.map(|mut bytes| {
                 bytes.clear();
@@ -56,7 +63,13 @@ impl Writer {
             });
             for request in requests {
                 match request {
-                    Request::Files(files, reply) => reply.send(self.set_files(files)),
+                    Request::Targets(targets, reply) => reply.send(self.set_targets(targets)),
+                    Request::Rows(log, reply) => reply.send(self.tables[log as usize].rows()),
+                    Request::Clear(log, reply) => reply.send(self.tables[log as usize].clear()),
+                    Request::Call(function, reply) => {
+                        function();
+                        reply.send(());
+                    }
                     Request::Reopen(logs, reply) => reply.send(self.reopen(logs)),
                 }
             }
@@ -64,6 +77,31 @@ impl Writer {
                 return;
             }
         }
+    }
+
+    fn append_rows(&mut self, log: Log, rows: &[u8]) {
+        if rows.is_empty() {
+            return;
+        }
+        let is_failing = &mut self.failing_tables[log as usize];
+        match self.tables[log as usize].append(rows) {
+            Ok(()) => *is_failing = false,
+            Err(error) if !*is_failing => {
+                *is_failing = true;
+                let table = log.table();
+                tracing::error!(table, %error, "mysql.{table} cannot be written; what it should hold is lost until it can");
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// From here on sessions make what these targets need; what they have made until now is written.
+    fn set_targets(&mut self, targets: Targets) -> Result<(), CannotOpen> {
+        self.set_files(targets.files.clone())?;
+        let mut pending = self.shared.pending.lock();
+        pending.to_file = targets.files.each_ref().map(Option::is_some);
+        pending.to_table = targets.tables;
+        Ok(())
     }
 
     fn append(&mut self, log: Log, bytes: &[u8], dropped: u64) {
@@ -114,6 +152,11 @@ impl Writer {
         }
         outcome
     }
+}
+
+fn is_idle(pending: &Pending) -> bool {
+    let has_data = pending.bytes.iter().chain(&pending.rows).any(|data| !data.is_empty());
+    !has_data && pending.requests.is_empty() && !pending.is_finished
 }
 
 fn open(path: &Path, head: &str) -> io::Result<Open> {

@@ -167,9 +167,7 @@ fn no_other_file_is_written() {
     check(&format!("general_log_file = '{outside}/my.cnf'"), 1231);
     check(&format!("general_log_file = '{outside}/no/such.log'"), 1231);
     check("general_log_file = ''", 1231);
-    check("log_output = 'TABLE'", 1235);
     check("log_output = 'ELSEWHERE'", 1231);
-    check("log_slow_extra = ON", 1235);
     let mut conn = server.connect();
     conn.query_drop("SET GLOBAL slow_query_log_file = 'x.log', GLOBAL slow_query_log = ON, GLOBAL log_output = 'file,none'")
         .unwrap();
@@ -178,4 +176,98 @@ fn no_other_file_is_written() {
     conn.query_drop("SET GLOBAL slow_query_log_file = DEFAULT").unwrap();
     let file: String = conn.query_first("SELECT @@slow_query_log_file").unwrap().unwrap();
     assert!(file.ends_with("-slow.log"), "{file}");
+}
+
+#[test]
+fn logs_are_tables_too() {
+    let directory = Arc::new(tempfile::tempdir().unwrap());
+    let server = Server::start_in(Arc::clone(&directory));
+    let mut conn = server.connect();
+    conn.query_drop("CREATE DATABASE d").unwrap();
+    conn.query_drop("CREATE TABLE d.t (id INT PRIMARY KEY, n INT)").unwrap();
+    conn.query_drop("INSERT INTO d.t VALUES (1, 1), (2, 2)").unwrap();
+    conn.query_drop("SET GLOBAL log_output = 'TABLE', GLOBAL slow_query_log = ON, GLOBAL general_log = ON").unwrap();
+    conn.query_drop("SET long_query_time = 0").unwrap();
+    conn.query_drop("USE d").unwrap();
+    let _: Vec<(i32, i32)> = conn.exec("SELECT * FROM t WHERE n > ?", (1,)).unwrap();
+    conn.query_drop("CREATE USER u IDENTIFIED BY 'pass'").unwrap();
+    conn.query_drop("SET GLOBAL log_raw = ON").unwrap();
+    conn.query_drop("CREATE USER v IDENTIFIED BY 'raw'").unwrap();
+    conn.query_drop("SELEC 'raw syntax'").unwrap_err();
+    conn.query_drop("SET GLOBAL log_raw = OFF").unwrap();
+    let id = conn.connection_id();
+    let slow: Vec<(String, u64, u64, String, u64, f64)> = conn
+        .query(
+            "SELECT user_host, rows_sent, rows_examined, db, thread_id, TIME_TO_SEC(query_time) FROM mysql.slow_log \
+             WHERE sql_text = 'SELECT * FROM t WHERE n > 1'",
+        )
+        .unwrap();
+    let [(user_host, 1, 2, database, thread, seconds)] = &slow[..] else { panic!("{slow:?}") };
+    assert_eq!((user_host.as_str(), database.as_str(), *thread), ("root[root] @ localhost [127.0.0.1]", "d", u64::from(id)));
+    assert!((0.0..60.0).contains(seconds), "{seconds}");
+    let general = |conn: &mut mysql::Conn, command: &str| -> Vec<String> {
+        conn.query(format!("SELECT argument FROM mysql.general_log WHERE command_type = '{command}' ORDER BY event_time"))
+            .unwrap()
+    };
+    let texts = general(&mut conn, "Query");
+    for wanted in ["USE d", "CREATE USER u IDENTIFIED BY <secret>", "CREATE USER v IDENTIFIED BY 'raw'", "SELEC 'raw syntax'"] {
+        assert!(texts.iter().any(|text| text == wanted), "{wanted} in {texts:?}");
+    }
+    assert_eq!(general(&mut conn, "Execute"), ["SELECT * FROM t WHERE n > 1"]);
+    // They are as lasting as the data.
+    drop(conn);
+    drop(server);
+    let server = Server::start_in(directory);
+    let mut conn = server.connect();
+    assert_eq!(general(&mut conn, "Execute"), ["SELECT * FROM t WHERE n > 1"]);
+    conn.query_drop("TRUNCATE TABLE mysql.general_log").unwrap();
+    assert_eq!(general(&mut conn, "Execute"), [""; 0]);
+    let left: u64 = conn.query_first("SELECT COUNT(*) FROM mysql.slow_log").unwrap().unwrap();
+    assert!(left >= 5, "{left}");
+    conn.query_drop("DELETE FROM mysql.slow_log").unwrap_err();
+}
+
+#[test]
+fn entries_have_more_if_wanted_and_statements_without_index_a_limit() {
+    let server = Server::start();
+    // It outlives the server.
+    let directory = Arc::clone(&server.directory);
+    let path = directory.path().join("slow");
+    let mut conn = server.connect();
+    conn.query_drop("CREATE DATABASE d").unwrap();
+    conn.query_drop("CREATE TABLE d.t (id INT PRIMARY KEY, n INT)").unwrap();
+    conn.query_drop("INSERT INTO d.t VALUES (1, 1), (2, 2), (3, 3)").unwrap();
+    conn.query_drop(format!(
+        "SET GLOBAL slow_query_log_file = '{}', GLOBAL slow_query_log = ON, GLOBAL log_slow_extra = ON, \
+         GLOBAL log_queries_not_using_indexes = ON, GLOBAL log_throttle_queries_not_using_indexes = 2",
+        path.display()
+    ))
+    .unwrap();
+    conn.query_drop("SET long_query_time = 1000").unwrap();
+    for n in 0..5 {
+        conn.query_drop(format!("SELECT n FROM d.t WHERE n <> {n} ORDER BY n")).unwrap();
+    }
+    conn.query_drop("SET GLOBAL log_throttle_queries_not_using_indexes = 0, SESSION long_query_time = 0").unwrap();
+    conn.query_drop("SET long_query_time = 1000").unwrap();
+    conn.query_drop("SELECT n FROM d.t WHERE n = 9").unwrap();
+    conn.query_drop("SET long_query_time = 0").unwrap();
+    conn.query_drop("SELECT nothing FROM d.t").unwrap_err();
+    let id = conn.connection_id();
+    drop(conn);
+    drop(server);
+    let text = read(&path);
+    let found = entries(&text);
+    let count = |wanted: &str| found.iter().filter(|entry| entry.contains(wanted)).count();
+    assert_eq!((count("n <> "), count("n = 9")), (2, 1), "{text}");
+    assert_eq!(count("throttle:          3 'index not used' warning(s) suppressed.;"), 1, "{text}");
+    let head = |statement: &str| {
+        let (head, _) = text.split_once(statement).unwrap();
+        head.rsplit_once("# Query_time").unwrap().1.to_owned()
+    };
+    let sorted = head("SELECT n FROM d.t WHERE n <> 0 ORDER BY n;");
+    assert!(sorted.contains(&format!(" Thread_id: {id} Errno: 0 Killed: 0 Bytes_received: 0 Bytes_sent: ")), "{sorted}");
+    assert!(sorted.contains("Sort_merge_passes: 0 Sort_range_count: 0 Sort_rows: 3 Sort_scan_count: 1 "), "{sorted}");
+    let sent: u64 = sorted.split_once("Bytes_sent: ").unwrap().1.split(' ').next().unwrap().parse().unwrap();
+    assert!((30..300).contains(&sent), "{sorted}");
+    assert!(head("SELECT nothing FROM d.t;").contains("Errno: 1054 Killed: 0"), "{text}");
 }

@@ -329,6 +329,26 @@ CREATE TABLE file_summary_by_instance (
 CREATE TABLE global_status (
     `VARIABLE_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci NOT NULL, `VARIABLE_VALUE` varchar(1024) COLLATE utf8mb4_0900_ai_ci);
 CREATE TABLE global_variables LIKE global_status;
+CREATE TABLE heddle_kept_executions (
+    `SCHEMA_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci, `DIGEST` varchar(64) COLLATE utf8mb4_0900_ai_ci,
+    `THREAD_ID` bigint unsigned NOT NULL, `USER` char(32) COLLATE utf8mb4_bin, `ENDED` timestamp(6) NOT NULL,
+    `TIMER_WAIT` bigint unsigned NOT NULL, `CPU_TIME` bigint unsigned NOT NULL, `LOCK_TIME` bigint unsigned NOT NULL,
+    `SQL_TEXT` longtext COLLATE utf8mb4_0900_ai_ci NOT NULL, `IS_CUT` enum('YES','NO') COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `MYSQL_ERRNO` int unsigned NOT NULL, `ROWS_SENT` bigint unsigned NOT NULL, `ROWS_EXAMINED` bigint unsigned NOT NULL,
+    `ROWS_AFFECTED` bigint unsigned NOT NULL, `DECODE_TIME` bigint unsigned NOT NULL, `PARSE_TIME` bigint unsigned NOT NULL,
+    `PLAN_TIME` bigint unsigned NOT NULL, `EXECUTE_TIME` bigint unsigned NOT NULL, `ENCODE_TIME` bigint unsigned NOT NULL,
+    `COMMIT_TIME` bigint unsigned NOT NULL, `WAITS` longtext COLLATE utf8mb4_0900_ai_ci,
+    `PLAN_HASH` varchar(16) COLLATE utf8mb4_0900_ai_ci);
+CREATE TABLE heddle_phases_by_digest (
+    `SCHEMA_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci, `DIGEST` varchar(64) COLLATE utf8mb4_0900_ai_ci,
+    `COUNT_STAR` bigint unsigned NOT NULL, `SUM_CPU_TIME` bigint unsigned NOT NULL, `SUM_DECODE_TIME` bigint unsigned NOT NULL,
+    `SUM_PARSE_TIME` bigint unsigned NOT NULL, `SUM_PLAN_TIME` bigint unsigned NOT NULL, `SUM_EXECUTE_TIME` bigint unsigned NOT NULL,
+    `SUM_ENCODE_TIME` bigint unsigned NOT NULL, `SUM_COMMIT_TIME` bigint unsigned NOT NULL);
+CREATE TABLE heddle_plans_by_digest (
+    `SCHEMA_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci, `DIGEST` varchar(64) COLLATE utf8mb4_0900_ai_ci,
+    `PLAN_HASH` varchar(16) COLLATE utf8mb4_0900_ai_ci NOT NULL, `COUNT_STAR` bigint unsigned NOT NULL,
+    `SUM_CPU_TIME` bigint unsigned NOT NULL, `AVG_CPU_TIME` bigint unsigned NOT NULL, `FIRST_SEEN` timestamp(6) NOT NULL,
+    `LAST_SEEN` timestamp(6) NOT NULL, `PLAN` longtext COLLATE utf8mb4_0900_ai_ci NOT NULL);
 CREATE TABLE heddle_waits_by_digest (
     `SCHEMA_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci, `DIGEST` varchar(64) COLLATE utf8mb4_0900_ai_ci,
     `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `COUNT_STAR` bigint unsigned NOT NULL,

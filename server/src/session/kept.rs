@@ -1,0 +1,71 @@
+//! What is left to do with the text of a statement that has ended: an entry of the slow log, an execution that is kept, a
+//! plan that its digest notes. All of it is rare.
+
+use super::state::State;
+use crate::digests::{Execution, Statistics, TEXT_BYTES_MAX, cut};
+use crate::error::Error;
+use crate::waits::LOCKS;
+use std::rc::Rc;
+
+/// What is left to do with the text of a statement that has ended.
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub struct After {
+    /// It belongs in the slow log ([`State::log_slow`]).
+    pub is_logged: bool,
+    /// Its execution is to be kept ([`State::keep_execution`]).
+    pub is_kept: bool,
+}
+
+impl After {
+    #[inline]
+    pub fn is_any(self) -> bool {
+        self.is_logged | self.is_kept
+    }
+}
+
+impl State<'_> {
+    /// Describes the plan that the statement ran, for its digest. Returns the plan's hash.
+    #[cold]
+    pub fn note_plan(&mut self, statistics: &Rc<Statistics>, now: u64) -> Option<u64> {
+        let plan = self.session.noted_plan.take()?;
+        let hash = statistics.note_plan(&sql::explain_tree(plan.prepared.plan()), &plan.counts, now);
+        plan.counts.keep_above.set(statistics.keep_above());
+        Some(hash)
+    }
+
+    /// Keeps the execution that was recorded last. `text`: with the values of its parameters.
+    #[cold]
+    pub fn keep_execution(&mut self, statistics: &Rc<Statistics>, text: &[u8], error: Option<&Error>) {
+        let now = os::ticks();
+        let plan = self.note_plan(statistics, now);
+        let (measured, clock) = (&self.session.measured, &self.info.clock);
+        let shown = sql::without_secrets(text, &self.session.settings.mode);
+        let shown = String::from_utf8_lossy(&shown);
+        let kept = cut(&shown, TEXT_BYTES_MAX);
+        let waited = clock.off_so_far();
+        let waits = (waited > 0).then(|| {
+            let mut waits = Box::default();
+            clock.add_statement_to(&mut waits);
+            waits
+        });
+        let execution = Execution {
+            is_cut: kept.len() < shown.len(),
+            text: kept.as_bytes().into(),
+            session: self.info.id,
+            user: self.session.identity.user.as_str().into(),
+            ended: now,
+            time: measured.phases.sum() + waited,
+            waited,
+            locked: clock.ticks_so_far(LOCKS),
+            sent: measured.sent,
+            examined: measured.examined,
+            affected: measured.affected,
+            errno: error.map_or(0, |error| error.describe().number),
+            phases: measured.phases,
+            waits,
+            plan,
+        };
+        statistics.keep(execution);
+    }
+}
