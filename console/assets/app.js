@@ -4,12 +4,13 @@ import { get, onLoggedOut, post, setToken } from "./api.js";
 import { h, replace } from "./dom.js";
 import { engine } from "./engine.js";
 import { now } from "./now.js";
+import { profile } from "./profile.js";
 import { sessions } from "./sessions.js";
 import { settings } from "./settings.js";
 import { statement, statements } from "./statements.js";
 import { table, tables } from "./tables.js";
 
-const PAGES = [["now", "Now", now], ["statements", "Statements", statements], ["sessions", "Sessions", sessions], ["tables", "Tables", tables], ["engine", "Engine", engine], ["settings", "Settings", settings]];
+const PAGES = [["now", "Now", now], ["statements", "Statements", statements], ["sessions", "Sessions", sessions], ["tables", "Tables", tables], ["engine", "Engine", engine], ["profile", "Profile", profile], ["settings", "Settings", settings]];
 const INNER = { statement: [statement, "statements"], table: [table, "tables"] };
 
 const app = document.getElementById("app");

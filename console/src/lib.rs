@@ -7,6 +7,7 @@
 //!   this process, so that privileges and rows come from the server's own code.
 //! - `pages` makes the rows of each page with statements of the logged-in account. `assets` has the page's files.
 //! - `sampler` reads the counters, `series` makes curves of them, `history` keeps these on disk.
+//! - `ask` runs one statement for a program of the command line.
 //! - `metrics` writes Prometheus' and OpenMetrics' texts.
 //!
 //! C1: no worker of the server waits for a browser or for the disk of the console: the workers answer messages, and serve the
@@ -17,6 +18,7 @@
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![forbid(unsafe_code)]
 
+mod ask;
 mod assets;
 #[doc(hidden)]
 pub mod harness;
@@ -36,5 +38,7 @@ mod server;
 mod state;
 mod wire;
 
+pub use ask::{Place, ask};
 pub use listen::{Console, StartError, start};
 pub use server::{Config, Figures, Later, Server, Variable, Wait};
+pub use wire::Rows;

@@ -11,11 +11,13 @@ use protocol::auth::{native_proof, sha2_proof};
 use protocol::{CACHING_SHA2_PASSWORD, NATIVE_PASSWORD, NONCE_BYTES};
 use serde_json::{Number, Value};
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
 const RESULT_BYTES_MAX: usize = 8 << 20;
+/// The same for a program of the command line.
+const PROGRAM_BYTES_MAX: usize = 256 << 20;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const LONG_PASSWORD: u32 = 1;
@@ -62,13 +64,26 @@ impl Rows {
     }
 }
 
+/// A connection's bytes.
+pub trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<T: AsyncRead + AsyncWrite + Unpin + Send> Stream for T {}
+
 /// A connection that is logged in.
-#[derive(Debug)]
 pub struct Client {
-    stream: BufReader<UnixStream>,
+    stream: BufReader<Box<dyn Stream>>,
+    /// Nobody else can read it: the password itself may be sent.
+    is_private: bool,
+    bytes_max: usize,
     sequence: u8,
     /// The session's number in the process list.
     pub id: u32,
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client").field("id", &self.id).finish_non_exhaustive()
+    }
 }
 
 /// A literal with this text.
@@ -96,7 +111,18 @@ impl Client {
             UnixStream::from_std(stream)
         };
         let stream = open().map_err(|_| Failure::Lost)?;
-        let mut client = Self { stream: BufReader::new(stream), sequence: 0, id: 0 };
+        let mut client = Self::begin(Box::new(stream), true, user, password).await?;
+        client.bytes_max = RESULT_BYTES_MAX;
+        Ok(client)
+    }
+
+    /// Logs in over any stream, for a program of the command line: results may be larger there.
+    ///
+    /// # Errors
+    /// The server's own; `Lost` too where the server asks for the password itself, and others may read the stream.
+    pub async fn begin(stream: Box<dyn Stream>, is_private: bool, user: &str, password: &str) -> Result<Self, Failure> {
+        let bytes_max = PROGRAM_BYTES_MAX;
+        let mut client = Self { stream: BufReader::new(stream), is_private, bytes_max, sequence: 0, id: 0 };
         let outcome = timeout(PATIENCE, client.authenticate(user, password)).await;
         outcome.unwrap_or(Err(Failure::Lost))?;
         Ok(client)
@@ -119,7 +145,7 @@ impl Client {
                 // The proof was enough: OK follows.
                 [1, 3] => {}
                 // The password itself, which nobody else can read on this socket.
-                [1, 4] => self.send(&[password.as_bytes(), b"\0"].concat()).await?,
+                [1, 4] if self.is_private => self.send(&[password.as_bytes(), b"\0"].concat()).await?,
                 _ => return Err(Failure::Lost),
             }
         }
@@ -130,7 +156,12 @@ impl Client {
     /// # Errors
     /// The server's own, after which the connection can be used; or `Lost`.
     pub async fn query(&mut self, text: &str) -> Result<Rows, Failure> {
-        timeout(PATIENCE, self.run(text)).await.unwrap_or(Err(Failure::Lost))
+        self.query_within(text, PATIENCE).await
+    }
+
+    /// As `query`, for a statement that takes longer.
+    pub async fn query_within(&mut self, text: &str, patience: Duration) -> Result<Rows, Failure> {
+        timeout(patience, self.run(text)).await.unwrap_or(Err(Failure::Lost))
     }
 
     async fn run(&mut self, text: &str) -> Result<Rows, Failure> {
@@ -165,7 +196,7 @@ impl Client {
             }
             bytes += packet.len();
             // W1
-            if bytes > RESULT_BYTES_MAX {
+            if bytes > self.bytes_max {
                 return Err(Failure::Lost);
             }
             let mut reader = Reader(&packet);
@@ -192,7 +223,7 @@ impl Client {
             let length = u32::from_le_bytes([head[0], head[1], head[2], 0]) as usize;
             self.sequence = head[3].wrapping_add(1);
             // W1
-            if payload.len() + length > RESULT_BYTES_MAX {
+            if payload.len() + length > self.bytes_max {
                 return Err(Failure::Lost);
             }
             let begin = payload.len();

@@ -16,6 +16,7 @@ pub enum Command {
     Topology(TopologyFlags),
     Backup(BackupFlags),
     Restore(RestoreFlags),
+    Profile(ProfileFlags),
 }
 
 /// Why nothing is run.
@@ -61,6 +62,9 @@ enum CliCommand {
     /// Make a data directory of a backup, as it was at the end or at a time
     #[command(long_about = RESTORE_ABOUT, after_help = RESTORE_EXAMPLES)]
     Restore(RestoreFlags),
+    /// Draw what a running server's processor time goes to
+    #[command(long_about = PROFILE_ABOUT)]
+    Profile(ProfileFlags),
 }
 
 const BACKUP_ABOUT: &str = "Take a backup of a running server, while everybody goes on working. The account needs BACKUP_ADMIN.
@@ -146,6 +150,41 @@ const TOPOLOGY_ABOUT: &str = "Show the machine as Heddle sees it: sockets, cores
 
 With --bandwidth memory is measured, for some ten seconds on all CPUs: how fast working sets from 1 MB to four times the last cache \
                               are read, written and copied, by one thread and by all. Where a curve falls, a cache ends.";
+
+const PROFILE_ABOUT: &str = "Ask a running server which functions its workers are in, many times in each second that they run, and draw a \
+                             flame graph (SVG): the width of a function is its share of the processor time, its callers are above it.
+
+The account needs the privilege PROCESS; its password is read from the environment, HEDDLE_PASSWORD. One profile at a time.";
+
+/// What `heddle profile` is asked.
+#[derive(Args, Clone, Debug)]
+pub struct ProfileFlags {
+    /// The server's unix socket [default: heddle-data/heddle.sock]
+    #[arg(long, value_name = "PATH")]
+    pub socket: Option<std::path::PathBuf>,
+    /// The server's address, instead of a socket
+    #[arg(long, value_name = "HOST", conflicts_with = "socket")]
+    pub host: Option<String>,
+    #[arg(long, value_name = "PORT", default_value_t = 3306)]
+    pub port: u16,
+    #[arg(long, value_name = "NAME", default_value = "root")]
+    pub user: String,
+    /// How long, at most 60
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    pub seconds: u64,
+    /// Samples for each second that a worker runs, at most 999
+    #[arg(long, value_name = "COUNT", default_value_t = 99)]
+    pub hertz: u64,
+    /// What the samples are told apart by: statement, worker, nothing
+    #[arg(long, value_name = "WHAT", default_value = "statement")]
+    pub by: String,
+    /// The picture
+    #[arg(long, value_name = "FILE", default_value = "heddle-profile.svg")]
+    pub out: std::path::PathBuf,
+    /// Print the stacks with their samples instead, a line each, for other programs
+    #[arg(long)]
+    pub folded: bool,
+}
 
 /// What `heddle topology` is asked.
 #[derive(Args, Clone, Debug)]
@@ -338,6 +377,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
         Ok(Cli { command: CliCommand::Topology(flags) }) => Ok(Command::Topology(flags)),
         Ok(Cli { command: CliCommand::Backup(flags) }) => Ok(Command::Backup(flags)),
         Ok(Cli { command: CliCommand::Restore(flags) }) => Ok(Command::Restore(flags)),
+        Ok(Cli { command: CliCommand::Profile(flags) }) => Ok(Command::Profile(flags)),
         Err(error) => Err(stop(&error)),
     }
 }

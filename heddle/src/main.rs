@@ -2,7 +2,8 @@
 //!
 //! `heddle` and `heddle serve` run the server ([`serve`]); `heddle check` verifies a data directory ([`check`]);
 //! `heddle topology` describes the machine ([`topology`]); `heddle backup` and `heddle restore` save a server and bring it back
-//! ([`backups`]). Settings come from flags, environment and a file
+//! ([`backups`]); `heddle profile` asks a running server what its processor time goes to ([`profile`]). Settings come from
+//! flags, environment and a file
 //! ([`settings`]). An error is one line on standard error and exit status 1.
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![forbid(unsafe_code)]
@@ -14,6 +15,7 @@ mod config_file;
 mod console;
 mod error_log;
 mod limits;
+mod profile;
 mod serve;
 mod settings;
 mod size;
@@ -39,6 +41,7 @@ fn main() -> ExitCode {
         cli::Command::Topology(flags) => topology::run(&flags),
         cli::Command::Backup(flags) => backups::back_up(&flags),
         cli::Command::Restore(flags) => backups::restore_to(&flags),
+        cli::Command::Profile(flags) => profile::run(&flags).map(|told| say(&told)),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

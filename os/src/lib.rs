@@ -17,6 +17,7 @@ mod memory;
 mod miri;
 #[cfg(not(miri))]
 pub mod net;
+pub mod profile;
 #[cfg(not(miri))]
 mod scratch;
 #[cfg(sim)]

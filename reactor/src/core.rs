@@ -218,7 +218,8 @@ pub struct Core {
     slots: RefCell<Vec<Slot>>,
     free: RefCell<Vec<u32>>,
     live: Cell<usize>,
-    current: Cell<u32>,
+    /// Never freed: the profiler's signal may read it whenever the thread runs.
+    current: &'static Cell<u32>,
     /// Tasks that wait until the others of this turn have run.
     behind: RefCell<Vec<u32>>,
     /// Tasks that wait until the worker has nothing else to do, and since when.
@@ -240,7 +241,7 @@ impl Core {
             slots: RefCell::default(),
             free: RefCell::default(),
             live: Cell::new(0),
-            current: Cell::new(0),
+            current: Box::leak(Box::new(Cell::new(0))),
             behind: RefCell::default(),
             idle: RefCell::default(),
             wanted: Cell::new(None),
@@ -456,6 +457,11 @@ impl Core {
         }
         self.run_behind();
         count
+    }
+
+    /// The number of the task that runs.
+    pub fn current_task(&self) -> &'static Cell<u32> {
+        self.current
     }
 
     /// Polls the tasks that wait behind others.

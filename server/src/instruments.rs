@@ -53,6 +53,8 @@ const SLOW_LOG: usize = 17;
 const UNINDEXED: usize = 18;
 /// Every instrument of statements is enabled.
 const ALL_STATEMENTS: usize = 19;
+/// The workers take samples of themselves.
+const PROFILED: usize = 20;
 
 pub const WAITING_FOR_TABLE: &str = "stage/sql/Waiting for table metadata lock";
 pub const READING_ROWS: &str = "stage/innodb/alter table (read PK and internal sort)";
@@ -141,6 +143,18 @@ impl Watched {
         self.0 & 1 << ALL_STATEMENTS != 0
     }
 
+    /// Are samples taken?
+    #[inline]
+    pub fn profiled(self) -> bool {
+        self.0 & 1 << PROFILED != 0
+    }
+
+    /// Must more be noted when a statement begins: for a log, or for a profile?
+    #[inline]
+    pub fn notes_beginning(self) -> bool {
+        self.0 & (1 << GENERAL_LOG | 1 << SLOW_LOG | 1 << PROFILED) != 0
+    }
+
     /// Is any log written?
     #[inline]
     pub fn logs(self) -> bool {
@@ -185,6 +199,14 @@ impl Instruments {
                 false => self.consumers.fetch_and(!(1 << bit), Ordering::Relaxed),
             };
         }
+    }
+
+    /// Whether samples are taken.
+    pub fn set_profiled(&self, on: bool) {
+        match on {
+            true => self.consumers.fetch_or(1 << PROFILED, Ordering::Relaxed),
+            false => self.consumers.fetch_and(!(1 << PROFILED), Ordering::Relaxed),
+        };
     }
 
     /// Is a stage or a transaction shown, under the name that its instrument has?

@@ -27,6 +27,8 @@ pub mod inside;
 mod instruments;
 mod latin1;
 mod plan_cache;
+mod profile;
+mod profiled;
 mod record;
 mod routine;
 mod session;

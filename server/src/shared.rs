@@ -6,6 +6,7 @@ use crate::ddl::DdlThreads;
 use crate::event::Events;
 use crate::handshakes::Handshakes;
 use crate::instruments::Instruments;
+use crate::profiled::Profiler;
 use crate::session::{IDS, Kills};
 use crate::text_log::{self, Log, TextLogs};
 use crate::user_lock::UserLocks;
@@ -62,6 +63,7 @@ pub struct Shared {
     pub instruments: Instruments,
     /// The slow query log and the general log.
     pub logs: TextLogs,
+    pub profiler: Profiler,
     pub events: Events,
     /// Storage for data of statements that exceeds memory.
     pub temporary: exec::Temporary,
@@ -130,6 +132,7 @@ impl Shared {
             kills: Kills::default(),
             instruments,
             logs,
+            profiler: Profiler::default(),
             events: Events::default(),
             temporary,
             started: Instant::now(),

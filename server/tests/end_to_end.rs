@@ -5,6 +5,7 @@ mod kept;
 mod logs;
 mod long;
 mod phases;
+mod profile;
 mod progress;
 mod waits;
 

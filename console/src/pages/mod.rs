@@ -5,6 +5,7 @@
 
 mod engine;
 mod now;
+mod profile;
 mod sessions;
 mod settings;
 mod statements;
@@ -38,6 +39,7 @@ pub async fn rows(state: &State, login: &Rc<Login>, page: &str, request: &Reques
         "tables" => tables::list(login, request).await,
         "table" => tables::one(login, request).await,
         "engine" => engine::engine(state, login).await,
+        "profile" => profile::take(login, request).await,
         "settings" => settings::list(state, request),
         _ => Err(Problem::Unknown),
     }

@@ -417,7 +417,7 @@ impl State<'_> {
             Show::CreateOther { name, .. } => self.sees_table(name),
             Show::LogEvents if access.has(Privileges::REPLICATION_SLAVE) => Ok(()),
             Show::LogEvents => Err(special("REPLICATION SLAVE").into()),
-            Show::EngineStatus { .. } => process(access),
+            Show::EngineStatus { .. } | Show::ServerProfile { .. } => process(access),
             Show::Replicas => match access.has(Privileges::REPLICATION_SLAVE) {
                 true => Ok(()),
                 false => Err(special("REPLICATION SLAVE").into()),

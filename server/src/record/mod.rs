@@ -17,7 +17,7 @@ mod statement;
 
 pub use lines::{Running, SessionLine, Sessions, StatementLine, SumsLine};
 pub use name::Name;
-pub use statement::{Ended, EventSums, Program, Statement};
+pub use statement::{After, Ended, EventSums, Program, Statement};
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap, VecDeque};

@@ -40,6 +40,23 @@ impl Ended<'_> {
     }
 }
 
+/// What is left to do with the text of a statement that has ended.
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub struct After {
+    /// It belongs in the slow log (`State::log_slow`).
+    pub is_logged: bool,
+    /// Its execution is to be kept (`State::keep_execution`).
+    pub is_kept: bool,
+}
+
+impl After {
+    #[inline]
+    pub fn is_any(self) -> bool {
+        self.is_logged | self.is_kept
+    }
+}
+
 /// A line about a statement that has ended.
 #[derive(Clone, Debug, Default)]
 pub struct Statement {

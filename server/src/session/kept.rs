@@ -7,24 +7,17 @@ use crate::error::Error;
 use crate::waits::LOCKS;
 use std::rc::Rc;
 
-/// What is left to do with the text of a statement that has ended.
-#[derive(Clone, Copy, Debug)]
-#[must_use]
-pub struct After {
-    /// It belongs in the slow log ([`State::log_slow`]).
-    pub is_logged: bool,
-    /// Its execution is to be kept ([`State::keep_execution`]).
-    pub is_kept: bool,
-}
-
-impl After {
-    #[inline]
-    pub fn is_any(self) -> bool {
-        self.is_logged | self.is_kept
-    }
-}
-
 impl State<'_> {
+    /// Tells the profile which statement the samples since its beginning belong to, if there are any.
+    #[cold]
+    pub fn label_samples(&self, statistics: &Statistics, now: u64) {
+        if os::profile::taken() != self.session.logged.samples {
+            let task = self.worker.core.current_task().get();
+            let ran = (self.session.measured.began, now);
+            self.worker.shared.profiler.label(self.worker.index, task, ran, statistics);
+        }
+    }
+
     /// Describes the plan that the statement ran, for its digest. Returns the plan's hash.
     #[cold]
     pub fn note_plan(&mut self, statistics: &Rc<Statistics>, now: u64) -> Option<u64> {

@@ -5,7 +5,7 @@
 use super::IDS;
 use super::state::State;
 use crate::error::{Error, Result};
-use crate::text_log::{self, CannotOpen, Extra, ExtraCounts, Log, Logged, Origin, Timing};
+use crate::text_log::{self, CannotOpen, Extra, ExtraCounts, Log, Logged, Origin, Timing, with_values};
 use crate::variables::{self, Globals, Setting, VariableId};
 use conditions::Condition;
 use expr::kill;
@@ -15,7 +15,8 @@ use types::Value;
 impl State<'_> {
     #[cold]
     pub fn begin_logged(&mut self) {
-        self.session.logged = Logged { waited_us: self.waited_us(), counts: self.extra_counts(), ..Logged::default() };
+        let (waited_us, counts, samples) = (self.waited_us(), self.extra_counts(), os::profile::taken());
+        self.session.logged = Logged { waited_us, counts, samples, ..Logged::default() };
     }
 
     /// The time that the session has waited for row and table locks.
@@ -280,18 +281,4 @@ impl State<'_> {
 fn cannot_open(refused: &CannotOpen) -> Error {
     let (errno, why) = (refused.error.raw_os_error().unwrap_or(0), super::outfile::reason(&refused.error));
     Error::from(Condition::FileMissing { path: refused.path.display().into(), errno: errno.into(), why: why.into() })
-}
-
-/// The text with its `?` replaced by values.
-pub fn with_values(text: &[u8], values: &[Value<'_>], mode: &types::SqlMode) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len());
-    let (mut kept, mut values) = (0, values.iter());
-    for place in sql::places_of_parameters(text, mode) {
-        let Some(value) = values.next() else { break };
-        out.extend_from_slice(&text[kept..place]);
-        text_log::put_value(value, &mut out);
-        kept = place + 1;
-    }
-    out.extend_from_slice(&text[kept..]);
-    out
 }

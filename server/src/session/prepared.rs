@@ -4,8 +4,6 @@
 //! text, at its next execution. BEGIN, COMMIT and ROLLBACK, which benchmarks prepare, are recognised once. Everything else is parsed
 //! again at each execution.
 
-use super::kept::After;
-use super::logging::with_values;
 use super::query::{PLAN_ATTEMPTS_MAX, deprecations};
 use super::run::{Destination, Ran};
 use super::settings::IDS;
@@ -15,7 +13,8 @@ use crate::counters::Command;
 use crate::digests::{Phase, Statistics};
 use crate::error::{Error, Result};
 use crate::plan_cache::{PlanEntry, definition_of};
-use crate::record::Name;
+use crate::record::{After, Name};
+use crate::text_log::with_values;
 use conditions::Condition;
 use exec::{KeptRecords, boxed};
 use protocol::{OkPacket, Parameters, PrepareOk, RowFormat, Status, StmtExecute};

@@ -5,14 +5,13 @@
 
 use super::Recipient;
 use super::context::without_parameters;
-use super::kept::After;
 use super::run::{Destination, Ran};
 use super::state::{Answer, State};
 use crate::counters::count;
 use crate::digests::{Phase, Statistics};
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
-use crate::record::Name;
+use crate::record::{After, Name};
 use conditions::Condition;
 use exec::boxed;
 use protocol::RowFormat;

@@ -12,7 +12,6 @@
 
 use super::Recipient;
 use super::info::{OpenTransaction, SessionInfo};
-use super::kept::After;
 use super::login::LoggedIn;
 use super::named::NamedStatements;
 use super::programs::Enclosing;
@@ -24,7 +23,7 @@ use crate::digests::{Measured, Phase, Statistics};
 use crate::error::{Error, Result};
 use crate::instruments::Watched;
 use crate::plan_cache::PlanEntry;
-use crate::record::{Ended, Name};
+use crate::record::{After, Ended, Name};
 use crate::routine::Frame;
 use crate::show::Quotes;
 use crate::text_log::Logged;
@@ -555,7 +554,7 @@ impl<'s> State<'s> {
         }
         self.info.counters.forget_noted();
         self.session.watched = self.worker.shared.instruments.watched();
-        if self.session.watched.logs() {
+        if self.session.watched.notes_beginning() {
             self.begin_logged();
         }
         self.execution.vars.rows_examined.set(0);
@@ -620,6 +619,9 @@ impl<'s> State<'s> {
             self.note_sorts(sorted);
         }
         let locked = self.info.clock.ticks_so_far(LOCKS);
+        if self.session.watched.profiled() {
+            self.label_samples(statistics, now);
+        }
         if !self.session.watched.all_statements() && !self.worker.shared.instruments.enables(name.text()) {
             return After { is_logged, is_kept: false };
         }

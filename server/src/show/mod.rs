@@ -142,6 +142,7 @@ pub async fn show<'a>(state: &mut State<'_>, what: &Show<'a>, params: &'a [Value
         Show::Profile => Ok(projection::PROFILE.all(state, Wanted::default(), &Gathered::default())),
         Show::BinaryLogStatus => Ok(empty(BINARY_LOG_STATUS)),
         Show::LogEvents => Ok(empty(&["Log_name", "Pos", "Event_type", "Server_id", "End_log_pos", "Info"])),
+        Show::ServerProfile { seconds, hertz } => server_profile(state, seconds, hertz).await,
         Show::BinaryLogs => Err(Condition::NoBinaryLogging.into()),
         Show::ReplicaStatus { channel: Some(channel) } if !channel.is_empty() => {
             let channel = String::from_utf8_lossy(channel).into();
@@ -150,6 +151,35 @@ pub async fn show<'a>(state: &mut State<'_>, what: &Show<'a>, params: &'a [Value
         Show::ReplicaStatus { .. } => Ok(empty(REPLICA_STATUS)),
         Show::Replicas => Ok(empty(&["Server_Id", "Host", "Port", "Source_Id", "Replica_UUID"])),
     }
+}
+
+/// A line for each worker, statement and stack of functions.
+async fn server_profile(state: &State<'_>, seconds: u64, hertz: u64) -> Result<ResultSet> {
+    let profile = crate::profile::run(state, seconds, hertz).await?;
+    let columns = Columns::default()
+        .number("Worker")
+        .nullable_text("Schema", 64)
+        .nullable_text("Digest", 64)
+        .long_text("Digest_text")
+        .long_text("Stack")
+        .number("Samples");
+    let mut made = result(columns);
+    for line in profile.lines {
+        let of = line.statement.as_deref();
+        made.rows.push(vec![
+            number(line.worker),
+            optional(of.and_then(|of| of.database.clone())),
+            optional(of.map(|of| of.digest.clone())),
+            optional(of.map(|of| of.text.clone())),
+            text(line.stack),
+            number(line.samples),
+        ]);
+    }
+    if profile.lost > 0 {
+        let none = || Value::Null;
+        made.rows.push(vec![none(), none(), none(), none(), text("(samples without room)"), number(profile.lost)]);
+    }
+    Ok(made)
 }
 
 const BINARY_LOG_STATUS: &[&str] = &["File", "Position", "Binlog_Do_DB", "Binlog_Ignore_DB", "Executed_Gtid_Set"];

@@ -154,6 +154,20 @@ pub fn put_value(value: &Value<'_>, out: &mut Vec<u8>) {
     }
 }
 
+/// The text with its `?` replaced by values.
+pub fn with_values(text: &[u8], values: &[Value<'_>], mode: &types::SqlMode) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let (mut kept, mut values) = (0, values.iter());
+    for place in sql::places_of_parameters(text, mode) {
+        let Some(value) = values.next() else { break };
+        out.extend_from_slice(&text[kept..place]);
+        put_value(value, &mut out);
+        kept = place + 1;
+    }
+    out.extend_from_slice(&text[kept..]);
+    out
+}
+
 fn written(write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let mut out = Vec::new();
     write(&mut out);

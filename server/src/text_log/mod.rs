@@ -20,7 +20,9 @@ mod table;
 mod throttle;
 mod writer;
 
-pub use entry::{Extra, ExtraCounts, Origin, Timing, now_us, put_value};
+#[cfg(test)]
+use entry::put_value;
+pub use entry::{Extra, ExtraCounts, Origin, Timing, now_us, with_values};
 pub use table::Row;
 
 use crate::variables::{Globals, Setting, known};
@@ -43,6 +45,8 @@ pub struct Logged {
     pub is_administrative: bool,
     /// Microseconds that the session had waited for locks when the statement began.
     pub waited_us: u64,
+    /// The samples of the worker when the statement began (`profile`).
+    pub samples: u32,
     /// The session's counters when the statement began, for `log_slow_extra`.
     pub counts: ExtraCounts,
 }

@@ -155,6 +155,11 @@ pub enum Show<'a> {
     /// SHOW BINARY LOG STATUS, SHOW MASTER STATUS
     BinaryLogStatus,
     BinaryLogs,
+    /// SHOW SERVER PROFILE FOR seconds SECONDS AT hertz HERTZ, a statement of Heddle's own.
+    ServerProfile {
+        seconds: u64,
+        hertz: u64,
+    },
     ReplicaStatus {
         channel: Option<&'a [u8]>,
     },

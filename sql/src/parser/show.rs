@@ -117,6 +117,12 @@ impl<'a> Parser<'a> {
             b"CHARSET" => Show::Charsets(self.show_filter()?),
             b"COLLATION" => Show::Collations(self.show_filter()?),
             b"GRANTS" => self.show_grants()?,
+            b"SERVER" => {
+                self.expect_word("PROFILE")?;
+                let seconds = if self.accept_kw(K::For) { self.number_with_unit("SECONDS", "SECOND")? } else { 10 };
+                let hertz = if self.accept_word("AT") { self.number_with_unit("HERTZ", "HZ")? } else { 99 };
+                Show::ServerProfile { seconds, hertz }
+            }
             b"PRIVILEGES" => Show::Privileges,
             b"PLUGINS" => Show::Plugins,
             b"TRIGGERS" => {
@@ -176,6 +182,15 @@ impl<'a> Parser<'a> {
             _ => return Err(self.error()),
         };
         Ok(Some(show))
+    }
+
+    /// `10 SECONDS`
+    fn number_with_unit(&mut self, unit: &'static str, other: &'static str) -> Result<u64> {
+        let number = self.number()?;
+        if !self.accept_word(other) {
+            self.expect_word(unit)?;
+        }
+        Ok(number)
     }
 
     fn show_create(&mut self) -> Result<Show<'a>> {

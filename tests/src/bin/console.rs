@@ -36,6 +36,7 @@ const PAGES: &[&str] = &[
     "tables",
     "table?schema=shop&name=orders",
     "engine",
+    "profile?seconds=1",
     "settings",
     "settings?show=changed",
 ];
@@ -283,6 +284,13 @@ fn statements(admin: &Browser, sql: &mut Conn) -> Outcome {
     let one = one.json()?;
     holds("sample", one["row"]["QUERY_SAMPLE_TEXT"].as_str().is_some_and(|text| text.starts_with("SELECT note")))?;
     holds(&one["plan"].to_string(), one["plan"]["text"].as_str().is_some_and(|text| text.contains("->")))?;
+    let phases: u64 =
+        ["decode", "parse", "plan", "execute", "encode", "commit"].iter().filter_map(|name| one["phases"][name].as_u64()).sum();
+    same(true, phases > 0 && Some(phases) <= one["row"]["SUM_CPU_TIME"].as_u64())?;
+    same(Some(4), one["kept"].as_array().map(Vec::len))?;
+    let text = one["kept"][0]["text"].as_str().unwrap_or_default();
+    holds(text, text.starts_with("SELECT note FROM shop.orders WHERE customer = "))?;
+    same(Some(5), one["plans"][0]["count"].as_u64())?;
     let body = |text: &str| serde_json::json!({ "schema": "shop", "text": text }).to_string();
     let analyzed = admin.post("/api/analyze", &body("SELECT note FROM orders WHERE customer = 2"))?;
     status(200, &analyzed)?;

@@ -29,6 +29,7 @@ const PAGES: &[(&str, &str)] = &[
     ("sessions", "document.querySelectorAll('tbody tr').length > 3"),
     ("tables", "document.querySelectorAll('tbody tr.open').length == 4"),
     ("engine", "document.querySelectorAll('.threads tr').length > 4"),
+    ("profile", "document.querySelector('button.main')"),
     ("settings", "document.querySelectorAll('tbody tr').length > 1"),
 ];
 
@@ -80,6 +81,7 @@ fn run(directory: &Path, pictures: Option<&Path>, report: &mut Report) -> Outcom
     }
     report.case("numbers move", || numbers_move(&driver));
     report.case("a statement with its plan", || statement(&driver));
+    report.case("a flame graph", || profile(&driver));
     report.case("a table", || {
         open(&driver, "tables")?;
         driver.click("tbody tr.open td")?;
@@ -141,11 +143,34 @@ fn statement(driver: &Driver) -> Outcome {
     driver.wait("document.querySelectorAll('tbody tr.open').length == 1")?;
     driver.click("tbody tr.open td")?;
     driver.wait("document.querySelectorAll('.step').length > 2")?;
+    // Its phases, its slowest executions, its plans.
+    driver.wait("document.querySelectorAll('.phases tr').length == 6")?;
+    driver.wait(
+        "document.querySelectorAll('.executions details').length > 0 && document.querySelectorAll('.plans details').length > 0",
+    )?;
+    driver.click(".executions summary")?;
+    driver.wait("document.querySelector('.executions details[open] pre').innerText.includes('COUNT')")?;
     // Its own curve, from two readings on.
     driver.wait("document.querySelector('.plot polyline')")?;
     driver.run("[...document.querySelectorAll('button')].find((one) => one.textContent.startsWith('Run it')).click()")?;
     driver.click("dialog button[value=yes]")?;
     driver.wait("document.querySelector('.tree').innerText.includes('ms')")?;
+    quiet(driver)
+}
+
+/// A click on a function shows its part, and one on the uppermost bar the whole again.
+fn profile(driver: &Driver) -> Outcome {
+    open(driver, "profile")?;
+    driver.wait("document.querySelector('.page select')")?;
+    driver.run("document.querySelector('.page select').value = '2'; document.querySelector('.page button.main').click()")?;
+    driver.wait("document.querySelectorAll('.flame').length > 10")?;
+    driver.wait("[...document.querySelectorAll('.flame title')].some((title) => title.textContent.startsWith('SELECT'))")?;
+    let count = || driver.run("return document.querySelectorAll('.flame').length");
+    let whole = count()?;
+    driver.run("document.querySelectorAll('.flame')[3].dispatchEvent(new MouseEvent('click'))")?;
+    driver.wait(&format!("document.querySelectorAll('.flame').length != {whole}"))?;
+    driver.run("document.querySelectorAll('.flame')[0].dispatchEvent(new MouseEvent('click'))")?;
+    driver.wait(&format!("document.querySelectorAll('.flame').length == {whole}"))?;
     quiet(driver)
 }
 
