@@ -34,7 +34,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 use sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use sync::waits;
+use sync::waits::{self, Holder};
 use types::work::Stopped;
 
 /// The farthest a timer entry is armed ahead; later deadlines are armed again when it fires.
@@ -211,6 +211,8 @@ struct Slot {
     clock: Rc<TaskClock>,
     /// It was woken while it ran, in a turn within its own.
     woken_within: bool,
+    /// The session that the task serves; 0: none.
+    session: u32,
 }
 
 /// The executor of this thread. Shared by `Rc` with the tasks.
@@ -298,6 +300,7 @@ impl Core {
                     limit: None,
                     clock: Rc::default(),
                     woken_within: false,
+                    session: 0,
                 });
                 number
             }
@@ -459,6 +462,11 @@ impl Core {
         count
     }
 
+    /// The task that runs serves this session.
+    pub fn name_current(&self, session: u32) {
+        self.slots.borrow_mut()[self.current.get() as usize].session = session;
+    }
+
     /// The number of the task that runs.
     pub fn current_task(&self) -> &'static Cell<u32> {
         self.current
@@ -479,14 +487,14 @@ impl Core {
     fn run_slot(&self, number: u32) {
         let (mut future, waker) = {
             let mut slots = self.slots.borrow_mut();
+            if slots[number as usize].clock.has_left() {
+                self.resume(&slots, number);
+            }
             let slot = &mut slots[number as usize];
             let Some(future) = slot.future.take() else {
                 slot.woken_within = slot.alive;
                 return;
             };
-            if slot.clock.has_left() {
-                self.resume(slot);
-            }
             (future, Rc::clone(&slot.waker))
         };
         self.current.set(number);
@@ -521,11 +529,20 @@ impl Core {
         }
     }
 
-    /// The task of a slot whose statement waited runs again.
+    /// The task of a slot whose statement waited runs again. What it waited after its wake-up is charged to the task that ran before it.
     #[cold]
-    fn resume(&self, slot: &Slot) {
+    fn resume(&self, slots: &[Slot], number: u32) {
+        let (slot, before) = (&slots[number as usize], self.current.get());
+        if slot.future.is_none() {
+            return;
+        }
+        let holder = match slots.get(before as usize).map_or(0, |slot| slot.session) {
+            0 => Holder::Unknown,
+            _ if before == number => Holder::Unknown,
+            session => Holder::Session(session),
+        };
         slot.wake.is_timed.store(false, Ordering::Relaxed);
-        slot.clock.resume(os::ticks(), slot.wake.woken.load(Ordering::Relaxed), &self.waits);
+        slot.clock.resume(os::ticks(), slot.wake.woken.load(Ordering::Relaxed), holder, &self.waits);
     }
 
     #[cold]
@@ -535,6 +552,7 @@ impl Core {
         }
         let mut slots = self.slots.borrow_mut();
         let slot = &mut slots[number as usize];
+        slot.session = 0;
         slot.alive = false;
         slot.deadline = None;
         self.free.borrow_mut().push(number);

@@ -17,7 +17,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
-use sync::waits::{self, Cause, KINDS, Kind, Object};
+use sync::waits::{self, Cause, Holder, KINDS, Kind, Object};
 
 /// The waits that a task remembers: `performance_schema_events_waits_history_size`.
 pub const RECENT_MAX: usize = 10;
@@ -239,16 +239,16 @@ impl TaskClock {
         self.left.set(now.max(1));
     }
 
-    /// The task runs again; it was woken at tick `woken`, or before it had left.
+    /// The task runs again; it was woken at tick `woken`, or before it had left. `before`: whose task ran last.
     #[cold]
-    pub(crate) fn resume(&self, now: u64, woken: u64, worker: &WorkerWaits) {
+    pub(crate) fn resume(&self, now: u64, woken: u64, before: Holder, worker: &WorkerWaits) {
         let left = self.left.replace(0);
         let woken = woken.clamp(left, now.max(left));
         let cause = self.cause.get();
         self.charge(Wait { cause, began: left, ticks: woken - left }, worker);
         let ready = now.saturating_sub(woken);
         if ready > 0 {
-            self.charge(Wait { cause: Cause::of(Kind::Ready), began: woken, ticks: ready }, worker);
+            self.charge(Wait { cause: Cause::of(Kind::Ready).held_by(before), began: woken, ticks: ready }, worker);
         }
     }
 
@@ -393,17 +393,18 @@ mod tests {
         clock.begin(5);
         clock.leave(Some(ROW), 1000, &worker);
         assert_eq!(clock.current(1500).map(|wait| (wait.cause, wait.ticks)), Some((ROW, 500)));
-        clock.resume(5000, 4000, &worker);
+        clock.resume(5000, 4000, Holder::Session(7), &worker);
         assert!(clock.current(5000).is_none());
         // It was woken before it had left.
         clock.leave(None, 6000, &worker);
-        clock.resume(6100, 4000, &worker);
+        clock.resume(6100, 4000, Holder::Unknown, &worker);
         assert_eq!(clock.end(&worker), 3000 + 1000 + 1 + 100);
         let sums = of_statement(&clock);
         assert_eq!(sums.of(Kind::RowLock), Sum { count: 1, ticks: 3000, longest: 3000 });
         assert_eq!(sums.of(Kind::Ready), Sum { count: 2, ticks: 1100, longest: 1000 });
         assert_eq!(sums.of(Kind::Other).count, 1);
         assert_eq!(clock.recent().len(), 4);
+        assert_eq!(clock.recent()[1].cause, Cause::of(Kind::Ready).held_by(Holder::Session(7)));
     }
 
     #[test]
@@ -412,7 +413,7 @@ mod tests {
         for n in 0..3 {
             clock.begin(5);
             clock.leave(Some(ROW), 10, &worker);
-            clock.resume(20 + n, 20 + n, &worker);
+            clock.resume(20 + n, 20 + n, Holder::Unknown, &worker);
             clock.end(&worker);
         }
         assert_eq!(of_statement(&clock).of(Kind::RowLock), Sum { count: 1, ticks: 12, longest: 12 });

@@ -125,6 +125,7 @@ pub async fn serve(worker: Rc<Worker>, stream: Stream, id: u32, admin: bool) {
     info.set_socket(Rc::clone(client.socket.readiness()));
     info.stopping.set(worker.is_stopping());
     let _listed = Listed::new(&worker, &info);
+    worker.core.name_current(id);
 
     // One more than the maximum, for an administrator.
     let open = worker.shared.sessions();

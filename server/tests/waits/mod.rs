@@ -169,3 +169,31 @@ fn a_disabled_instrument_records_nothing() {
     }
     assert_eq!(one::<u64>(&mut conn, count), 3, "the statements of an ended session count");
 }
+
+#[test]
+fn a_session_that_could_run_names_whom_its_worker_served() {
+    let server = Server::start_as(Arc::new(tempfile::tempdir().unwrap()), 1, None);
+    let mut conn = server.connect();
+    let mut other = server.connect();
+    let busy = other.connection_id();
+    let working = std::thread::spawn(move || {
+        for _ in 0..200 {
+            other.query_drop("SELECT BENCHMARK(20000, SHA2('x', 256))").unwrap();
+        }
+    });
+    let mut named = 0u64;
+    while named == 0 && !working.is_finished() {
+        conn.query_drop("SELECT SLEEP(0.001)").unwrap();
+        named = one(
+            &mut conn,
+            &format!(
+                "SELECT COUNT(*) FROM performance_schema.events_waits_history WHERE EVENT_NAME = 'wait/synch/cond/heddle/ready' \
+                 AND OBJECT_TYPE = 'THREAD' AND OBJECT_NAME = 'session {busy}' AND OBJECT_INSTANCE_BEGIN = {busy}"
+            ),
+        );
+        conn.query_drop("UPDATE performance_schema.setup_consumers SET ENABLED = 'YES' WHERE NAME = 'events_waits_history'")
+            .unwrap();
+    }
+    working.join().unwrap();
+    assert!(named > 0, "no wait of a session that could run names the other one");
+}

@@ -9,7 +9,7 @@ use crate::record::{Sessions, SumsLine, thread_id};
 use crate::waits::{Place, Places, event_name};
 use reactor::task_clock::{Sum, Sums, Wait, Waits};
 use std::collections::BTreeMap;
-use sync::waits::{Kind, Object};
+use sync::waits::{Holder, Kind, Object};
 use types::Value;
 
 /// The number of an object among those of its kind.
@@ -36,17 +36,22 @@ fn operation(kind: Kind) -> &'static str {
 fn line_row(table: &str, timer: &Timer, places: &Places<'_>, session: u32, nested: u64, wait: &Wait, lasts: bool) -> Row {
     let (kind, place) = (wait.cause.kind, places.find(wait.cause.object));
     let Place { database, table: name, index, .. } = place;
+    // A session that could run names the one that its worker was busy with.
+    let held = match (kind, wait.cause.holder) {
+        (Kind::Ready, Holder::Session(session)) => Some(session),
+        _ => None,
+    };
     let span = timer.span(wait.began, wait.began + wait.ticks);
     let cells = [
         ("THREAD_ID", number(thread_id(session))),
         ("EVENT_ID", number(wait.began)),
         ("END_EVENT_ID", if lasts { Value::Null } else { number(wait.began) }),
         ("EVENT_NAME", text(event_name(kind))),
-        ("OBJECT_TYPE", optional(name.is_some().then_some("TABLE"))),
+        ("OBJECT_TYPE", optional(held.map(|_| "THREAD").or(name.is_some().then_some("TABLE")))),
         ("OBJECT_SCHEMA", optional(database)),
-        ("OBJECT_NAME", optional(name)),
+        ("OBJECT_NAME", optional(held.map(|session| format!("session {session}")).or(name))),
         ("INDEX_NAME", optional(index)),
-        ("OBJECT_INSTANCE_BEGIN", number(instance(wait.cause.object))),
+        ("OBJECT_INSTANCE_BEGIN", number(held.map_or_else(|| instance(wait.cause.object), |session| thread_id(session)))),
         ("NESTING_EVENT_ID", if lasts { number(nested) } else { Value::Null }),
         ("NESTING_EVENT_TYPE", optional(lasts.then_some("STATEMENT"))),
         ("OPERATION", text(operation(kind))),
