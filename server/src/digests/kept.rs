@@ -7,8 +7,8 @@
 //! ```
 //!
 //! X1: a digest keeps [`EXECUTIONS_MAX`] executions and [`PLANS_MAX`] plans. An execution gives way after an hour.
-//! X2: a worker keeps [`BYTES_MAX`] of them. Where there is no room, nothing more is kept, until TRUNCATE TABLE or until
-//!     executions grow old.
+//! X2: a worker keeps [`BYTES_MAX`] of them. A digest that finds no room asks again after a minute: statements must not pay
+//!     for each execution that cannot be kept.
 //! X3: two plans are the same if their trees are, whatever the estimates. Each kind of plan is counted once, by all
 //!     statements that run it.
 
@@ -27,6 +27,8 @@ const PLAN_BYTES_MAX: usize = 8192;
 /// See X2.
 const BYTES_MAX: usize = 16 << 20;
 const AGE_MAX_NS: f64 = 3600e9;
+/// After an execution for which there was no room, until the next one is looked at.
+const PAUSE_NS: f64 = 60e9;
 
 /// The executions of one plan. Times are ticks that they ran.
 #[derive(Debug, Default)]
@@ -109,6 +111,8 @@ impl PlanUse {
 /// What a digest keeps.
 #[derive(Debug, Default)]
 pub struct Kept {
+    /// There was no room at this tick: nothing is kept for a while (X2).
+    refused: Option<u64>,
     executions: Vec<Execution>,
     plans: Vec<PlanUse>,
 }
@@ -136,7 +140,11 @@ pub struct SentPlan {
 impl Kept {
     /// An execution that took longer is kept.
     pub fn keep_above(&self) -> u64 {
-        if self.executions.len() < EXECUTIONS_MAX { 0 } else { self.executions.iter().map(|kept| kept.time).min().unwrap_or(0) }
+        match self.refused {
+            Some(_) => u64::MAX,
+            None if self.executions.len() < EXECUTIONS_MAX => 0,
+            None => self.executions.iter().map(|kept| kept.time).min().unwrap_or(0),
+        }
     }
 
     /// Keeps an execution in place of the quickest one. `room`: the bytes that the worker has left (X2).
@@ -148,16 +156,21 @@ impl Kept {
                 room.set(room.get() + gone.bytes());
             }
         }
-        if let Some(left) = room.get().checked_sub(execution.bytes()) {
-            room.set(left);
-            self.executions.push(execution);
+        match room.get().checked_sub(execution.bytes()) {
+            Some(left) => {
+                room.set(left);
+                self.executions.push(execution);
+            }
+            None => self.refused = Some(execution.ended),
         }
     }
 
     /// Drops executions that are too old (X1).
     pub fn forget_old(&mut self, now: u64, nanos_per_tick: f64, room: &Cell<usize>) {
+        let age = |since: u64| now.saturating_sub(since) as f64 * nanos_per_tick;
+        self.refused = self.refused.filter(|refused| age(*refused) < PAUSE_NS);
         self.executions.retain(|kept| {
-            let is_young = now.saturating_sub(kept.ended) as f64 * nanos_per_tick < AGE_MAX_NS;
+            let is_young = age(kept.ended) < AGE_MAX_NS;
             if !is_young {
                 room.set(room.get() + kept.bytes());
             }
@@ -199,6 +212,7 @@ impl Kept {
         room.set(room.get() + executions + plans);
         self.executions.clear();
         self.plans.clear();
+        self.refused = None;
     }
 
     pub fn executions(&self) -> Vec<Execution> {
@@ -213,6 +227,11 @@ impl Kept {
 /// The memory of a worker for all that is kept.
 pub fn room() -> Rc<Cell<usize>> {
     Rc::new(Cell::new(BYTES_MAX))
+}
+
+/// The bytes that are taken of a worker's memory.
+pub fn taken(room: &Cell<usize>) -> usize {
+    BYTES_MAX.saturating_sub(room.get())
 }
 
 /// X3: the hash of a plan without its estimates.
@@ -277,7 +296,9 @@ mod tests {
         assert_eq!(room.get(), BYTES_MAX);
         room.set(10);
         kept.keep(took(5), &room);
-        assert_eq!((times(&kept), room.get()), (vec![], 10));
+        assert_eq!((times(&kept), room.get(), kept.keep_above()), (vec![], 10, u64::MAX));
+        kept.forget_old(5 + 61_000_000_000, 1.0, &room);
+        assert_eq!(kept.keep_above(), 0);
     }
 
     #[test]

@@ -156,6 +156,11 @@ impl Digests {
         sizes.fold((0, 0), |(count, bytes), size| (count + 1, bytes + size))
     }
 
+    /// The bytes of executions and plans that are kept.
+    pub fn kept_bytes(&self) -> u64 {
+        kept::taken(&self.room) as u64
+    }
+
     /// The executions and plans that are kept, by digest.
     pub fn kept(&self) -> Vec<KeptOf> {
         let by_name = self.by_name.borrow();

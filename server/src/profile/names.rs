@@ -38,9 +38,10 @@ fn shortened(name: &str) -> String {
     let mut depth = 0usize;
     let mut rest = name;
     while let Some(next) = rest.chars().next() {
-        if depth == 0 && rest.starts_with("::<") {
+        let is_named = short.ends_with(|last: char| last.is_alphanumeric() || last == '_' || last == '}');
+        if depth == 0 && (rest.starts_with("::<") || rest.starts_with('<') && is_named) {
             depth = 1;
-            rest = &rest[3..];
+            rest = rest.trim_start_matches("::").strip_prefix('<').unwrap_or_default();
             continue;
         }
         match (depth, next) {
@@ -72,7 +73,8 @@ mod tests {
     fn types_are_left_out() {
         for (name, expected) in [
             ("exec::run::<a::B<C>, fn(u8) -> D>::{closure#0}", "exec::run::{closure#0}"),
-            ("<a::B<C> as d::E>::f::<G>", "<a::B<C> as d::E>::f"),
+            ("<a::B<C> as d::E>::f::<G>", "<a::B as d::E>::f"),
+            ("call_once<a::{closure_env#0}<b>, ()>", "call_once"),
             ("a;b", "a,b"),
             ("a::<", "a"),
         ] {

@@ -20,8 +20,13 @@ impl State<'_> {
 
     /// Describes the plan that the statement ran, for its digest. Returns the plan's hash.
     #[cold]
-    pub fn note_plan(&mut self, statistics: &Rc<Statistics>, now: u64) -> Option<u64> {
+    pub fn note_plan(&mut self, statistics: &Rc<Statistics>, now: u64, is_kept: bool) -> Option<u64> {
         let plan = self.session.noted_plan.take()?;
+        // A plan that serves once is described only with an execution that is kept.
+        if !is_kept && plan.counts.count.get() < 2 {
+            plan.counts.keep_above.set(statistics.keep_above());
+            return None;
+        }
         let hash = statistics.note_plan(&sql::explain_tree(plan.prepared.plan()), &plan.counts, now);
         plan.counts.keep_above.set(statistics.keep_above());
         Some(hash)
@@ -31,7 +36,7 @@ impl State<'_> {
     #[cold]
     pub fn keep_execution(&mut self, statistics: &Rc<Statistics>, text: &[u8], error: Option<&Error>) {
         let now = os::ticks();
-        let plan = self.note_plan(statistics, now);
+        let plan = self.note_plan(statistics, now, true);
         let (measured, clock) = (&self.session.measured, &self.info.clock);
         let shown = sql::without_secrets(text, &self.session.settings.mode);
         let shown = String::from_utf8_lossy(&shown);

@@ -644,7 +644,7 @@ impl<'s> State<'s> {
         }
         let is_kept = statistics.wants_to_keep();
         if self.session.noted_plan.is_some() && !is_kept {
-            self.note_plan(statistics, now);
+            self.note_plan(statistics, now, false);
         }
         After { is_logged, is_kept }
     }

@@ -129,14 +129,18 @@ async fn add_current(shared: &Shared, values: &mut BTreeMap<&'static str, u64>) 
 }
 
 /// The current values of a worker.
-fn of_worker(worker: &Rc<Worker>) -> [(&'static str, u64); 5] {
+fn of_worker(worker: &Rc<Worker>) -> [(&'static str, u64); 8] {
     let sessions = worker.sessions.borrow();
+    let (digests, digest_bytes) = worker.digests.memory();
     let running = sessions.values().filter(|session| session.command.get() != "Sleep").count();
     let prepared = sessions.values().map(|session| session.prepared.get()).sum();
     [
         ("Threads_running", running as u64),
         ("Prepared_stmt_count", prepared),
         ("Heddle_plan_cache_plans", worker.plans.borrow().len() as u64),
+        ("Heddle_digests", digests),
+        ("Heddle_digests_bytes", digest_bytes),
+        ("Heddle_kept_bytes", worker.digests.kept_bytes()),
         ("Innodb_buffer_pool_read_requests", txn::page_requests()),
         ("Innodb_buffer_pool_write_requests", txn::page_write_requests()),
     ]
@@ -165,6 +169,10 @@ fn add_server(shared: &Shared, values: &mut BTreeMap<&'static str, u64>) {
         ("Max_used_connections", shared.peak().0 as u64),
         ("Open_tables", tables as u64),
         ("Opened_tables", tables as u64),
+        ("Open_table_definitions", tables as u64),
+        ("Opened_table_definitions", tables as u64),
+        ("Flush_commands", values.get("Com_flush").copied().unwrap_or(0)),
+        ("Innodb_num_open_files", files.open),
         ("Threads_connected", shared.sessions() as u64),
         ("Threads_created", shared.workers.len() as u64),
         ("Uptime", uptime),

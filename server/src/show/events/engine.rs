@@ -1,5 +1,6 @@
-//! The engine's counters under the names of InnoDB's metrics and of files: `information_schema.INNODB_METRICS` and
-//! `performance_schema.file_summary_by_event_name`. Both show what SHOW GLOBAL STATUS counts, and waits.
+//! The engine's counters under the names of InnoDB's metrics, of files and of memory: `information_schema.INNODB_METRICS`,
+//! `performance_schema.file_summary_by_event_name` and `memory_summary_global_by_event_name`. They show what SHOW GLOBAL
+//! STATUS counts, and waits.
 
 use super::super::build::{number, text};
 use super::super::definitions::named;
@@ -110,4 +111,40 @@ pub(super) fn files(status: &[(&'static str, String)], waits: &Waits, timer: &Ti
     let log = log.chain(times(["SUM_TIMER_MISC", "AVG_TIMER_MISC", "MAX_TIMER_MISC"], flushed));
     const TABLE: &str = "file_summary_by_event_name";
     vec![named(DATABASE, TABLE, data), named(DATABASE, TABLE, log)]
+}
+
+/// What the server knows of its memory: the name, how many pieces, and their bytes. What is taken is not given back, but
+/// for statistics by digest.
+fn memory(status: &[(&'static str, String)]) -> Vec<(&'static str, u64, u64)> {
+    let status = Status(status);
+    let of = |name| status.get(name);
+    let (digests, kept) = (of("Heddle_digests"), of("Heddle_kept_bytes"));
+    vec![
+        ("memory/innodb/buf_buf_pool", of("Innodb_buffer_pool_pages_data"), of("Innodb_buffer_pool_bytes_data")),
+        ("memory/heddle/undo", of("Heddle_history_length"), of("Heddle_undo_memory_bytes")),
+        ("memory/performance_schema/events_statements_summary_by_digest", digests, of("Heddle_digests_bytes")),
+        ("memory/performance_schema/heddle_kept_executions", u64::from(kept > 0), kept),
+    ]
+}
+
+/// The most of each kind is what there is now: earlier values are not kept.
+pub(super) fn memory_rows(status: &[(&'static str, String)]) -> Vec<Row> {
+    let row = |(name, count, bytes): (&str, u64, u64)| {
+        let signed = |value: u64| Value::Int(i64::try_from(value).unwrap_or(i64::MAX));
+        let cells = [
+            ("EVENT_NAME", text(name)),
+            ("COUNT_ALLOC", number(count)),
+            ("COUNT_FREE", number(0u64)),
+            ("SUM_NUMBER_OF_BYTES_ALLOC", number(bytes)),
+            ("SUM_NUMBER_OF_BYTES_FREE", number(0u64)),
+            ("LOW_COUNT_USED", signed(0)),
+            ("CURRENT_COUNT_USED", signed(count)),
+            ("HIGH_COUNT_USED", signed(count)),
+            ("LOW_NUMBER_OF_BYTES_USED", signed(0)),
+            ("CURRENT_NUMBER_OF_BYTES_USED", signed(bytes)),
+            ("HIGH_NUMBER_OF_BYTES_USED", signed(bytes)),
+        ];
+        named(DATABASE, "memory_summary_global_by_event_name", cells)
+    };
+    memory(status).into_iter().map(row).collect()
 }

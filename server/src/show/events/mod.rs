@@ -58,6 +58,7 @@ pub const MAKERS: &[(&str, Maker)] = &[
 #[rustfmt::skip]
 pub const TABLES: &[(&str, Maker)] = &[
     ("file_summary_by_event_name", |source| always(source, |data, timer| engine::files(&data.global_status, &data.waits, timer))),
+    ("memory_summary_global_by_event_name", |source| always(source, |data, _| engine::memory_rows(&data.global_status))),
     ("table_io_waits_summary_by_index_usage", |source| used(source, |uses, timer| tables::by_index(source.stored_tables(), uses, timer))),
     ("table_io_waits_summary_by_table", |source| used(source, |uses, timer| tables::by_table(source.stored_tables(), uses, timer))),
     ("table_lock_waits_summary_by_table", |source| used(source, |uses, timer| tables::locks(source.stored_tables(), uses, timer))),
