@@ -601,7 +601,6 @@ impl<'s> State<'s> {
 
     /// Ends the statement that `begin_statement` began. Returns what is left to do with its text.
     #[inline]
-    #[must_use]
     pub fn record(&mut self, statistics: &Rc<Statistics>, text: &[u8], failed: bool, name: Name) -> After {
         let now = os::ticks();
         let waited = self.info.clock.end(self.worker.core.waits());

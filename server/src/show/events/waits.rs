@@ -51,7 +51,7 @@ fn line_row(table: &str, timer: &Timer, places: &Places<'_>, session: u32, neste
         ("OBJECT_SCHEMA", optional(database)),
         ("OBJECT_NAME", optional(held.map(|session| format!("session {session}")).or(name))),
         ("INDEX_NAME", optional(index)),
-        ("OBJECT_INSTANCE_BEGIN", number(held.map_or_else(|| instance(wait.cause.object), |session| thread_id(session)))),
+        ("OBJECT_INSTANCE_BEGIN", number(held.map_or_else(|| instance(wait.cause.object), thread_id))),
         ("NESTING_EVENT_ID", if lasts { number(nested) } else { Value::Null }),
         ("NESTING_EVENT_TYPE", optional(lasts.then_some("STATEMENT"))),
         ("OPERATION", text(operation(kind))),
