@@ -53,7 +53,7 @@ pub fn run(flags: &ProfileFlags) -> Result<String, String> {
     Ok(format!("{title}: {}\n{}", flags.out.display(), summary(&rows, samples)))
 }
 
-fn text<'a>(row: &'a [serde_json::Value], place: usize) -> Option<&'a str> {
+fn text(row: &[serde_json::Value], place: usize) -> Option<&str> {
     row.get(place)?.as_str()
 }
 
