@@ -3,6 +3,9 @@
 use super::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// Worker, database, digest, its text, the stack, samples.
+type Line = (u64, Option<String>, Option<String>, Option<String>, String, u64);
+
 #[test]
 fn a_profile_names_statements_and_functions() {
     let server = Server::start();
@@ -13,7 +16,7 @@ fn a_profile_names_statements_and_functions() {
     conn.query_drop("INSERT INTO p.t WITH RECURSIVE n (a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM n WHERE a < 20000) SELECT a, REPEAT('x', 90) FROM n")
         .unwrap();
     let is_over = AtomicBool::new(false);
-    let profile: Vec<(u64, Option<String>, Option<String>, Option<String>, String, u64)> = std::thread::scope(|scope| {
+    let profile: Vec<Line> = std::thread::scope(|scope| {
         let busy = server.connect_to("p");
         scope.spawn(|| {
             let mut busy = busy;
