@@ -249,10 +249,7 @@ impl Access {
         let is_system = |name: &Name| {
             *name != self.name && accounts.get(name).is_some_and(|account| account.dynamic.contains_key(SYSTEM_USER))
         };
-        match names.into_iter().any(is_system) {
-            true => Err(special(SYSTEM_USER)),
-            false => Ok(()),
-        }
+        if names.into_iter().any(is_system) { Err(special(SYSTEM_USER)) } else { Ok(()) }
     }
 
     /// May it manage accounts? CREATE USER, or the privilege on the tables of `mysql` with which one could do so by
@@ -398,9 +395,10 @@ impl Access {
 
     /// Refuses to call a stored function: 1370.
     pub fn calls_function(&self, database: &str, name: &str) -> Result<()> {
-        match self.routine(database, name, true).has(Privileges::EXECUTE) {
-            true => Ok(()),
-            false => Err(self.routine_denied("execute", database, name)),
+        if self.routine(database, name, true).has(Privileges::EXECUTE) {
+            Ok(())
+        } else {
+            Err(self.routine_denied("execute", database, name))
         }
     }
 

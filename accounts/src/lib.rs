@@ -146,10 +146,7 @@ impl Accounts {
     /// The roles that are active from the start: `all`, or the default ones.
     pub fn roles_at_login(&self, account: &Account, all: bool, mandatory: &[Name]) -> Vec<Name> {
         let granted = self.granted_roles(account, mandatory);
-        match all {
-            true => granted,
-            false => account.default_roles.iter().filter(|role| granted.contains(role)).cloned().collect(),
-        }
+        if all { granted } else { account.default_roles.iter().filter(|role| granted.contains(role)).cloned().collect() }
     }
 }
 

@@ -184,10 +184,8 @@ impl Logins {
             return Ok(());
         }
         let left = u64::from(days) - passed.as_secs() / DAY.as_secs();
-        let (days, left) = match forever {
-            true => ("unlimited".to_owned(), "unlimited".to_owned()),
-            false => (days.to_string(), left.to_string()),
-        };
+        let (days, left) =
+            if forever { ("unlimited".to_owned(), "unlimited".to_owned()) } else { (days.to_string(), left.to_string()) };
         Err(Condition::UserAccessDeniedForUserAccountBlockedByPasswordLock {
             user: (&account.name.user).into(),
             host: host.into(),

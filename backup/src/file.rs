@@ -126,10 +126,8 @@ impl<W: Write> Writer<W> {
         let sum = crc([&head[..24], &[]]);
         head[24..28].copy_from_slice(&sum.to_le_bytes());
         out.write_all(&head).map_err(cannot_write)?;
-        let compress = match compressed {
-            true => Some(zstd::bulk::Compressor::new(LEVEL).map_err(|e| Error(format!("zstd: {e}")))?),
-            false => None,
-        };
+        let compress =
+            if compressed { Some(zstd::bulk::Compressor::new(LEVEL).map_err(|e| Error(format!("zstd: {e}")))?) } else { None };
         Ok(Self { out, compress, key, salt, number: 0, stored: HEAD_BYTES as u64 })
     }
 

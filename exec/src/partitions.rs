@@ -228,9 +228,10 @@ impl<'p> Pruning<'p> {
 
     fn of_level(&self, level: &Level<'_>, facts: &[Fact<'_>]) -> BTreeSet<usize> {
         let known: Vec<Known> = level.columns.iter().map(|&column| self.known(column, facts)).collect();
-        let found = match known.iter().all(|known| known.points.is_some()) {
-            true => self.of_points(level, &known),
-            false => self.of_bounds(level, &known),
+        let found = if known.iter().all(|known| known.points.is_some()) {
+            self.of_points(level, &known)
+        } else {
+            self.of_bounds(level, &known)
         };
         found.unwrap_or_else(|| (0..level.function.count()).collect())
     }

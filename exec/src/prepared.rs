@@ -245,10 +245,7 @@ impl Prepared {
     fn use_of(&self, table: &Table) -> TableUse {
         let by_key = || self.foreign_keys.as_ref().is_some_and(|keys| keys.changes(table.id()));
         let is_changed = || self.changed_tables().any(|changed| changed.id == table.id()) || by_key();
-        match table.def().view.is_none() && (self.locks_for_change() || is_changed()) {
-            true => TableUse::Writes,
-            false => TableUse::Reads,
-        }
+        if table.def().view.is_none() && (self.locks_for_change() || is_changed()) { TableUse::Writes } else { TableUse::Reads }
     }
 
     /// Every stored table that the plan uses, once; the caller takes their metadata locks.

@@ -167,9 +167,10 @@ impl Outcomes {
         let wanted = std::mem::take(&mut known.wanted);
         let (place, new) = known.arguments.insert(&wanted);
         known.bytes += wanted.len() + 64 + outcome.bytes();
-        match new {
-            true => known.outcomes.push(outcome),
-            false => known.outcomes[place] = outcome,
+        if new {
+            known.outcomes.push(outcome)
+        } else {
+            known.outcomes[place] = outcome
         }
         known.wanted = wanted;
         std::mem::take(&mut known.released)

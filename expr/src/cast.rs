@@ -215,9 +215,10 @@ fn decimal<'a>(env: &Env<'a>, value: &Value<'a>, node: &'a Expr) -> Evaluated<'a
         Ok(rounded) if rounded.fits(precision, scale) => Ok(Value::Decimal(rounded)),
         _ => {
             // As in MySQL, where only what is selected has a name.
-            let column = match env.shared.is_strict() {
-                true => "(null)".to_owned(),
-                false => format!("cast({} as decimal({precision},{scale}))", env.print(node)),
+            let column = if env.shared.is_strict() {
+                "(null)".to_owned()
+            } else {
+                format!("cast({} as decimal({precision},{scale}))", env.print(node))
             };
             env.problem(Error::ColumnOutOfRange { column, row: 1 })?;
             Ok(Value::Decimal(Decimal::max_value(precision, scale, d.is_negative())))

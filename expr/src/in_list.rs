@@ -68,9 +68,10 @@ fn compare_each<'a>(env: &Env<'a>, by: CompareAs, arg: &'a Expr, list: &'a [Expr
         return Ok(if unknown { None } else { Some(false) });
     }
     for member in list {
-        let equal = match times {
-            true => env.is_among_times(&value, member, || list.iter().all(is_fixed))?,
-            false => env.order_among(by, &value, &arg.ty, member)?.map(std::cmp::Ordering::is_eq),
+        let equal = if times {
+            env.is_among_times(&value, member, || list.iter().all(is_fixed))?
+        } else {
+            env.order_among(by, &value, &arg.ty, member)?.map(std::cmp::Ordering::is_eq)
         };
         match equal {
             Some(true) => return Ok(Some(true)),

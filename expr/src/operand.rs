@@ -148,10 +148,7 @@ impl<'a> Env<'a> {
     pub fn number(&self, expr: &'a Expr) -> Evaluated<'a> {
         let (value, expr) = self.operand(expr)?;
         let value = self.plain_number(value, &expr.ty)?;
-        match is_cached_text(expr, &value) {
-            true => self.quietly(|| self.as_number(value)),
-            false => self.as_number(value),
-        }
+        if is_cached_text(expr, &value) { self.quietly(|| self.as_number(value)) } else { self.as_number(value) }
     }
 
     /// A document as the number or text that it is, 0 with a warning where it is neither; other values stay.

@@ -368,9 +368,10 @@ impl SessionVars {
     /// # Errors
     /// 3170: the session's variables would take more than they may.
     pub fn set_user_variable(&mut self, name: &str, variable: UserVariable) -> Result<()> {
-        let lower: Cow<'_, str> = match name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
-            true => name.into(),
-            false => name.to_lowercase().into(),
+        let lower: Cow<'_, str> = if name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
+            name.into()
+        } else {
+            name.to_lowercase().into()
         };
         let more = user_variables::bytes_of(&lower, &variable);
         let mut assigned = self.assigned_variables.borrow_mut();

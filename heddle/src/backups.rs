@@ -24,10 +24,7 @@ pub fn back_up(flags: &BackupFlags) -> Result<(), String> {
     if to_stdout && flags.incremental {
         return Err("--incremental needs a directory of backups: give --to DIRECTORY".to_owned());
     }
-    let base = match flags.incremental {
-        true => Some(newest(flags)?),
-        false => None,
-    };
+    let base = if flags.incremental { Some(newest(flags)?) } else { None };
     let mut connection = connect(flags)?;
     let options = Options { compressed: !flags.uncompressed, key, rate_max, follow: flags.follow, base };
     let mut shown = Shown::new("backup", !to_stdout);

@@ -115,9 +115,10 @@ fn socket_path(settings: &Settings) -> Option<PathBuf> {
         Socket::Path(path) => Some(path.clone()),
         Socket::Default => {
             let path = settings.data_dir.join("heddle.sock");
-            match path.as_os_str().len() <= limits::SOCKET_PATH_BYTES_MAX {
-                true => Some(path),
-                false => Some(std::env::temp_dir().join(format!("heddle-{}.sock", settings.port))),
+            if path.as_os_str().len() <= limits::SOCKET_PATH_BYTES_MAX {
+                Some(path)
+            } else {
+                Some(std::env::temp_dir().join(format!("heddle-{}.sock", settings.port)))
             }
         }
     }

@@ -311,13 +311,12 @@ fn cpu_limit(files: &Files<'_>) -> CpuLimit {
 }
 
 fn group_limit(files: &Files<'_>, folder: &str, is_version_1: bool) -> CpuLimit {
-    let (quota, period) = match is_version_1 {
-        true => (files.text(&format!("{folder}/cpu.cfs_quota_us")), files.text(&format!("{folder}/cpu.cfs_period_us"))),
-        false => {
-            let text = files.text(&format!("{folder}/cpu.max"));
-            let mut words = text.as_deref().unwrap_or_default().split_whitespace().map(str::to_owned);
-            (words.next(), words.next())
-        }
+    let (quota, period) = if is_version_1 {
+        (files.text(&format!("{folder}/cpu.cfs_quota_us")), files.text(&format!("{folder}/cpu.cfs_period_us")))
+    } else {
+        let text = files.text(&format!("{folder}/cpu.max"));
+        let mut words = text.as_deref().unwrap_or_default().split_whitespace().map(str::to_owned);
+        (words.next(), words.next())
     };
     match (quota.as_deref(), period.as_deref().and_then(|text| text.parse::<u64>().ok())) {
         (Some("max" | "-1"), _) => CpuLimit::None,

@@ -99,19 +99,16 @@ impl<'a> Login<'a> {
         let agreed = capabilities.and(offered);
         let user = cursor.until_zero("user")?;
         let proof = read_proof(&mut cursor, agreed)?;
-        let database = match agreed.has(Capabilities::CONNECT_WITH_DB) && !cursor.is_empty() {
-            true => Some(cursor.until_zero_or_end()).filter(|name| !name.is_empty()),
-            false => None,
+        let database = if agreed.has(Capabilities::CONNECT_WITH_DB) && !cursor.is_empty() {
+            Some(cursor.until_zero_or_end()).filter(|name| !name.is_empty())
+        } else {
+            None
         };
-        let plugin = match agreed.has(Capabilities::PLUGIN_AUTH) && !cursor.is_empty() {
-            true => Some(cursor.until_zero_or_end()),
-            false => None,
-        };
+        let plugin =
+            if agreed.has(Capabilities::PLUGIN_AUTH) && !cursor.is_empty() { Some(cursor.until_zero_or_end()) } else { None };
         let attributes = read_attributes(&mut cursor, agreed)?;
-        let zstd_level = match agreed.has(Capabilities::ZSTD_COMPRESSION) && !cursor.is_empty() {
-            true => Some(cursor.u8("zstd level")?),
-            false => None,
-        };
+        let zstd_level =
+            if agreed.has(Capabilities::ZSTD_COMPRESSION) && !cursor.is_empty() { Some(cursor.u8("zstd level")?) } else { None };
         Ok(Login::Response(LoginResponse {
             capabilities,
             packet_bytes_max,
@@ -187,19 +184,16 @@ impl<'a> ChangeUser<'a> {
     /// `payload` follows the command byte.
     pub(crate) fn parse(cursor: &mut Cursor<'a>, agreed: Capabilities) -> Result<Self> {
         let user = cursor.until_zero("user")?;
-        let proof = match agreed.has(Capabilities::SECURE_CONNECTION) {
-            true => {
-                let length = cursor.u8("authentication data")?;
-                cursor.bytes(usize::from(length), "authentication data")?
-            }
-            false => cursor.until_zero_or_end(),
+        let proof = if agreed.has(Capabilities::SECURE_CONNECTION) {
+            let length = cursor.u8("authentication data")?;
+            cursor.bytes(usize::from(length), "authentication data")?
+        } else {
+            cursor.until_zero_or_end()
         };
         let database = Some(cursor.until_zero_or_end()).filter(|name| !name.is_empty());
         let collation = if cursor.is_empty() { None } else { Some(cursor.u16("collation")?) };
-        let plugin = match agreed.has(Capabilities::PLUGIN_AUTH) && !cursor.is_empty() {
-            true => Some(cursor.until_zero_or_end()),
-            false => None,
-        };
+        let plugin =
+            if agreed.has(Capabilities::PLUGIN_AUTH) && !cursor.is_empty() { Some(cursor.until_zero_or_end()) } else { None };
         let attributes = read_attributes(cursor, agreed)?;
         Ok(Self { user, proof, database, collation, plugin, attributes })
     }

@@ -283,10 +283,7 @@ impl<'a> NamedParameters<'a> {
         (0..self.count).map(move |parameter| {
             let ty = ParameterType::read(&mut types)?;
             let name = types.length_encoded_bytes("parameter name")?;
-            match is_null(nulls, parameter) {
-                true => Ok((name, Value::Null)),
-                false => Ok((name, read_value(&mut values, ty, parameter)?)),
-            }
+            if is_null(nulls, parameter) { Ok((name, Value::Null)) } else { Ok((name, read_value(&mut values, ty, parameter)?)) }
         })
     }
 }

@@ -57,9 +57,10 @@ impl OkPacket<'_> {
         let out = writer.payload();
         let tracked = agreed.has(Capabilities::SESSION_TRACK);
         let changes = if tracked { self.changes } else { &[] };
-        let status = match changes.is_empty() {
-            true => self.status.without(Status::SESSION_STATE_CHANGED),
-            false => self.status.with(Status::SESSION_STATE_CHANGED),
+        let status = if changes.is_empty() {
+            self.status.without(Status::SESSION_STATE_CHANGED)
+        } else {
+            self.status.with(Status::SESSION_STATE_CHANGED)
         };
         out.push(header);
         put_length_encoded(out, self.affected_rows);
@@ -193,9 +194,10 @@ pub fn put_definitions_end(writer: &mut PacketWriter, agreed: Capabilities, stat
 
 /// The end of a result set: EOF, or OK in its place.
 pub fn put_rows_end(writer: &mut PacketWriter, agreed: Capabilities, ok: &OkPacket<'_>) {
-    match agreed.has(Capabilities::DEPRECATE_EOF) {
-        true => ok.write_as(EOF, writer, agreed),
-        false => put_eof(writer, ok.warnings, ok.status),
+    if agreed.has(Capabilities::DEPRECATE_EOF) {
+        ok.write_as(EOF, writer, agreed)
+    } else {
+        put_eof(writer, ok.warnings, ok.status)
     }
 }
 

@@ -106,10 +106,7 @@ impl Inside {
 
     fn tick_nanos(&self) -> f64 {
         let now = || self.shared.tick_clock.nanos_per_tick();
-        match self.shared.started.elapsed() >= KNOWN_AFTER {
-            true => *self.tick_nanos.get_or_init(now),
-            false => now(),
-        }
+        if self.shared.started.elapsed() >= KNOWN_AFTER { *self.tick_nanos.get_or_init(now) } else { now() }
     }
 
     /// The global variables, by name.

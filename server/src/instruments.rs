@@ -194,18 +194,20 @@ impl Instruments {
     /// Whether logs are written, and whether the slow one has statements that read tables without a key.
     pub fn set_logs(&self, general: bool, slow: bool, unindexed: bool) {
         for (bit, on) in [(GENERAL_LOG, general), (SLOW_LOG, slow), (UNINDEXED, slow && unindexed)] {
-            match on {
-                true => self.consumers.fetch_or(1 << bit, Ordering::Relaxed),
-                false => self.consumers.fetch_and(!(1 << bit), Ordering::Relaxed),
+            if on {
+                self.consumers.fetch_or(1 << bit, Ordering::Relaxed)
+            } else {
+                self.consumers.fetch_and(!(1 << bit), Ordering::Relaxed)
             };
         }
     }
 
     /// Whether samples are taken.
     pub fn set_profiled(&self, on: bool) {
-        match on {
-            true => self.consumers.fetch_or(1 << PROFILED, Ordering::Relaxed),
-            false => self.consumers.fetch_and(!(1 << PROFILED), Ordering::Relaxed),
+        if on {
+            self.consumers.fetch_or(1 << PROFILED, Ordering::Relaxed)
+        } else {
+            self.consumers.fetch_and(!(1 << PROFILED), Ordering::Relaxed)
         };
     }
 
@@ -225,9 +227,10 @@ impl Instruments {
     fn settle(&self) {
         let statements = INSTRUMENT_NAMES.iter().enumerate().filter(|(_, (name, _))| name.starts_with("statement/"));
         let is_on = statements.into_iter().all(|(bit, _)| is_set(&self.enabled, bit));
-        match is_on {
-            true => self.consumers.fetch_or(1 << ALL_STATEMENTS, Ordering::Relaxed),
-            false => self.consumers.fetch_and(!(1 << ALL_STATEMENTS), Ordering::Relaxed),
+        if is_on {
+            self.consumers.fetch_or(1 << ALL_STATEMENTS, Ordering::Relaxed)
+        } else {
+            self.consumers.fetch_and(!(1 << ALL_STATEMENTS), Ordering::Relaxed)
         };
     }
 
@@ -278,17 +281,19 @@ impl Instruments {
             let is_on = matches!(value, Value::Bytes(text) if **text == *b"YES");
             if &*table.name == CONSUMERS {
                 let Some(bit) = CONSUMER_NAMES.iter().position(|(own, _)| is_named(own)) else { continue };
-                match is_on {
-                    true => self.consumers.fetch_or(1 << bit, Ordering::Relaxed),
-                    false => self.consumers.fetch_and(!(1 << bit), Ordering::Relaxed),
+                if is_on {
+                    self.consumers.fetch_or(1 << bit, Ordering::Relaxed)
+                } else {
+                    self.consumers.fetch_and(!(1 << bit), Ordering::Relaxed)
                 };
                 continue;
             }
             let Some(bit) = INSTRUMENT_NAMES.iter().position(|(own, _)| is_named(own)) else { continue };
             let bits = if &*table.columns[*column].name == "TIMED" { &self.timed } else { &self.enabled };
-            match is_on {
-                true => bits[bit / 64].fetch_or(1 << (bit % 64), Ordering::Relaxed),
-                false => bits[bit / 64].fetch_and(!(1 << (bit % 64)), Ordering::Relaxed),
+            if is_on {
+                bits[bit / 64].fetch_or(1 << (bit % 64), Ordering::Relaxed)
+            } else {
+                bits[bit / 64].fetch_and(!(1 << (bit % 64)), Ordering::Relaxed)
             };
             self.settle();
         }

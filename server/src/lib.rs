@@ -78,9 +78,10 @@ pub fn start(config: Config, database: Arc<table::Database>, engine: Arc<txn::En
     };
     for (index, event_loop) in loops.into_iter().enumerate() {
         let shared = Arc::clone(&shared);
-        let (name, engine) = match index < workers {
-            true => (format!("worker-{index}"), shared.engine.worker(index)),
-            false => ("worker-admin".to_owned(), shared.engine.spare_worker().ok_or(StartError::NoSpareWorker)?),
+        let (name, engine) = if index < workers {
+            (format!("worker-{index}"), shared.engine.worker(index))
+        } else {
+            ("worker-admin".to_owned(), shared.engine.spare_worker().ok_or(StartError::NoSpareWorker)?)
         };
         handle.spawn(name, move || {
             match catch_unwind(AssertUnwindSafe(|| Worker::run(event_loop, engine, shared))) {

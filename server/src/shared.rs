@@ -96,11 +96,10 @@ impl Shared {
     ) -> Result<Self, StartError> {
         let accounts = AccountStore::open(&database).map_err(StartError::Accounts)?;
         accounts.refuse_open_root(tcp_address).map_err(StartError::Accounts)?;
-        let (tls, tls_offer) = match config.tls {
-            true => {
-                configure_tls(&config.data_dir).map(|(config, offer)| (Some(config), Some(offer))).map_err(StartError::Tls)?
-            }
-            false => (None, None),
+        let (tls, tls_offer) = if config.tls {
+            configure_tls(&config.data_dir).map(|(config, offer)| (Some(config), Some(offer))).map_err(StartError::Tls)?
+        } else {
+            (None, None)
         };
         let ddl = DdlThreads::start(&database, &engine)?;
         let definitions = table::MetadataLock::new(engine.worker_slots());

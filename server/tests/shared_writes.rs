@@ -100,9 +100,10 @@ fn count(first: &Trace, second: &Trace) -> Counts {
 }
 
 fn told(lines: &BTreeMap<&str, usize>) -> String {
-    match lines.is_empty() {
-        true => "none".to_owned(),
-        false => lines.iter().map(|(object, count)| format!("{object} {count}")).collect::<Vec<_>>().join(", "),
+    if lines.is_empty() {
+        "none".to_owned()
+    } else {
+        lines.iter().map(|(object, count)| format!("{object} {count}")).collect::<Vec<_>>().join(", ")
     }
 }
 

@@ -108,9 +108,10 @@ mod command {
         if options.trace {
             scheduler::speak();
         }
-        match options.sessions {
-            true => sim::sessions::run(seed, limits(options)),
-            false => sim::run(seed),
+        if options.sessions {
+            sim::sessions::run(seed, limits(options))
+        } else {
+            sim::run(seed)
         }
         let (counters, hash, events, choices, ns) = scheduler::summary();
         let counted: Vec<String> = counters.iter().map(|(what, count)| format!("{count} {what}")).collect();

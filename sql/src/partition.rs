@@ -48,10 +48,7 @@ const ALLOWED: [&str; 23] = [
 pub fn partition_expr(expr: &ast::Expr<'_>) -> Result<RowExpr> {
     check_written(expr)?;
     let kept = row_expr(expr, &RowExprUse::Partition)?;
-    match kept.columns.is_empty() {
-        true => Err(PartitionError::NotOfRow.into()),
-        false => Ok(kept),
-    }
+    if kept.columns.is_empty() { Err(PartitionError::NotOfRow.into()) } else { Ok(kept) }
 }
 
 /// 1564

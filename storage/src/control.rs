@@ -88,10 +88,7 @@ impl Control {
     pub fn write(&self, state: &ControlState) -> Result<(), Error> {
         let buf = encode(state);
         self.write_slot(&buf, state.generation % 2)?;
-        match self.was_older {
-            true => self.write_slot(&buf, (state.generation + 1) % 2),
-            false => Ok(()),
-        }
+        if self.was_older { self.write_slot(&buf, (state.generation + 1) % 2) } else { Ok(()) }
     }
 
     fn write_slot(&self, bytes: &[u8], slot: u64) -> Result<(), Error> {

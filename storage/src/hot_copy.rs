@@ -253,7 +253,7 @@ impl Target {
             let what = format!("{} is not empty (it has {}): give a new directory", dir.display(), name.to_string_lossy());
             return Err(Error::Directory(what.into()));
         }
-        os::fs::create_dir_all(&dir.join(LOG_DIRECTORY))?;
+        os::fs::create_dir_all(dir.join(LOG_DIRECTORY))?;
         let data = File::open(&dir.join(PARTIAL), true)?;
         Ok(Self { dir: dir.into(), data, segment: None, buf: AlignedBuf::new(LOG_RUN_BYTES) })
     }
@@ -356,7 +356,7 @@ impl Target {
         state.log_segments = last.position.div_ceil(SEGMENT_BYTES);
         self.data.sync()?;
         drop(doublewrite::open(&self.dir.join("heddle.doublewrite"))?);
-        os::fs::rename(&self.dir.join(PARTIAL), &self.dir.join("heddle.data"))?;
+        os::fs::rename(self.dir.join(PARTIAL), self.dir.join("heddle.data"))?;
         os::sync_dir(&self.dir)?;
         Control::create(&self.dir.join("heddle.control"), &state)?;
         Ok(finished)

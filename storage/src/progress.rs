@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn a_line_has_share_rate_and_time_left() {
-        let told = |bytes, total| line("recovery", "of log applied", bytes << 20, total << 20, Duration::from_secs(2));
+        let told = |bytes: u64, total: u64| line("recovery", "of log applied", bytes << 20, total << 20, Duration::from_secs(2));
         assert_eq!(told(512, 2048), "recovery: 512 of 2048 MiB of log applied (25 %, 256 MiB per second, 6 s left)");
         assert_eq!(told(512, 0), "recovery: 512 MiB of log applied (256 MiB per second)");
         assert_eq!(told(3, 2), "recovery: 3 of 2 MiB of log applied (100 %, 2 MiB per second, 0 s left)");

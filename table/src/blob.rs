@@ -173,10 +173,7 @@ impl Table {
             externals.push((column, ExternalRef { blob, length: bytes as u64 }));
             left = left - bytes + EXTERNAL_BYTES;
         }
-        match left <= RECORD_BYTES_MAX {
-            true => Ok(()),
-            false => Err(Interrupt::Error(txn::Error::TooLarge { bytes: left })),
-        }
+        if left <= RECORD_BYTES_MAX { Ok(()) } else { Err(Interrupt::Error(txn::Error::TooLarge { bytes: left })) }
     }
 
     /// Inserts the chunks of `externals` from `place` on; `bytes(column)` is the whole value.

@@ -473,9 +473,10 @@ fn parse_table(id: u64, json: &[u8]) -> Result<StoredTable> {
     }
     let columns = record.def.columns.len();
     if record.def.view.is_some() {
-        return match record.def.indexes.is_empty() && record.blob_tree.is_none() {
-            true => Ok(StoredTable { def: Arc::new(record.def), blob_tree: None }),
-            false => Err(corrupt(format!("view {id} has trees"))),
+        return if record.def.indexes.is_empty() && record.blob_tree.is_none() {
+            Ok(StoredTable { def: Arc::new(record.def), blob_tree: None })
+        } else {
+            Err(corrupt(format!("view {id} has trees")))
         };
     }
     if record.def.indexes.is_empty() || record.def.indexes.iter().flat_map(|i| &i.columns).any(|c| c.column >= columns) {

@@ -163,13 +163,12 @@ impl IndexCodec {
         let mut at = 0;
         for part in self.parts() {
             let rest = key.get(at..).ok_or(types::Error::Corrupt("key is cut short"))?;
-            at += match part.is_reversible() && wanted(part.column) {
-                true => {
-                    let (value, bytes) = part.decode(rest)?;
-                    out.push((part.column, value));
-                    bytes
-                }
-                false => part.encoded_bytes(rest)?,
+            at += if part.is_reversible() && wanted(part.column) {
+                let (value, bytes) = part.decode(rest)?;
+                out.push((part.column, value));
+                bytes
+            } else {
+                part.encoded_bytes(rest)?
             };
         }
         Ok(at)
@@ -309,9 +308,10 @@ pub(crate) fn template_value(column: &ColumnDef) -> Value<'static> {
     match column.ty.kind {
         TypeKind::Null => Value::Null,
         TypeKind::TinyInt | TypeKind::SmallInt | TypeKind::MediumInt | TypeKind::Int | TypeKind::BigInt => {
-            match column.ty.unsigned {
-                true => Value::UInt(0),
-                false => Value::Int(0),
+            if column.ty.unsigned {
+                Value::UInt(0)
+            } else {
+                Value::Int(0)
             }
         }
         TypeKind::Year => Value::Int(0),

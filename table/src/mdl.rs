@@ -300,10 +300,7 @@ impl Future for MdlWait {
         }
         this.lock.register(&mut this.token, false, cx.waker());
         // M3: the lock may have been opened between the try and the registration.
-        match this.attempt() {
-            true => Poll::Ready(()),
-            false => Poll::Pending,
-        }
+        if this.attempt() { Poll::Ready(()) } else { Poll::Pending }
     }
 }
 

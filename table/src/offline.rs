@@ -372,9 +372,10 @@ impl<'a> TableCheck<'a> {
         let mut bytes = Vec::new();
         let (low, high) = (blob::chunk_key(reference.blob, 0), blob::chunk_key(reference.blob.wrapping_add(1), 0));
         self.offline.scan(tree, &low, &high, &mut |chunk| bytes.extend_from_slice(chunk.payload));
-        match bytes.len() as u64 == reference.length {
-            true => Ok(bytes),
-            false => Err(format!("has {} of the {} bytes of a large value", bytes.len(), reference.length)),
+        if bytes.len() as u64 == reference.length {
+            Ok(bytes)
+        } else {
+            Err(format!("has {} of the {} bytes of a large value", bytes.len(), reference.length))
         }
     }
 

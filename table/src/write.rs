@@ -341,14 +341,10 @@ impl Table {
                 Step::Encode => {
                     let row = expanded_row(self, old, &p.expanded)?;
                     p.key.clear();
-                    match self.index_changes(0, changes) {
-                        true => {
-                            self.indexes[0]
-                                .codec
-                                .encode(Source::Changed(row, changes), &mut p.key)
-                                .map_err(codec::encode_error)?;
-                        }
-                        false => p.key.extend_from_slice(&old.key),
+                    if self.index_changes(0, changes) {
+                        self.indexes[0].codec.encode(Source::Changed(row, changes), &mut p.key).map_err(codec::encode_error)?;
+                    } else {
+                        p.key.extend_from_slice(&old.key)
                     }
                     self.encode_changed_row(worker, stored, changes, p)?;
                     p.step = Step::Clustered;

@@ -168,10 +168,8 @@ impl Scan {
     ) -> Result<()> {
         let page = leaf.page;
         self.bytes.clear();
-        let slot_of = |key: &[u8], outside: usize| match page.covers(key) {
-            true => page.search(key).unwrap_or_else(|slot| slot),
-            false => outside,
-        };
+        let slot_of =
+            |key: &[u8], outside: usize| if page.covers(key) { page.search(key).unwrap_or_else(|slot| slot) } else { outside };
         let begin = slot_of(if self.reverse { &self.low } else { &self.place }, 0);
         let bound = if self.reverse { &self.place } else { &self.high };
         let end = if bound.is_empty() { page.slots() } else { slot_of(bound, page.slots()).max(begin) };
@@ -267,9 +265,10 @@ impl Scan {
                 let whole = if self.reverse { page.low_fence(&mut self.place) } else { page.high_fence(&mut self.place) };
                 assert!(whole, "P1: a latched page has whole fences");
                 let fence = &self.place;
-                self.done = match self.reverse {
-                    true => fence.is_empty() || *fence <= self.low,
-                    false => fence.is_empty() || (!self.high.is_empty() && *fence >= self.high),
+                self.done = if self.reverse {
+                    fence.is_empty() || *fence <= self.low
+                } else {
+                    fence.is_empty() || (!self.high.is_empty() && *fence >= self.high)
                 };
             }
         }
@@ -366,9 +365,10 @@ fn behind(page: Page<'_>, index: usize, out: &mut Vec<u8>) {
 
 /// The key of the record at `index`; the leaf's high fence if there is none.
 fn up_to(page: Page<'_>, index: usize, out: &mut Vec<u8>) {
-    match index < page.slots() {
-        true => copy_key(page, index, out),
-        false => assert!(page.high_fence(out), "P1: a latched page has whole fences"),
+    if index < page.slots() {
+        copy_key(page, index, out)
+    } else {
+        assert!(page.high_fence(out), "P1: a latched page has whole fences")
     }
 }
 

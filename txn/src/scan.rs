@@ -238,10 +238,7 @@ impl Scan {
         if self.ahead.is_large(worker) {
             return store.pass_leaf(self.tree, &self.place, self.reverse);
         }
-        match self.reverse {
-            true => store.read_leaf_before(self.tree, &self.place),
-            false => store.read_leaf(self.tree, &self.place),
-        }
+        if self.reverse { store.read_leaf_before(self.tree, &self.place) } else { store.read_leaf(self.tree, &self.place) }
     }
 
     /// Between steps 2 and 3, for current reads: who has each row. `false`: the leaf has changed since. A mark names a transaction, which may
@@ -314,10 +311,8 @@ impl Scan {
     /// The slots of the leaf that are in range and not done yet.
     #[inline]
     fn bounds(&self, page: Page<'_>) -> (usize, usize) {
-        let slot_of = |key: &[u8], outside: usize| match page.covers(key) {
-            true => page.search(key).unwrap_or_else(|slot| slot),
-            false => outside,
-        };
+        let slot_of =
+            |key: &[u8], outside: usize| if page.covers(key) { page.search(key).unwrap_or_else(|slot| slot) } else { outside };
         let begin = if self.reverse { slot_of(&self.low, 0) } else { slot_of(&self.place, 0) };
         let bound = if self.reverse { &self.place } else { &self.high };
         (begin, if bound.is_empty() { page.slots() } else { slot_of(bound, page.slots()) })
@@ -330,9 +325,10 @@ impl Scan {
         if !whole {
             return None;
         }
-        let last = match self.reverse {
-            true => fence.is_empty() || *fence <= self.low,
-            false => fence.is_empty() || (!self.high.is_empty() && *fence >= self.high),
+        let last = if self.reverse {
+            fence.is_empty() || *fence <= self.low
+        } else {
+            fence.is_empty() || (!self.high.is_empty() && *fence >= self.high)
         };
         Some(if last { Stop::Finished } else { Stop::AtFence })
     }

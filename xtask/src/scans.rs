@@ -92,9 +92,10 @@ fn is_postgres(target: &Target) -> bool {
 }
 
 fn load(target: &Target, rows: u32) -> Result<(), String> {
-    let (clear, text_type) = match is_postgres(target) {
-        true => ("DROP SCHEMA IF EXISTS scans CASCADE; CREATE SCHEMA scans", "VARCHAR(100)"),
-        false => ("DROP DATABASE IF EXISTS scans; CREATE DATABASE scans", "VARCHAR(100) COLLATE utf8mb4_0900_ai_ci"),
+    let (clear, text_type) = if is_postgres(target) {
+        ("DROP SCHEMA IF EXISTS scans CASCADE; CREATE SCHEMA scans", "VARCHAR(100)")
+    } else {
+        ("DROP DATABASE IF EXISTS scans; CREATE DATABASE scans", "VARCHAR(100) COLLATE utf8mb4_0900_ai_ci")
     };
     sql(target, clear)?;
     for text in TABLES {
@@ -118,9 +119,10 @@ fn load(target: &Target, rows: u32) -> Result<(), String> {
 
 /// Statements for the database or schema of these tables.
 fn in_schema(target: &Target, text: &str) -> String {
-    match is_postgres(target) {
-        true => format!("SET search_path = scans; SET max_parallel_workers_per_gather = 0; {text}"),
-        false => format!("USE scans; {text}"),
+    if is_postgres(target) {
+        format!("SET search_path = scans; SET max_parallel_workers_per_gather = 0; {text}")
+    } else {
+        format!("USE scans; {text}")
     }
 }
 

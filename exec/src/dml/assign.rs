@@ -160,9 +160,10 @@ impl<'p> Assigner<'p> {
             (None, Some(default)) => defaults::value(shared, default, column, true)?,
             (None, None) => Value::Null,
         };
-        match stored.is_null() && !column.nullable && !self.defers_nulls {
-            true => store::not_null(shared, column, shared.is_strict()),
-            false => Ok(stored),
+        if stored.is_null() && !column.nullable && !self.defers_nulls {
+            store::not_null(shared, column, shared.is_strict())
+        } else {
+            Ok(stored)
         }
     }
 

@@ -163,12 +163,11 @@ pub(crate) async fn change(
             run.advance(|run| later.finish(run)).await?;
         }
         let checker = Checker::new(prepared.foreign_keys.as_deref(), rows.table, &run.shared, plan.ignore);
-        match plan.update {
-            true => {
-                let how = How { rules: prepared.rules(rows.table), ignore: plan.ignore };
-                changed += rows.update(&mut run, checker, how, &mut done, changes).await?;
-            }
-            false => changed += rows.delete(&mut run, checker, changes).await?,
+        if plan.update {
+            let how = How { rules: prepared.rules(rows.table), ignore: plan.ignore };
+            changed += rows.update(&mut run, checker, how, &mut done, changes).await?;
+        } else {
+            changed += rows.delete(&mut run, checker, changes).await?
         }
     }
     run.count_rest();

@@ -817,9 +817,10 @@ impl<'p> Inserting<'p> {
             (None, false) => self.row_number - self.inserted,
         };
         let updated = if session.client_found_rows { self.touched + self.updated } else { self.updated * 2 };
-        let info = match self.single_row {
-            true => ChangeInfo::None,
-            false => ChangeInfo::Inserted { records: self.row_number, duplicates, warnings: session.warnings.borrow().count() },
+        let info = if self.single_row {
+            ChangeInfo::None
+        } else {
+            ChangeInfo::Inserted { records: self.row_number, duplicates, warnings: session.warnings.borrow().count() }
         };
         DmlDone { affected: self.inserted + self.replaced + updated, matched: self.row_number, last_insert_id, info }
     }

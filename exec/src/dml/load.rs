@@ -124,10 +124,7 @@ impl<'p> Loading<'p> {
             LoadTarget::Column(column) => self.columns[*column].ty.field_bytes(),
             LoadTarget::Variable(_) => 0,
         };
-        let widths = match self.file.format.is_fixed() {
-            true => self.file.targets.iter().map(width).collect(),
-            false => Vec::new(),
-        };
+        let widths = if self.file.format.is_fixed() { self.file.targets.iter().map(width).collect() } else { Vec::new() };
         Splitter::new(&self.file.format, self.charset, self.file.targets.len(), widths)
     }
 
@@ -186,9 +183,10 @@ impl<'p> Loading<'p> {
     }
 
     fn field<'r>(&self, shared: &Shared<'_>, text: &'r [u8], column: &'r ColumnDef, number: u64) -> Result<Value<'r>> {
-        let (text, from) = match column.ty.is_binary_string() {
-            true => (Cow::Borrowed(text), &column.ty),
-            false => (self.charset.decode(text).unwrap_or(Cow::Borrowed(text)), &self.text),
+        let (text, from) = if column.ty.is_binary_string() {
+            (Cow::Borrowed(text), &column.ty)
+        } else {
+            (self.charset.decode(text).unwrap_or(Cow::Borrowed(text)), &self.text)
         };
         match text {
             Cow::Borrowed(text) => {
@@ -236,9 +234,10 @@ impl<'p> Loading<'p> {
                 return Ok(stored);
             }
         }
-        match column.nullable || column.auto_increment {
-            true => Ok(Value::Null),
-            false => Ok(store::not_null(env.shared, column, env.shared.is_strict())?),
+        if column.nullable || column.auto_increment {
+            Ok(Value::Null)
+        } else {
+            Ok(store::not_null(env.shared, column, env.shared.is_strict())?)
         }
     }
 

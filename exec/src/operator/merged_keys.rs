@@ -96,10 +96,13 @@ impl<'p> MergedKeys<'p> {
                     self.sorter.finish(run)?;
                     Stage::Key
                 }
-                Stage::Key => match self.next_key(run)? {
-                    true => return Ok(true),
-                    false => Stage::Done,
-                },
+                Stage::Key => {
+                    if self.next_key(run)? {
+                        return Ok(true);
+                    } else {
+                        Stage::Done
+                    }
+                }
                 Stage::Done => return Ok(false),
             };
         }

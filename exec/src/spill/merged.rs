@@ -58,9 +58,10 @@ impl MergedRuns {
         if self.rows_left == 0 {
             return Ok(false);
         }
-        match counts {
-            true => run.tick()?,
-            false => run.pass()?,
+        if counts {
+            run.tick()?
+        } else {
+            run.pass()?
         }
         if self.taken {
             let head = &mut self.heap[0];

@@ -111,9 +111,10 @@ fn is_letter(c: char) -> bool {
 fn soundex<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
     let Some(text) = env.text(arg)? else { return Ok(Value::Null) };
     // Bytes are letters where they are English ones.
-    let text = match is_binary(arg) {
-        true => text.iter().map(|&b| if b.is_ascii() { char::from(b) } else { ' ' }).collect(),
-        false => String::from_utf8_lossy(&text),
+    let text = if is_binary(arg) {
+        text.iter().map(|&b| if b.is_ascii() { char::from(b) } else { ' ' }).collect()
+    } else {
+        String::from_utf8_lossy(&text)
     };
     // Other letters than English ones stay as they are.
     let upper = |c: char| c.to_ascii_uppercase();

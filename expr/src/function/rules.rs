@@ -175,14 +175,17 @@ pub(super) fn with_known_texts<'e>(typing: &dyn Typing, args: &'e [Expr]) -> Cow
     if !args.iter().any(is_computed) {
         return Cow::Borrowed(args);
     }
-    let known = |e: &Expr| match is_computed(e) {
-        true => match typing.constant_text(e) {
-            // Of JSON constants, only numbers can be times.
-            Some(text) if class(&e.ty) == Class::Json && !text.first().is_some_and(u8::is_ascii_digit) => e.clone(),
-            Some(text) => Expr::literal(Value::Bytes(text.into()), typing::string(0, CollationId::UTF8MB4_BIN)),
-            None => e.clone(),
-        },
-        false => e.clone(),
+    let known = |e: &Expr| {
+        if is_computed(e) {
+            match typing.constant_text(e) {
+                // Of JSON constants, only numbers can be times.
+                Some(text) if class(&e.ty) == Class::Json && !text.first().is_some_and(u8::is_ascii_digit) => e.clone(),
+                Some(text) => Expr::literal(Value::Bytes(text.into()), typing::string(0, CollationId::UTF8MB4_BIN)),
+                None => e.clone(),
+            }
+        } else {
+            e.clone()
+        }
     };
     Cow::Owned(args.iter().map(known).collect())
 }

@@ -110,10 +110,7 @@ fn day_of_week(found: &Found, week: &Week, weekday: u8) -> Option<Date> {
     let first = Date { year, month: 1, day: 1 }.day_number()?;
     // How far the first of January is into its week.
     let into = (first + if week.sundays { 6 } else { 5 }) % 7;
-    let (whole, day) = match week.sundays {
-        true => (into == 0, i64::from(weekday % 7)),
-        false => (into <= 3, i64::from(weekday) - 1),
-    };
+    let (whole, day) = if week.sundays { (into == 0, i64::from(weekday % 7)) } else { (into <= 3, i64::from(weekday) - 1) };
     let first_week = first - into + if whole { 0 } else { 7 };
     Date::from_day_number(first_week + (i64::from(week.number) - 1) * 7 + day)
 }

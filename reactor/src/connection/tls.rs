@@ -256,19 +256,18 @@ pub fn configure(directory: &Path) -> Result<(Arc<ServerConfig>, TlsOffer), Stri
     let validity = chain.first().and_then(|own| Some(X509Certificate::from_der(own).ok()?.1.validity().clone()));
     let [not_before, not_after] =
         validity.map_or_else(Default::default, |validity| [validity.not_before, validity.not_after].map(moment));
-    let builder = match asks_for_certificates {
-        true => {
-            let mut roots = RootCertStore::empty();
-            for certificate in read(&ca)? {
-                roots.add(certificate).map_err(|error| format!("{}: {error}", ca.display()))?;
-            }
-            let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
-                .allow_unauthenticated()
-                .build()
-                .map_err(|error| format!("{}: {error}", ca.display()))?;
-            builder.with_client_cert_verifier(verifier)
+    let builder = if asks_for_certificates {
+        let mut roots = RootCertStore::empty();
+        for certificate in read(&ca)? {
+            roots.add(certificate).map_err(|error| format!("{}: {error}", ca.display()))?;
         }
-        false => builder.with_no_client_auth(),
+        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
+            .allow_unauthenticated()
+            .build()
+            .map_err(|error| format!("{}: {error}", ca.display()))?;
+        builder.with_client_cert_verifier(verifier)
+    } else {
+        builder.with_no_client_auth()
     };
     let mut config = builder.with_single_cert(chain, key).map_err(|error| format!("{}: {error}", certificate.display()))?;
     config.session_storage = rustls::server::ServerSessionMemoryCache::new(SESSIONS_KEPT);

@@ -124,10 +124,7 @@ impl State<'_> {
                 self.reads_some(&lock.name, Privileges::SELECT)
             }),
             Statement::LockInstance { .. } | Statement::BackupServer(_) | Statement::CloneLocal { .. } => {
-                match access.has_dynamic("BACKUP_ADMIN") {
-                    true => Ok(()),
-                    false => Err(special("BACKUP_ADMIN").into()),
-                }
+                if access.has_dynamic("BACKUP_ADMIN") { Ok(()) } else { Err(special("BACKUP_ADMIN").into()) }
             }
             Statement::Shutdown => self.check_shutdown(),
             Statement::LoadData(load) if !load.local && !access.has(Privileges::FILE) => {
@@ -174,10 +171,7 @@ impl State<'_> {
             return Ok(());
         }
         let (whole, _) = self.session.access.table(database, name.name);
-        match whole.has(wanted) {
-            true => Ok(()),
-            false => Err(self.session.access.table_denied(wanted.without(whole), name.name).into()),
-        }
+        if whole.has(wanted) { Ok(()) } else { Err(self.session.access.table_denied(wanted.without(whole), name.name).into()) }
     }
 
     /// Like [`Self::of_table`], if a temporary table of the session hides the other one.
@@ -215,9 +209,10 @@ impl State<'_> {
     /// 1370, whether or not the routine exists.
     pub fn check_routine(&self, database: &str, name: &str, function: bool, wanted: Privileges) -> Result<()> {
         let command = if wanted == Privileges::EXECUTE { "execute" } else { "alter routine" };
-        match self.session.access.routine(database, name, function).has(wanted) {
-            true => Ok(()),
-            false => Err(self.session.access.routine_denied(command, database, name).into()),
+        if self.session.access.routine(database, name, function).has(wanted) {
+            Ok(())
+        } else {
+            Err(self.session.access.routine_denied(command, database, name).into())
         }
     }
 
@@ -228,10 +223,7 @@ impl State<'_> {
             return Ok(());
         }
         let (_, some) = self.session.access.table(database, name.name);
-        match some.has(wanted) {
-            true => Ok(()),
-            false => Err(self.session.access.table_denied(wanted, name.name).into()),
-        }
+        if some.has(wanted) { Ok(()) } else { Err(self.session.access.table_denied(wanted, name.name).into()) }
     }
 
     /// SHOW COLUMNS and the like: SELECT, or any privilege on the table. An account that may use the database learns
@@ -240,9 +232,10 @@ impl State<'_> {
         let database = self.database_of(name)?;
         let is_missing = || self.session.access.enters_database(database) && self.schema().table(database, name.name).is_none();
         let is_own = || self.temporary_table(database, name.name).is_some();
-        match self.session.access.shows_columns(database, name.name) || is_own() || is_missing() {
-            true => Ok(()),
-            false => Err(self.session.access.table_denied(Privileges::SELECT, name.name).into()),
+        if self.session.access.shows_columns(database, name.name) || is_own() || is_missing() {
+            Ok(())
+        } else {
+            Err(self.session.access.table_denied(Privileges::SELECT, name.name).into())
         }
     }
 
@@ -263,10 +256,7 @@ impl State<'_> {
     /// An object whose definer has SYSTEM_USER can only be changed by an account that has it too.
     fn guard_definer(&self, definer: &Name) -> Result<()> {
         let is_guarded = || self.worker.definer(definer).is_some_and(|definer| definer.has_dynamic("SYSTEM_USER"));
-        match !self.session.access.has_dynamic("SYSTEM_USER") && is_guarded() {
-            true => Err(special("SYSTEM_USER").into()),
-            false => Ok(()),
-        }
+        if !self.session.access.has_dynamic("SYSTEM_USER") && is_guarded() { Err(special("SYSTEM_USER").into()) } else { Ok(()) }
     }
 
     fn guard_event(&self, name: &ObjectName<'_>) -> Result<()> {
@@ -395,13 +385,14 @@ impl State<'_> {
                     _ => Ok(()),
                 }
             }
-            Show::CreateDatabase { name, .. } => match access.enters_database(name) {
-                true => Ok(()),
-                false => {
+            Show::CreateDatabase { name, .. } => {
+                if access.enters_database(name) {
+                    Ok(())
+                } else {
                     let (user, host) = (access.user.clone(), access.host.clone());
                     Err(Error::DatabaseAccessDenied { user, host, database: (*name).to_owned() })
                 }
-            },
+            }
             Show::CreateOther { kind: "VIEW", name } => {
                 self.of_table(name, Privileges::SELECT)?;
                 self.of_table(name, Privileges::SHOW_VIEW)
@@ -418,14 +409,18 @@ impl State<'_> {
             Show::LogEvents if access.has(Privileges::REPLICATION_SLAVE) => Ok(()),
             Show::LogEvents => Err(special("REPLICATION SLAVE").into()),
             Show::EngineStatus { .. } | Show::ServerProfile { .. } => process(access),
-            Show::Replicas => match access.has(Privileges::REPLICATION_SLAVE) {
-                true => Ok(()),
-                false => Err(special("REPLICATION SLAVE").into()),
-            },
+            Show::Replicas => {
+                if access.has(Privileges::REPLICATION_SLAVE) {
+                    Ok(())
+                } else {
+                    Err(special("REPLICATION SLAVE").into())
+                }
+            }
             Show::BinaryLogStatus | Show::BinaryLogs | Show::ReplicaStatus { .. } => {
-                match access.has(Privileges::SUPER) || access.has(Privileges::REPLICATION_CLIENT) {
-                    true => Ok(()),
-                    false => Err(special("SUPER, REPLICATION CLIENT").into()),
+                if access.has(Privileges::SUPER) || access.has(Privileges::REPLICATION_CLIENT) {
+                    Ok(())
+                } else {
+                    Err(special("SUPER, REPLICATION CLIENT").into())
                 }
             }
             // Checked later, when the account is known.
@@ -452,10 +447,7 @@ impl State<'_> {
 
 /// 1044
 fn of_database(access: &Access, name: &str, wanted: Privileges) -> Result<()> {
-    match access.database(name).has(wanted) {
-        true => Ok(()),
-        false => Err(access.database_denied(name).into()),
-    }
+    if access.database(name).has(wanted) { Ok(()) } else { Err(access.database_denied(name).into()) }
 }
 
 fn process(access: &Access) -> Result<()> {

@@ -223,9 +223,10 @@ impl Revokees {
         let mut notes = Notes::new();
         for name in &self.names {
             let Some(account) = accounts.get(name) else {
-                match self.ignore_unknown {
-                    true => notes.push(unknown_user(name)),
-                    false => return Err(unknown_id(name)),
+                if self.ignore_unknown {
+                    notes.push(unknown_user(name))
+                } else {
+                    return Err(unknown_id(name));
                 }
                 continue;
             };
@@ -399,10 +400,13 @@ fn may_grant(access: &Access, level: &Level, set: &Set) -> Result<()> {
                 None => Ok(()),
             }
         }
-        Level::Database(database) => match pattern_privileges(access, database).has(needed) {
-            true => Ok(()),
-            false => Err(access.database_denied(database).into()),
-        },
+        Level::Database(database) => {
+            if pattern_privileges(access, database).has(needed) {
+                Ok(())
+            } else {
+                Err(access.database_denied(database).into())
+            }
+        }
         Level::Table { database, table } => {
             let (whole, some) = access.table(database, table);
             let wanted = set.whole.with(Privileges::GRANT);
@@ -414,19 +418,19 @@ fn may_grant(access: &Access, level: &Level, set: &Set) -> Result<()> {
             let missing = if missing.is_empty() { Privileges::GRANT } else { missing };
             Err(access.table_denied(missing, table).into())
         }
-        Level::Routine { database, name, function } => match access.routine(database, name, *function).has(needed) {
-            true => Ok(()),
-            false => Err(access.routine_denied("grant", database, name).into()),
-        },
+        Level::Routine { database, name, function } => {
+            if access.routine(database, name, *function).has(needed) {
+                Ok(())
+            } else {
+                Err(access.routine_denied("grant", database, name).into())
+            }
+        }
     }
 }
 
 /// The account's privileges on all databases that a pattern matches: a pattern wider than its own grants gives none.
 fn pattern_privileges(access: &Access, pattern: &str) -> Privileges {
-    match pattern.contains(['%', '_']) {
-        false => access.database(&pattern.replace('\\', "")),
-        true => access.exact_database(pattern),
-    }
+    if pattern.contains(['%', '_']) { access.exact_database(pattern) } else { access.database(&pattern.replace('\\', "")) }
 }
 
 /// Checks that the table and its columns exist, and expands ALL to the privileges of the level. 1146, 1054, 1305
@@ -646,10 +650,7 @@ fn may_grant_proxy(state: &State<'_>, access: &Access, proxied: &Name) -> Result
     let is_of = |grant: &ProxyGrant| grant.grant_option && (grant.proxied == Name::default() || grant.proxied == *proxied);
     let may = *proxied == access.name || accounts.get(&access.name).is_some_and(|own| own.proxies.iter().any(is_of));
     let (user, host) = (&access.user, &access.host);
-    match may {
-        true => Ok(()),
-        false => Err(Error::from(Condition::AccessDeniedNoPasswordError { user: user.into(), host: host.into() })),
-    }
+    if may { Ok(()) } else { Err(Error::from(Condition::AccessDeniedNoPasswordError { user: user.into(), host: host.into() })) }
 }
 
 fn add_proxy(accounts: &mut Accounts, name: &Name, grant: &ProxyGrant) -> Result<()> {

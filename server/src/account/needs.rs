@@ -116,12 +116,11 @@ impl Entered {
     fn access(&self, access: &Rc<Access>, definers: &impl Definers) -> sql::Result<Rc<Access>> {
         let Some(definer) = &self.definer else { return Ok(Rc::clone(access)) };
         definers.definer(definer).ok_or_else(|| {
-            let why = match access.has(Privileges::SUPER) {
-                true => sql::ViewProblem::NoDefiner { user: definer.user.clone(), host: definer.host.clone() },
-                false => {
-                    let Name { user, host } = access.name.clone();
-                    sql::ViewProblem::NoAccess { user, host, using_password: access.using_password }
-                }
+            let why = if access.has(Privileges::SUPER) {
+                sql::ViewProblem::NoDefiner { user: definer.user.clone(), host: definer.host.clone() }
+            } else {
+                let Name { user, host } = access.name.clone();
+                sql::ViewProblem::NoAccess { user, host, using_password: access.using_password }
             };
             sql::Error::View { why, view: self.outermost.to_string() }
         })
@@ -269,16 +268,10 @@ impl<'a, D: Definers> Gathering<'a, D> {
             }
             Part::Unknown(name) => {
                 let granted = access.table(&table.database, &table.name).0;
-                return match granted.has(bit(action)) {
-                    true => Ok(()),
-                    false => Err(denied(&access, action, &table.name, Some(name))),
-                };
+                return if granted.has(bit(action)) { Ok(()) } else { Err(denied(&access, action, &table.name, Some(name))) };
             }
         }
-        match access.reads_all {
-            true => Ok(()),
-            false => allowed_by(&access, need),
-        }
+        if access.reads_all { Ok(()) } else { allowed_by(&access, need) }
     }
 
     /// Notes the call of a stored function, and refuses it if the privilege is missing.
@@ -299,12 +292,11 @@ impl<'a, D: Definers> Gathering<'a, D> {
     /// Refuses a table in a new view of which nothing may be done at all.
     pub fn refuse_stranger(&self, table: &TableDef) -> sql::Result<()> {
         let some = self.access.table(&table.database, &table.name).1;
-        match is_free(&table.database, &table.name, Action::Select) || some.has_any(Privileges::ROWS) {
-            true => Ok(()),
-            false => {
-                let Name { user, host } = self.access.name.clone();
-                Err(refusal(Denied { command: "ANY".to_owned(), user, host, table: table.name.clone(), column: None }))
-            }
+        if is_free(&table.database, &table.name, Action::Select) || some.has_any(Privileges::ROWS) {
+            Ok(())
+        } else {
+            let Name { user, host } = self.access.name.clone();
+            Err(refusal(Denied { command: "ANY".to_owned(), user, host, table: table.name.clone(), column: None }))
         }
     }
 
@@ -313,9 +305,10 @@ impl<'a, D: Definers> Gathering<'a, D> {
         let access = self.access(rights);
         let some = access.table(&table.database, &table.name).1;
         let enough = Privileges::SELECT.with(Privileges::UPDATE);
-        let outcome = match is_free(&table.database, &table.name, Action::Select) || some.has_any(enough) {
-            true => Ok(()),
-            false => Err(denied(&access, Action::Select, &table.name, None)),
+        let outcome = if is_free(&table.database, &table.name, Action::Select) || some.has_any(enough) {
+            Ok(())
+        } else {
+            Err(denied(&access, Action::Select, &table.name, None))
         };
         self.told(rights, outcome)
     }
@@ -323,9 +316,10 @@ impl<'a, D: Definers> Gathering<'a, D> {
     /// Refuses a table that is not there as one that may not be read.
     pub fn check_missing(&self, rights: Rights, database: &str, table: &str, action: Action) -> sql::Result<()> {
         let access = self.access(rights);
-        let outcome = match is_free(database, table, action) || access.table(database, table).1.has(bit(action)) {
-            true => Ok(()),
-            false => Err(denied(&access, action, table, None)),
+        let outcome = if is_free(database, table, action) || access.table(database, table).1.has(bit(action)) {
+            Ok(())
+        } else {
+            Err(denied(&access, action, table, None))
         };
         self.told(rights, outcome)
     }

@@ -195,9 +195,10 @@ fn told(state: &State<'_>, notes: Notes, mut made: Vec<Made>) -> Option<ResultSe
 /// 1227: RETAIN CURRENT PASSWORD and DISCARD OLD PASSWORD ask for a privilege also of the own account.
 fn may_keep_two(access: &Access, spec: &Spec) -> Result<()> {
     let is_asked = spec.retains || matches!(spec.secret, Some(Secret::DiscardOld));
-    match !is_asked || access.manages_accounts(Privileges::UPDATE) || access.has_dynamic("APPLICATION_PASSWORD_ADMIN") {
-        true => Ok(()),
-        false => Err(special("CREATE USER or APPLICATION_PASSWORD_ADMIN").into()),
+    if !is_asked || access.manages_accounts(Privileges::UPDATE) || access.has_dynamic("APPLICATION_PASSWORD_ADMIN") {
+        Ok(())
+    } else {
+        Err(special("CREATE USER or APPLICATION_PASSWORD_ADMIN").into())
     }
 }
 
@@ -408,10 +409,7 @@ impl Options {
         if let Some(more) = &self.attribute {
             let attribute = account.attribute.get_or_insert_default();
             for (key, value) in more {
-                match value.is_null() {
-                    true => drop(attribute.remove(key)),
-                    false => drop(attribute.insert(key.clone(), value.clone())),
-                }
+                if value.is_null() { drop(attribute.remove(key)) } else { drop(attribute.insert(key.clone(), value.clone())) }
             }
         }
     }
@@ -554,9 +552,10 @@ fn create(accounts: &mut Accounts, new: New, if_not_exists: bool) -> Result<Note
     }
     for spec in specs {
         if accounts.get(&spec.name).is_some() {
-            match if_not_exists {
-                true => notes.push(exists(&spec.name)),
-                false => failed.push(spec.name),
+            if if_not_exists {
+                notes.push(exists(&spec.name))
+            } else {
+                failed.push(spec.name)
             }
             continue;
         }
@@ -579,9 +578,10 @@ fn alter(accounts: &mut Accounts, specs: Vec<Spec>, if_exists: bool, options: &O
     let mut failed = Vec::new();
     for spec in specs {
         let Some(account) = accounts.get(&spec.name) else {
-            match if_exists {
-                true => notes.push(missing(&spec.name)),
-                false => failed.push(spec.name),
+            if if_exists {
+                notes.push(missing(&spec.name))
+            } else {
+                failed.push(spec.name)
             }
             continue;
         };

@@ -65,9 +65,10 @@ impl Pool {
             return;
         }
         let Some(worker) = self.engine.spare_worker() else { return };
-        let spawned = match is_short {
-            true => spawn(self, "ddl-short".to_owned(), Does::ShortJobs, worker),
-            false => spawn(self, format!("ddl-{}", queue.threads.len()), Does::All, worker),
+        let spawned = if is_short {
+            spawn(self, "ddl-short".to_owned(), Does::ShortJobs, worker)
+        } else {
+            spawn(self, format!("ddl-{}", queue.threads.len()), Does::All, worker)
         };
         match spawned {
             Ok(thread) if is_short => queue.short_thread = Some(thread),
@@ -201,9 +202,10 @@ fn serve(pool: &Pool, keeps_house: bool, worker: txn::Worker) {
             let mut queue = pool.queue.lock();
             if queue.jobs.is_empty() && queue.short_jobs.is_empty() && !queue.is_finished {
                 queue.idle += 1;
-                match keeps_house {
-                    true => drop(pool.wake.wait_for(&mut queue, HOUSEKEEPING_PERIOD)),
-                    false => pool.wake.wait(&mut queue),
+                if keeps_house {
+                    let _woken = pool.wake.wait_for(&mut queue, HOUSEKEEPING_PERIOD);
+                } else {
+                    pool.wake.wait(&mut queue)
                 }
                 queue.idle -= 1;
             }

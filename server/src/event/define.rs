@@ -143,9 +143,10 @@ pub async fn drop(state: &mut State<'_>, name: &ObjectName<'_>, if_exists: bool)
 fn name_of(state: &State<'_>, name: &ObjectName<'_>) -> Result<(String, String)> {
     let (database, name) = ddl::qualify(state, name)?;
     ddl::refuse_virtual(state, &database)?;
-    match name.is_empty() || name.ends_with(' ') {
-        true => Err(Error::from(Condition::SpWrongName { name: name.into() })),
-        false => Ok((database, name)),
+    if name.is_empty() || name.ends_with(' ') {
+        Err(Error::from(Condition::SpWrongName { name: name.into() }))
+    } else {
+        Ok((database, name))
     }
 }
 

@@ -51,10 +51,7 @@ pub fn start(worker: &Rc<Worker>) {
     worker.core.spawn(async move {
         *own.shared.events.waker.lock() = Some(own.core.current_waker());
         while !own.is_stopping() {
-            match is_on(&own.shared) {
-                true => run(&own).await,
-                false => wait(&own, None, None).await,
-            }
+            if is_on(&own.shared) { run(&own).await } else { wait(&own, None, None).await }
         }
     });
 }

@@ -502,9 +502,10 @@ impl Around {
         state.execution.vars.database = others.database.filter(|_| is_there);
         state.session.variables.set(IDS.collation_connection, others.collation);
         state.session.variables.set(IDS.character_set_connection, others.charset);
-        match is_there && state.session.refreshed == others.refreshed {
-            true => state.exchange_settings(others.settings),
-            false => state.refresh(),
+        if is_there && state.session.refreshed == others.refreshed {
+            state.exchange_settings(others.settings)
+        } else {
+            state.refresh()
         }
     }
 }

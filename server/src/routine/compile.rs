@@ -301,10 +301,7 @@ fn forget_cached_text(state: &State<'_>, value: &Value<'_>) {
 
 /// Conditions are only looked at, but within a strict data change they are strict, unless they are the WHEN of an operand.
 fn condition_strictness(state: &State<'_>, code: &ExprCode<'_>) -> Strictness {
-    match state.is_inside_change() && code.operand().is_none() {
-        true => Strictness::Everywhere,
-        false => Strictness::Arguments,
-    }
+    if state.is_inside_change() && code.operand().is_none() { Strictness::Everywhere } else { Strictness::Arguments }
 }
 
 fn unknown_field(column: &str, new: bool) -> Error {

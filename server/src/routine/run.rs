@@ -63,19 +63,20 @@ pub async fn run(state: &mut State<'_>, client: &mut Recipient<'_>, routine: &Rc
             },
         };
         let raised = match outcome {
-            Ok(next) => match routine.handles_warnings && state.warning_count() > 0 {
-                true => match last_handled(state, routine, at, instr, before) {
-                    Some(raised) => raised,
-                    None => {
-                        at = next;
-                        continue;
+            Ok(next) => {
+                if routine.handles_warnings && state.warning_count() > 0 {
+                    match last_handled(state, routine, at, instr, before) {
+                        Some(raised) => raised,
+                        None => {
+                            at = next;
+                            continue;
+                        }
                     }
-                },
-                false => {
+                } else {
                     at = next;
                     continue;
                 }
-            },
+            }
             Err(error) if is_final(state, &error) => return Err(error),
             Err(error) => {
                 let raised = handler::raised(&error);
@@ -387,9 +388,8 @@ fn not_open() -> Error {
 
 async fn fetch(state: &mut State<'_>, routine: &Routine, cursor: usize, into: &[u32]) -> Result<()> {
     let Some(mut open) = frame(state).cursors[cursor].take() else { return Err(not_open()) };
-    let outcome = match open.types.len() == into.len() {
-        false => Err(Error::from(Condition::SpWrongNoOfFetchArgs)),
-        true => match open.rows.next().await {
+    let outcome = if open.types.len() == into.len() {
+        match open.rows.next().await {
             Err(error) => Err(error.into()),
             Ok(false) => Err(Error::from(Condition::SpFetchNoData)),
             Ok(true) => {
@@ -397,7 +397,9 @@ async fn fetch(state: &mut State<'_>, routine: &Routine, cursor: usize, into: &[
                 targets
                     .try_for_each(|((n, slot), ty)| assign_or_forget(state, routine, *slot, open.rows.value(n).into_owned(), ty))
             }
-        },
+        }
+    } else {
+        Err(Error::from(Condition::SpWrongNoOfFetchArgs))
     };
     frame(state).cursors[cursor] = Some(open);
     outcome

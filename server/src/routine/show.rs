@@ -83,10 +83,7 @@ pub fn show_create(state: &State<'_>, function: bool, name: &ObjectName<'_>) -> 
     let Some(def) = schema.routine(function, database, name.name).filter(|def| state.session.access.sees_routine(def)) else {
         return Err(Condition::SpDoesNotExist { kind: kind.into(), name: name.name.into() }.into());
     };
-    let (first, third) = match function {
-        true => ("Function", "Create Function"),
-        false => ("Procedure", "Create Procedure"),
-    };
+    let (first, third) = if function { ("Function", "Create Function") } else { ("Procedure", "Create Procedure") };
     let columns = Columns::default().text(first, 256).text("sql_mode", 1024).nullable_text(third, 65_535).charsets();
     let mut made = result(columns);
     let mut row = vec![

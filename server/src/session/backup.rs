@@ -210,7 +210,7 @@ fn copy_all(mut copy: HotCopy, since: Option<Basis>, data_dir: &Path, sink: &Sin
         "time_us": now_us(),
     });
     sink.put("begin", copy.pages().into(), begin.to_string().into_bytes())?;
-    if let Ok(bytes) = os::fs::read(&data_dir.join(SETTINGS)) {
+    if let Ok(bytes) = os::fs::read(data_dir.join(SETTINGS)) {
         sink.put("file", 0, [SETTINGS.as_bytes(), &[0], &bytes].concat())?;
     }
     let mut run: (u32, Vec<u8>) = (0, Vec::new());

@@ -285,9 +285,10 @@ impl State<'_> {
             _ => return Err(Condition::UnknownComError.into()),
         };
         let status = self.status();
-        match self.connection.capabilities.has(protocol::Capabilities::DEPRECATE_EOF) {
-            true => self.write_ok(&mut Recipient::Client(client), &Answer::default()),
-            false => protocol::put_eof(&mut client.output.writer, 0, status),
+        if self.connection.capabilities.has(protocol::Capabilities::DEPRECATE_EOF) {
+            self.write_ok(&mut Recipient::Client(client), &Answer::default())
+        } else {
+            protocol::put_eof(&mut client.output.writer, 0, status)
         }
         Ok(())
     }

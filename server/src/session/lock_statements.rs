@@ -164,9 +164,10 @@ impl State<'_> {
     /// # Errors
     /// 1100, 1099, 1223
     pub fn check_locked_table(&self, def: &TableDef, used: TableUse) -> Result<()> {
-        match def.id.is_temporary() || def.is_virtual {
-            true => Ok(()),
-            false => self.execution.transaction.locks().check_table(Some(def.id), &def.name, used),
+        if def.id.is_temporary() || def.is_virtual {
+            Ok(())
+        } else {
+            self.execution.transaction.locks().check_table(Some(def.id), &def.name, used)
         }
     }
 
@@ -341,9 +342,10 @@ impl State<'_> {
         let missing = || Error::TableMissing { database: def.database.clone(), table: def.name.clone() };
         let table = database.table(def.id).ok_or_else(missing)?;
         let Some(view) = &def.view else {
-            match views.is_empty() {
-                true => wanted.add(database, table, used),
-                false => wanted.add_unnamed(database, table, used),
+            if views.is_empty() {
+                wanted.add(database, table, used)
+            } else {
+                wanted.add_unnamed(database, table, used)
             }
             return Ok(());
         };

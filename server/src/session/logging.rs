@@ -176,9 +176,10 @@ impl State<'_> {
         // The statement PREPARE or EXECUTE itself was logged already.
         if self.worker.shared.instruments.watched().general_log() {
             let text = with_values(text, values, &self.session.settings.mode);
-            match self.worker.shared.globals().get(variables::known("log_raw")).as_bool() {
-                true => self.log_general(command, &text),
-                false => self.log_general(command, &sql::without_secrets(&text, &self.session.settings.mode)),
+            if self.worker.shared.globals().get(variables::known("log_raw")).as_bool() {
+                self.log_general(command, &text)
+            } else {
+                self.log_general(command, &sql::without_secrets(&text, &self.session.settings.mode))
             }
         }
     }

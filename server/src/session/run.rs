@@ -113,9 +113,10 @@ impl State<'_> {
             self.info.counters.note(command);
             self.info.counters.note_ways(plan.ways);
         }
-        let gathered = match plan.reads.gathered {
-            true => Some(Box::pin(Gathered::collect(self, plan.reads)).await.seen_by(&self.session.access)),
-            false => None,
+        let gathered = if plan.reads.gathered {
+            Some(Box::pin(Gathered::collect(self, plan.reads)).await.seen_by(&self.session.access))
+        } else {
+            None
         };
         let was_open = self.execution.transaction.is_open();
         self.session.measured.is_transaction = !lasting && !plan.prepared.tables().is_empty();
@@ -346,20 +347,17 @@ impl State<'_> {
         gathered: Option<&Gathered>,
         progress: &Arc<Progress>,
     ) -> Result<DmlDone> {
-        match file.local {
-            true => {
-                let Some(client) = client.client() else { return Err(Error::Exec(expr::Error::ClientGone)) };
-                let mut source = file.ask(client, self, progress);
-                let done = execute_load(self, plan, gathered, &mut source, file.charset).await;
-                source.finish().await?;
-                done
-            }
-            false => {
-                let config = &self.worker.shared.config;
-                let database = self.execution.vars.database.as_deref();
-                let mut source = file.open(config.secure_file_priv.as_deref(), &config.data_dir, database, progress)?;
-                execute_load(self, plan, gathered, &mut source, file.charset).await
-            }
+        if file.local {
+            let Some(client) = client.client() else { return Err(Error::Exec(expr::Error::ClientGone)) };
+            let mut source = file.ask(client, self, progress);
+            let done = execute_load(self, plan, gathered, &mut source, file.charset).await;
+            source.finish().await?;
+            done
+        } else {
+            let config = &self.worker.shared.config;
+            let database = self.execution.vars.database.as_deref();
+            let mut source = file.open(config.secure_file_priv.as_deref(), &config.data_dir, database, progress)?;
+            execute_load(self, plan, gathered, &mut source, file.charset).await
         }
     }
 
@@ -502,9 +500,10 @@ impl State<'_> {
         if !inside {
             txn.begin_statement(&worker.engine);
         }
-        Ok(match plan.reads.gathered {
-            true => Some(Box::pin(Gathered::collect(self, plan.reads)).await.seen_by(&self.session.access)),
-            false => None,
+        Ok(if plan.reads.gathered {
+            Some(Box::pin(Gathered::collect(self, plan.reads)).await.seen_by(&self.session.access))
+        } else {
+            None
         })
     }
 

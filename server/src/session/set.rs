@@ -187,9 +187,10 @@ impl State<'_> {
                     self.check_mandatory_roles(setting.as_text())?;
                 }
                 if id == IDS.optimizer_switch {
-                    let present = match global {
-                        true => self.worker.shared.globals().get(id).clone(),
-                        false => self.session.variables.get(id).clone(),
+                    let present = if global {
+                        self.worker.shared.globals().get(id).clone()
+                    } else {
+                        self.session.variables.get(id).clone()
                     };
                     let start = id.start();
                     let merged = variables::optimizer_switch::merged(present.as_text(), start.as_text(), setting.as_text());
@@ -215,9 +216,10 @@ impl State<'_> {
             }
         };
         refuse_encryption(definition.name, &setting)?;
-        match global {
-            true => id.allow(self.worker.shared.globals().get(id), &setting)?,
-            false => id.allow(self.session.variables.get(id), &setting)?,
+        if global {
+            id.allow(self.worker.shared.globals().get(id), &setting)?
+        } else {
+            id.allow(self.session.variables.get(id), &setting)?
         }
         let takes_effect = global && scope != VariableScope::PersistOnly;
         if takes_effect

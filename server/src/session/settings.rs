@@ -114,10 +114,7 @@ impl Settings {
             sql_notes: on(ids.sql_notes),
             safe_updates: on(ids.sql_safe_updates),
             auto_is_null: on(ids.sql_auto_is_null),
-            join_rows_max: match on(ids.sql_big_selects) {
-                true => f64::INFINITY,
-                false => number(ids.max_join_size) as f64,
-            },
+            join_rows_max: if on(ids.sql_big_selects) { f64::INFINITY } else { number(ids.max_join_size) as f64 },
             switches: variables::optimizer_switch::switches(variables.get(ids.optimizer_switch).as_text()),
             packet_bytes_max: number(ids.max_allowed_packet) as usize,
             cursor_bytes_max: number(ids.tmp_table_size).min(number(ids.heddle_statement_memory)) as usize,

@@ -67,9 +67,10 @@ impl State<'_> {
         if let Some(seat) = self.connection.seat.as_ref().filter(|seat| seat.counts()) {
             seat.count(info.writes)?;
         }
-        match is_diagnostic(statement) {
-            true => self.execution.warned_before = self.warning_count(),
-            false => self.clear_warnings(),
+        if is_diagnostic(statement) {
+            self.execution.warned_before = self.warning_count()
+        } else {
+            self.clear_warnings()
         }
         if info.implicit_commit && self.execution.transaction.is_open() {
             self.execution.transaction.commit(&worker).await;
@@ -398,9 +399,10 @@ impl State<'_> {
             let found: Vec<Option<usize>> = histogram.columns.iter().map(|name| def.column_index(name)).collect();
             let usable = found.iter().flatten().copied().filter(|&column| !histogram.update || !is_unique(&def, column));
             let columns: Vec<usize> = usable.collect();
-            let analysis = match histogram.update {
-                true => ddl::Analysis::Make(columns.clone(), histogram.buckets.map_or(BUCKETS_USUAL, |n| n as u32)),
-                false => ddl::Analysis::Drop(columns.clone()),
+            let analysis = if histogram.update {
+                ddl::Analysis::Make(columns.clone(), histogram.buckets.map_or(BUCKETS_USUAL, |n| n as u32))
+            } else {
+                ddl::Analysis::Drop(columns.clone())
             };
             let done = ddl::analyze(self, def.id, analysis).await?;
             for (name, column) in histogram.columns.iter().zip(found) {

@@ -265,9 +265,10 @@ impl Wanted {
         for child in database.children_of(def.id).into_iter().filter(|child| child.id() != def.id) {
             let mut keys = child.def().foreign_keys.iter().filter(|key| key.is_of(&def.database, &def.name));
             let passes_on = |action: ReferenceAction| action.changes_child();
-            let used = match keys.any(|key| passes_on(key.on_delete) || passes_on(key.on_update)) {
-                true => TableUse::Writes,
-                false => TableUse::Reads,
+            let used = if keys.any(|key| passes_on(key.on_delete) || passes_on(key.on_update)) {
+                TableUse::Writes
+            } else {
+                TableUse::Reads
             };
             self.add_unnamed(database, child, used);
         }

@@ -271,9 +271,10 @@ impl<'s> Transaction<'s> {
             if let Err(wait) = acquired {
                 self.terms.held.unpin();
                 // A holder of locks that waits for more may be part of a deadlock, so this wait is short.
-                let longest = match self.terms.held.is_empty() && self.terms.locks.backup.is_none() {
-                    true => settings.metadata_lock_wait,
-                    false => settings.metadata_lock_wait.min(settings.row_lock_wait),
+                let longest = if self.terms.held.is_empty() && self.terms.locks.backup.is_none() {
+                    settings.metadata_lock_wait
+                } else {
+                    settings.metadata_lock_wait.min(settings.row_lock_wait)
                 };
                 if self.terms.locks.backup.is_some() && is_owner_waiting(&worker.shared, table) {
                     held.give_back(worker);

@@ -102,10 +102,8 @@ fn columns(source: &Source<'_>) -> Vec<Row> {
 /// ATTRIBUTE and COMMENT
 fn attributes(source: &Source<'_>) -> Vec<Row> {
     let sees_all = source.access.is_none_or(|access| access.has(Privileges::CREATE_USER));
-    let accounts: Vec<Arc<Account>> = match sees_all {
-        true => source.worker.shared.accounts.snapshot().by_name.values().cloned().collect(),
-        false => told(source),
-    };
+    let accounts: Vec<Arc<Account>> =
+        if sees_all { source.worker.shared.accounts.snapshot().by_name.values().cloned().collect() } else { told(source) };
     let row = |account: &Arc<Account>| {
         let document = account.attribute.as_ref().map(json_text);
         vec![text(&account.name.user), text(&account.name.host), optional(document)]

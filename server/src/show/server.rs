@@ -36,20 +36,21 @@ impl Gathered {
     pub async fn collect(state: &State<'_>, reads: VirtualReads) -> Self {
         let shared = &state.worker.shared;
         let processes = process_lines(&state.worker).await;
-        let digests = match reads.digests {
-            true => {
-                let size = shared.globals().get(IDS.performance_schema_digests_size).as_u64();
-                digest_summaries(shared, size as usize).await
-            }
-            false => Vec::new(),
+        let digests = if reads.digests {
+            let size = shared.globals().get(IDS.performance_schema_digests_size).as_u64();
+            digest_summaries(shared, size as usize).await
+        } else {
+            Vec::new()
         };
-        let (sessions, sums, waits, tables_used) = match reads.events {
-            true => (events(shared).await, event_sums(shared).await, all_waits(shared).await, tables_used(shared).await),
-            false => Default::default(),
+        let (sessions, sums, waits, tables_used) = if reads.events {
+            (events(shared).await, event_sums(shared).await, all_waits(shared).await, tables_used(shared).await)
+        } else {
+            Default::default()
         };
-        let kept = match reads.kept {
-            true => gather(shared, |worker| worker.digests.kept()).await.into_iter().flatten().collect(),
-            false => Vec::new(),
+        let kept = if reads.kept {
+            gather(shared, |worker| worker.digests.kept()).await.into_iter().flatten().collect()
+        } else {
+            Vec::new()
         };
         let mut logs = [Vec::new(), Vec::new()];
         for log in Log::ALL.into_iter().filter(|log| reads.logs[*log as usize]) {
@@ -269,9 +270,10 @@ pub fn warnings(state: &State<'_>, errors_only: bool, offset: u64, count: Option
 
 pub fn count_warnings(state: &State<'_>, errors_only: bool) -> ResultSet {
     let warnings = state.execution.vars.warnings.borrow();
-    let (name, count) = match errors_only {
-        true => ("@@session.error_count", warnings.error_count()),
-        false => ("@@session.warning_count", warnings.count()),
+    let (name, count) = if errors_only {
+        ("@@session.error_count", warnings.error_count())
+    } else {
+        ("@@session.warning_count", warnings.count())
     };
     let mut made = result(Columns::default().number(name));
     made.rows.push(vec![number(count)]);

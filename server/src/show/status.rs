@@ -56,9 +56,10 @@ const ABSENT: &[&str] = &[
 /// SHOW STATUS: `global`, or the session's value of variables that are counted by session.
 pub async fn status(state: &State<'_>, global: bool) -> ResultSet {
     let values = values(state, global).await;
-    let (projection, gathered) = match global {
-        true => (projection::GLOBAL_STATUS, Gathered { global_status: values, ..Gathered::default() }),
-        false => (projection::SESSION_STATUS, Gathered { session_status: values, ..Gathered::default() }),
+    let (projection, gathered) = if global {
+        (projection::GLOBAL_STATUS, Gathered { global_status: values, ..Gathered::default() })
+    } else {
+        (projection::SESSION_STATUS, Gathered { session_status: values, ..Gathered::default() })
     };
     projection.all(state, Wanted::default(), &gathered)
 }

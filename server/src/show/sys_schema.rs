@@ -158,12 +158,10 @@ fn is_redundant(index: &IndexDef, other: &IndexDef) -> bool {
     let columns = |index: &IndexDef| -> Vec<_> { index.columns.iter().map(|part| (part.column, part.prefix)).collect() };
     let (own, others) = (columns(index), columns(other));
     let unique = index.kind != IndexKind::Secondary;
-    match own == others {
-        true => {
-            !unique && (other.kind != IndexKind::Secondary || index.name > other.name)
-                || unique && other.kind == IndexKind::Primary
-        }
-        false => !unique && others.starts_with(&own),
+    if own == others {
+        !unique && (other.kind != IndexKind::Secondary || index.name > other.name) || unique && other.kind == IndexKind::Primary
+    } else {
+        !unique && others.starts_with(&own)
     }
 }
 

@@ -89,15 +89,16 @@ pub fn create_view(state: &mut State<'_>, name: &ObjectName<'_>) -> Result<Resul
         state.note(Level::Warning, error.to_warning());
     }
     let current = state.execution.vars.database.as_deref();
-    let mut statement = match state.quotes().ansi {
-        true => "CREATE VIEW ".to_owned(),
-        false => format!(
+    let mut statement = if state.quotes().ansi {
+        "CREATE VIEW ".to_owned()
+    } else {
+        format!(
             "CREATE ALGORITHM={} DEFINER={}@{} SQL SECURITY {} VIEW ",
             view.algorithm.name(),
             quoted_name(&view.definer_user),
             quoted_name(&view.definer_host),
             if view.invoker { "INVOKER" } else { "DEFINER" },
-        ),
+        )
     };
     if current != Some(def.database.as_str()) {
         statement.push_str(&quoted_name(&def.database));

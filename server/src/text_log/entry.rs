@@ -191,9 +191,10 @@ fn put_text(bytes: &[u8], out: &mut Vec<u8>) {
 
 /// The name of a database, quoted only if necessary: programs that read the log expect it unquoted.
 fn name(database: &str) -> Cow<'_, str> {
-    match database.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
-        true => database.into(),
-        false => format!("`{}`", database.replace('`', "``")).into(),
+    if database.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+        database.into()
+    } else {
+        format!("`{}`", database.replace('`', "``")).into()
     }
 }
 

@@ -76,9 +76,10 @@ extern "C" fn trapped(_: i32, _: *mut libc::siginfo_t, context: *mut libc::c_voi
 extern "C" fn told(_: i32, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
     // SAFETY: as above.
     let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
-    match IS_ON.load(Ordering::SeqCst) {
-        true => registers[libc::REG_EFL as usize] |= TRAP_FLAG,
-        false => registers[libc::REG_EFL as usize] &= !TRAP_FLAG,
+    if IS_ON.load(Ordering::SeqCst) {
+        registers[libc::REG_EFL as usize] |= TRAP_FLAG
+    } else {
+        registers[libc::REG_EFL as usize] &= !TRAP_FLAG
     }
     TOLD.fetch_add(1, Ordering::SeqCst);
 }

@@ -25,12 +25,12 @@ impl Session {
     }
 
     pub fn insert(&mut self, table: usize, working: Rows) -> Change {
-        let id = match self.rng.chance(1, 8) {
-            true => self.own_id(),
+        let id = if self.rng.chance(1, 8) {
+            self.own_id()
+        } else {
             // A key that no row has, if there is one.
-            false => {
-                (0..10).map(|_| self.own_id()).find(|id| !working.contains_key(&(table, *id))).unwrap_or_else(|| self.own_id())
-            }
+
+            (0..10).map(|_| self.own_id()).find(|id| !working.contains_key(&(table, *id))).unwrap_or_else(|| self.own_id())
         };
         let columns = self.some_columns(table, 5);
         let row = self.versions(&columns);
@@ -59,11 +59,10 @@ impl Session {
         let mut statement = Statement::new(format!("INSERT INTO {} (id, owner{names}) VALUES {all}", table_name(table)));
         let (mut after, mut is_duplicate) = (working.clone(), false);
         for _ in 0..count {
-            let id = match self.rng.chance(1, 12) {
-                true => self.own_id(),
-                false => {
-                    (0..10).map(|_| self.own_id()).find(|id| !after.contains_key(&(table, *id))).unwrap_or_else(|| self.own_id())
-                }
+            let id = if self.rng.chance(1, 12) {
+                self.own_id()
+            } else {
+                (0..10).map(|_| self.own_id()).find(|id| !after.contains_key(&(table, *id))).unwrap_or_else(|| self.own_id())
             };
             let row = self.versions(&columns);
             statement = statement.number(id).number(self.number as i64);
@@ -83,12 +82,11 @@ impl Session {
         let names: String = columns.iter().map(|column| format!(", {}", values::name(*column))).collect();
         let marks = ", ?".repeat(columns.len());
         let updates = self.rng.chance(1, 2) && !columns.is_empty();
-        let tail = match updates {
-            true => {
-                let set = |column: &Column| format!("{0} = VALUES({0})", values::name(*column));
-                format!(" ON DUPLICATE KEY UPDATE {}", columns.iter().map(set).collect::<Vec<_>>().join(", "))
-            }
-            false => String::new(),
+        let tail = if updates {
+            let set = |column: &Column| format!("{0} = VALUES({0})", values::name(*column));
+            format!(" ON DUPLICATE KEY UPDATE {}", columns.iter().map(set).collect::<Vec<_>>().join(", "))
+        } else {
+            String::new()
         };
         let verb = if updates { "INSERT" } else { "REPLACE" };
         let text = format!("{verb} INTO {} (id, owner{names}) VALUES (?, ?{marks}){tail}", table_name(table));
@@ -110,10 +108,11 @@ impl Session {
         let columns = self.some_columns(table, 3);
         let row = self.versions(&columns);
         let set: Vec<String> = columns.iter().map(|column| format!("{} = ?", values::name(*column))).collect();
-        let text = match set.is_empty() {
+        let text = if set.is_empty() {
             // The table has no column besides its key.
-            true => format!("UPDATE {} SET owner = owner WHERE id = ?", table_name(table)),
-            false => format!("UPDATE {} SET {} WHERE id = ?", table_name(table), set.join(", ")),
+            format!("UPDATE {} SET owner = owner WHERE id = ?", table_name(table))
+        } else {
+            format!("UPDATE {} SET {} WHERE id = ?", table_name(table), set.join(", "))
         };
         let mut statement = Statement::new(text);
         for (column, version) in columns.iter().map(|column| (*column, row[column])) {

@@ -300,9 +300,10 @@ impl Granter {
 /// One GRANT or REVOKE. `false`: another client was in the way.
 pub fn grant(client: &mut Client, table: usize, privilege: Privilege, granted: bool, kills: bool) -> Result<bool, Gone> {
     let (name, table) = (privilege.name(), table_name(table));
-    let statement = match granted {
-        true => format!("GRANT {name} ON {DATABASE}.{table} TO {ACCOUNT}"),
-        false => format!("REVOKE {name} ON {DATABASE}.{table} FROM {ACCOUNT}"),
+    let statement = if granted {
+        format!("GRANT {name} ON {DATABASE}.{table} TO {ACCOUNT}")
+    } else {
+        format!("REVOKE {name} ON {DATABASE}.{table} FROM {ACCOUNT}")
     };
     say(format_args!("granter: {statement}"));
     let answer = client.query(&statement)?;

@@ -572,20 +572,20 @@ impl Session {
             Filter::Owner(_) => (" WHERE owner = ?".to_owned(), Vec::new()),
             Filter::Value(column, _) => (format!(" WHERE {} = ?", values::name(*column)), vec![*column]),
         };
-        let list = match self.rng.chance(1, 2) {
-            true => "*".to_owned(),
-            false => {
-                let columns = self.some_columns(table, 4);
-                let names: String = columns.iter().map(|column| format!(", {}", values::name(*column))).collect();
-                named.extend(columns);
-                format!("id, owner{names}")
-            }
+        let list = if self.rng.chance(1, 2) {
+            "*".to_owned()
+        } else {
+            let columns = self.some_columns(table, 4);
+            let names: String = columns.iter().map(|column| format!(", {}", values::name(*column))).collect();
+            named.extend(columns);
+            format!("id, owner{names}")
         };
         let order = *self.rng.pick(&["", "", " ORDER BY id DESC", " ORDER BY owner"]);
         // Locking reads need more than SELECT.
-        let locks = match self.open.is_some() && !self.is_limited() && self.rng.chance(1, 6) {
-            true => *self.rng.pick(&[" FOR UPDATE", " FOR SHARE"]),
-            false => "",
+        let locks = if self.open.is_some() && !self.is_limited() && self.rng.chance(1, 6) {
+            *self.rng.pick(&[" FOR UPDATE", " FOR SHARE"])
+        } else {
+            ""
         };
         let mut statement = Statement::new(format!("SELECT {list} FROM {}{rule}{order}{locks}", table_name(table)));
         statement = match filter {
@@ -655,9 +655,10 @@ impl Session {
             Some(open) if open.level == Level::Repeatable => {
                 let from = open.may_have_snapshot.unwrap_or(span.start);
                 let (taken, candidates) = open.snapshot.get_or_insert_with(|| (from..span.end, Candidates::default()));
-                match owner == self.number {
-                    true => checks::count_of(table, sessions, owner, &own) == number,
-                    false => candidates.narrow(owner, states, taken.clone(), fits),
+                if owner == self.number {
+                    checks::count_of(table, sessions, owner, &own) == number
+                } else {
+                    candidates.narrow(owner, states, taken.clone(), fits)
                 }
             }
             _ if owner == self.number => checks::count_of(table, sessions, owner, &own) == number,

@@ -84,9 +84,10 @@ impl Binder<'_> {
                         CollationId::of_charset(charset).ok_or_else(|| Error::UnknownCharset((*charset).to_owned()))?
                     }
                 };
-                let collation = match binary {
-                    true => CollationId::by_name(&format!("{}_bin", collation.charset())).unwrap_or(collation),
-                    false => collation,
+                let collation = if *binary {
+                    CollationId::by_name(&format!("{}_bin", collation.charset())).unwrap_or(collation)
+                } else {
+                    collation
                 };
                 let bytes = u64::from(length.unwrap_or(0)) * typing::bytes_per_char(collation);
                 if bytes > u32::MAX.into() {

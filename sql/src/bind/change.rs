@@ -115,10 +115,8 @@ impl Binder<'_> {
                     *alias == from.alias && database.or(self.context.database()) == Some(of)
                 };
                 // A table with an alias has no other name, and an alias belongs to no database.
-                let is_right_database = match of.is_empty() || aliases.iter().any(is_aliased) {
-                    true => name.database.is_none(),
-                    false => database == of,
-                };
+                let is_right_database =
+                    if of.is_empty() || aliases.iter().any(is_aliased) { name.database.is_none() } else { database == of };
                 from.alias == name.name && is_right_database
             };
             let mut found = self.scope.visible.iter().copied().filter(names);

@@ -87,9 +87,10 @@ impl Binder<'_> {
                 derivations.push(self.derivation);
             }
         }
-        let derivation = match row.compares {
-            true => compare::compared(&derivations, &name.to_lowercase())?,
-            false => compare::joined(&derivations, &name.to_lowercase())?,
+        let derivation = if row.compares {
+            compare::compared(&derivations, &name.to_lowercase())?
+        } else {
+            compare::joined(&derivations, &name.to_lowercase())?
         };
         let derivation = match function {
             // The format determines the coercibility; the collation is the connection's.

@@ -62,9 +62,10 @@ impl Binder<'_> {
         let parsed = temporal::parse_datetime(text)?;
         let whole = !parsed.truncated && parsed.offset.is_none();
         let value = Some(parsed.value).filter(|value| whole && value.date.check(self.date_rules()).is_ok())?;
-        match parsed.round_up && !self.mode.time_truncate_fractional {
-            true => DateTime::from_utc_micros(value.to_utc_micros()? + 1),
-            false => Some(value),
+        if parsed.round_up && !self.mode.time_truncate_fractional {
+            DateTime::from_utc_micros(value.to_utc_micros()? + 1)
+        } else {
+            Some(value)
         }
     }
 

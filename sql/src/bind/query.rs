@@ -517,9 +517,10 @@ impl Binder<'_> {
         if let Some(grouping) = grouping {
             let Grouping { keys, aggregates, .. } = grouping;
             let ordered = in_groups && !keys.is_empty();
-            planned.node = match rollup {
-                true => rolled_up(planned.node, keys, aggregates, ordered),
-                false => Node::Aggregate { input: Box::new(planned.node), keys, aggregates, ordered },
+            planned.node = if rollup {
+                rolled_up(planned.node, keys, aggregates, ordered)
+            } else {
+                Node::Aggregate { input: Box::new(planned.node), keys, aggregates, ordered }
             };
         }
         if let Some(predicate) = having {
@@ -763,10 +764,11 @@ pub fn bind_show_filter(
         })
         .collect();
     let bound = binder.predicate(filter)?;
-    match binder.subqueries.is_empty() {
-        true => Ok(bound),
+    if binder.subqueries.is_empty() {
+        Ok(bound)
+    } else {
         // Only the shown rows exist; there is nothing else to run a subquery over.
-        false => Err(Error::NotSupported("subqueries and stored functions in the WHERE of SHOW".to_owned())),
+        Err(Error::NotSupported("subqueries and stored functions in the WHERE of SHOW".to_owned()))
     }
 }
 

@@ -197,10 +197,10 @@ pub fn kept_column(column: &OutputColumn, in_table: bool) -> ColumnType {
         TypeKind::Year | TypeKind::Bit { .. } => return ty,
         _ if ty.is_integer() && column.made == Made::Aggregate => return ty,
         _ if ty.is_integer() && matches!(column.made, Made::IfNull { .. }) && in_table => return ty,
-        _ if ty.is_integer() => match characters <= if is_function { INT_FUNCTION_WIDTH_MAX } else { INT_WIDTH_MAX } {
-            true => TypeKind::Int,
-            false => TypeKind::BigInt,
-        },
+        _ if ty.is_integer() => {
+            let width_max = if is_function { INT_FUNCTION_WIDTH_MAX } else { INT_WIDTH_MAX };
+            if characters <= width_max { TypeKind::Int } else { TypeKind::BigInt }
+        }
         TypeKind::Double if is_function && ty.float_decimals.is_some() => {
             return ColumnType { display_width: Some(FIXED_DOUBLE_WIDTH), ..ty };
         }

@@ -146,9 +146,10 @@ impl Binder<'_> {
             }
             same_shape(&arg, &member)?;
             let parts = (arg_parts, member_parts.get(n).map_or(&[][..], |parts| parts));
-            equal.push(match is_single {
-                true => self.row_comparison(CompareOp::Equal, arg.clone(), member, parts)?,
-                false => self.row_equality(&arg, &member, parts)?,
+            equal.push(if is_single {
+                self.row_comparison(CompareOp::Equal, arg.clone(), member, parts)?
+            } else {
+                self.row_equality(&arg, &member, parts)?
             });
         }
         let nullable = equal.iter().any(|p| p.nullable);

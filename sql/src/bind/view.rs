@@ -68,9 +68,10 @@ impl BoundView {
     /// Raises 1288 if the view is not updatable.
     pub fn refuse_unless_updatable(&self, alias: &str, statement: &'static str) -> Result<()> {
         let is_free = statement == "UPDATE" || !self.lists_again;
-        match self.is_updatable() && is_free && !(self.tables.is_empty() && self.has_other) {
-            true => Ok(()),
-            false => Err(Error::NotUpdatable { table: alias.to_owned(), statement }),
+        if self.is_updatable() && is_free && !(self.tables.is_empty() && self.has_other) {
+            Ok(())
+        } else {
+            Err(Error::NotUpdatable { table: alias.to_owned(), statement })
         }
     }
 
@@ -598,9 +599,10 @@ impl Binder<'_> {
             };
             has_none && !column.auto_increment && column.generated.is_none() && !columns.contains(&n)
         };
-        match self.mode.strict && table.columns.iter().enumerate().any(is_missing) {
-            true => Err(view.problem(ViewProblem::NoDefault)),
-            false => Ok(()),
+        if self.mode.strict && table.columns.iter().enumerate().any(is_missing) {
+            Err(view.problem(ViewProblem::NoDefault))
+        } else {
+            Ok(())
         }
     }
 

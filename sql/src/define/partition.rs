@@ -71,10 +71,7 @@ fn subpartitioning(clause: &SubpartitionClause<'_>, columns: &[ColumnDef]) -> Re
 /// PARTITIONS n
 fn counted(count: Option<u64>) -> Result<usize> {
     let count = count.map_or(1, |count| usize::try_from(count).unwrap_or(usize::MAX));
-    match count > types::partition::PARTITIONS_MAX {
-        true => Err(Error::Partition(PartitionError::TooMany)),
-        false => Ok(count),
-    }
+    if count > types::partition::PARTITIONS_MAX { Err(Error::Partition(PartitionError::TooMany)) } else { Ok(count) }
 }
 
 fn partition_by(by: AstBy<'_>, columns: &[ColumnDef]) -> Result<PartitionBy> {
@@ -197,9 +194,10 @@ impl Limits<'_> {
                     return wrong(PartitionError::SeveralValues { kind: "RANGE" });
                 }
                 let limits = self.row(limits)?;
-                match limits.contains(&PartitionLimit::Null) {
-                    true => wrong(PartitionError::NullInRange),
-                    false => Ok(PartitionValues::LessThan(limits)),
+                if limits.contains(&PartitionLimit::Null) {
+                    wrong(PartitionError::NullInRange)
+                } else {
+                    Ok(PartitionValues::LessThan(limits))
                 }
             }
             AstValues::In(members) => {

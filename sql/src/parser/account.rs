@@ -118,12 +118,11 @@ impl<'a> Parser<'a> {
         }
         let plugin = if self.accept_kw(K::With) { Some(self.ident_or_string()?) } else { None };
         spec.authentication = if self.accept_kw(K::By) {
-            match self.accept_word("RANDOM") {
-                true => {
-                    self.expect_word("PASSWORD")?;
-                    Authentication::Random { plugin }
-                }
-                false => Authentication::Password { plugin, password: self.string()? },
+            if self.accept_word("RANDOM") {
+                self.expect_word("PASSWORD")?;
+                Authentication::Random { plugin }
+            } else {
+                Authentication::Password { plugin, password: self.string()? }
             }
         } else if let (Some(plugin), true) = (plugin, self.accept_kw(K::As)) {
             let hash = match self.token {

@@ -439,9 +439,10 @@ impl<'a> Parser<'a> {
                     if has_cursor || has_handler {
                         return Err(RoutineError::VariableLate.into());
                     }
-                    match names.len() == 1 && self.accept_kw(K::Condition) {
-                        true => self.declare_condition(name, conditions)?,
-                        false => self.declare_variables(names)?,
+                    if names.len() == 1 && self.accept_kw(K::Condition) {
+                        self.declare_condition(name, conditions)?
+                    } else {
+                        self.declare_variables(names)?
                     }
                 }
             }

@@ -423,9 +423,10 @@ impl<'a> Parser<'a> {
 
     /// The name of a database before a dot.
     fn checked_database(&self, name: &'a str) -> Result<&'a str> {
-        match name.len() > DATABASE_BYTES_MAX {
-            true => Err(Error::WrongName { kind: NameKind::Database, name: name.to_owned() }),
-            false => self.checked_name(name),
+        if name.len() > DATABASE_BYTES_MAX {
+            Err(Error::WrongName { kind: NameKind::Database, name: name.to_owned() })
+        } else {
+            self.checked_name(name)
         }
     }
 

@@ -174,9 +174,10 @@ impl<'a> Parser<'a> {
     /// The other actions; `None`: it is none of them.
     pub(super) fn partition_action(&mut self) -> Result<Option<AlterAction<'a>>> {
         const WORDS: [&str; 7] = ["TRUNCATE", "COALESCE", "REORGANIZE", "EXCHANGE", "REBUILD", "IMPORT", "DISCARD"];
-        match WORDS.iter().any(|word| self.at_word(word)) && self.peek_kw(K::Partition) {
-            true => self.action_on_partitions().map(Some),
-            false => Ok(None),
+        if WORDS.iter().any(|word| self.at_word(word)) && self.peek_kw(K::Partition) {
+            self.action_on_partitions().map(Some)
+        } else {
+            Ok(None)
         }
     }
 

@@ -287,13 +287,12 @@ impl FromBlock<'_> {
         let per_row = if covering { width } else { width + FETCH_COST };
         let unique = matches!(index.kind, IndexKind::Primary | IndexKind::Unique);
         if let Some(ranges) = ranges {
-            let fetched: f64 = match covering {
-                true => 1.0,
-                false => {
-                    let judged = self.judged_on_entries(source, number, conjuncts);
-                    let judged = judged.iter().filter(|position| !ranges.exact.contains(position));
-                    judged.map(|position| self.selectivity(conjuncts[*position])).product()
-                }
+            let fetched: f64 = if covering {
+                1.0
+            } else {
+                let judged = self.judged_on_entries(source, number, conjuncts);
+                let judged = judged.iter().filter(|position| !ranges.exact.contains(position));
+                judged.map(|position| self.selectivity(conjuncts[*position])).product()
             };
             let per_row = if covering { width } else { width + FETCH_COST * fetched };
             let seeks = ranges.ranges.len() as f64;

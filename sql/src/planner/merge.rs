@@ -84,9 +84,10 @@ impl FromBlock<'_> {
         let rows = parts.iter().map(|part| part.rows).sum::<f64>().min(total);
         let merge = Merge { parts: parts_of(&parts), intersection: false };
         let switches = self.context.switches();
-        let allowed = match merge.is_sorted(&self.sources[source].table) {
-            true => switches.index_merge_union,
-            false => switches.index_merge_sort_union,
+        let allowed = if merge.is_sorted(&self.sources[source].table) {
+            switches.index_merge_union
+        } else {
+            switches.index_merge_sort_union
         };
         allowed.then(|| candidate(merge, &parts, rows, vec![position]))
     }

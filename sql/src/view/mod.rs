@@ -145,9 +145,10 @@ pub(crate) fn item_name(expr: &Expr<'_>, alias: Option<&str>, text: &str, n: usi
 
 /// As [`item_name`], of a name.
 pub(crate) fn column_name(name: String, n: usize) -> String {
-    match name.chars().count() > NAME_CHARS_MAX || name.ends_with(' ') || name.is_empty() {
-        true => format!("Name_exp_{}", n + 1),
-        false => name,
+    if name.chars().count() > NAME_CHARS_MAX || name.ends_with(' ') || name.is_empty() {
+        format!("Name_exp_{}", n + 1)
+    } else {
+        name
     }
 }
 

@@ -558,10 +558,10 @@ impl Printer<'_> {
                 for hint in table.hints {
                     write!(self.out, " {} INDEX (", format!("{:?}", hint.kind).to_ascii_uppercase())
                         .expect("a String takes everything");
-                    let names = hint.indexes.iter().map(|name| match name.eq_ignore_ascii_case("primary") {
-                        true => "PRIMARY".to_owned(),
-                        false => quoted_name(name),
-                    });
+                    let names = hint
+                        .indexes
+                        .iter()
+                        .map(|name| if name.eq_ignore_ascii_case("primary") { "PRIMARY".to_owned() } else { quoted_name(name) });
                     let names: Vec<String> = names.collect();
                     self.put(&names.join(","));
                     self.put(")");

@@ -145,10 +145,7 @@ impl Store {
         freed.sort_unstable();
         let bitmaps = (
             self.space.latch_bitmap_of(freed[0])?,
-            match self.space.is_one_group(&freed) {
-                true => None,
-                false => Some(self.space.latch_bitmap_of(freed[1])?),
-            },
+            if self.space.is_one_group(&freed) { None } else { Some(self.space.latch_bitmap_of(freed[1])?) },
         );
         let between = low_of(right.page);
         self.mark(&[&grandparent, &left, &right, &ours, &theirs, &bitmaps.0]);

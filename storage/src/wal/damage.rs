@@ -347,9 +347,10 @@ mod tests {
             for short in [false, true] {
                 let log = written("missing", begin, true);
                 let path = segment_path(&log.dir, number);
-                match short {
-                    true => std::fs::File::options().write(true).open(&path).and_then(|file| file.set_len(SEGMENT_BYTES / 2)),
-                    false => std::fs::remove_file(&path),
+                if short {
+                    std::fs::File::options().write(true).open(&path).and_then(|file| file.set_len(SEGMENT_BYTES / 2))
+                } else {
+                    std::fs::remove_file(&path)
                 }
                 .expect("changes");
                 // Without the last spare one nothing tells that it was there, unless the control file does.

@@ -640,10 +640,7 @@ impl Drafts {
     /// The old index whose tree has just the entries of `index`.
     fn kept_tree(&self, old: &TableDef, index: &IndexDef) -> Option<usize> {
         let is_new = index.tree_id == 0 && index.root_page == 0;
-        match is_new {
-            true => None,
-            false => old.indexes.iter().position(|o| (o.tree_id, o.root_page) == (index.tree_id, index.root_page)),
-        }
+        if is_new { None } else { old.indexes.iter().position(|o| (o.tree_id, o.root_page) == (index.tree_id, index.root_page)) }
     }
 }
 
@@ -681,10 +678,7 @@ fn read_where_missing(column: &mut ColumnDef, conversion: &Conversion) -> bool {
 /// 3106: a column stays virtual, or stored; a stored one may begin or cease to be generated.
 fn check_generation(before: Option<&GeneratedDef>, after: Option<&GeneratedDef>) -> Result<()> {
     let is_virtual = |generated: Option<&GeneratedDef>| generated.is_some_and(|generated| !generated.stored);
-    match is_virtual(before) == is_virtual(after) {
-        true => Ok(()),
-        false => Err(Error::Generated { what: "Changing the STORED status" }),
-    }
+    if is_virtual(before) == is_virtual(after) { Ok(()) } else { Err(Error::Generated { what: "Changing the STORED status" }) }
 }
 
 /// A changed column may make a remaining key too long or impossible, so the keys are defined again on a copy.

@@ -113,10 +113,7 @@ impl Database {
         let mut trees = NewTrees::create(self, worker, count)?;
         let blob_tree = trees.assign(&mut def, &kept).or(old_blob_tree);
         let stored = StoredTable { def: Arc::new(def), blob_tree };
-        let counters = match copies {
-            true => self.new_counters(old.next_auto_increment()),
-            false => old.counters.clone(),
-        };
+        let counters = if copies { self.new_counters(old.next_auto_increment()) } else { old.counters.clone() };
         let new = Table::open(&stored, counters.clone(), old.mdl.clone(), 0);
         let mut altered = Altered::default();
         if copies || !made.is_empty() {

@@ -237,12 +237,11 @@ impl<'a> Build<'a> {
         let Some(watch) = &self.watch else { return Ok(()) };
         let changed = &mut self.changed;
         watch.take(|note| changed.add(&note.key, note.entries));
-        match changed.bytes() > super::online::CHANGED_BYTES_MAX {
-            true => {
-                let index = watch.first_index().map_or("PRIMARY", |index| self.new.def.indexes[index].name.as_str());
-                Err(Error::OnlineLogTooBig { index: index.to_string() })
-            }
-            false => Ok(()),
+        if changed.bytes() > super::online::CHANGED_BYTES_MAX {
+            let index = watch.first_index().map_or("PRIMARY", |index| self.new.def.indexes[index].name.as_str());
+            Err(Error::OnlineLogTooBig { index: index.to_string() })
+        } else {
+            Ok(())
         }
     }
 }
@@ -340,9 +339,10 @@ fn duplicate_entry(table: &Table, index: usize, values: &[Value<'_>]) -> Error {
     let key = if values.is_empty() { String::new() } else { table.key_text(index, values) };
     let is_counted = |part: &IndexColumn| def.columns[part.column].auto_increment;
     let name = format!("{}.{}", def.name, def.indexes[index].name);
-    match index == 0 && def.indexes[0].columns.first().is_some_and(is_counted) {
-        true => Error::DuplicateNumber { key, index: name },
-        false => Error::DuplicateEntry { key, index: name },
+    if index == 0 && def.indexes[0].columns.first().is_some_and(is_counted) {
+        Error::DuplicateNumber { key, index: name }
+    } else {
+        Error::DuplicateEntry { key, index: name }
     }
 }
 

@@ -207,9 +207,10 @@ fn resolve_part(columns: &[ColumnDef], column: usize, part: &NewIndexColumn, key
         Some(prefix) => prefix as usize * bytes_per_char(ty.collation),
         None => inline_bytes_max(ty),
     };
-    match *key_bytes > txn::KEY_BYTES_MAX {
-        true => Err(Error::KeyTooLong { max_bytes: txn::KEY_BYTES_MAX }),
-        false => Ok(IndexColumn { column, prefix, descending: part.descending }),
+    if *key_bytes > txn::KEY_BYTES_MAX {
+        Err(Error::KeyTooLong { max_bytes: txn::KEY_BYTES_MAX })
+    } else {
+        Ok(IndexColumn { column, prefix, descending: part.descending })
     }
 }
 
@@ -240,10 +241,7 @@ fn index_name(columns: &[ColumnDef], indexes: &[IndexDef], index: &NewIndex) -> 
     if index.name.chars().count() > NAME_CHARS_MAX {
         return Err(Error::NameTooLong { name: index.name.clone() });
     }
-    match taken(&index.name) {
-        true => Err(Error::DuplicateKeyName { index: index.name.clone() }),
-        false => Ok(index.name.clone()),
-    }
+    if taken(&index.name) { Err(Error::DuplicateKeyName { index: index.name.clone() }) } else { Ok(index.name.clone()) }
 }
 
 /// Puts the clustered index first, then unique ones without and with nullable columns, then the others. Of each kind unique ones over the
@@ -276,10 +274,7 @@ pub(crate) fn check_whole(def: &TableDef) -> Result<()> {
     }
     // Some row must fit. A row that does not fit even without its long columns is refused on insert.
     let least: usize = 16 + def.columns.iter().map(|c| least_bytes(&c.ty)).sum::<usize>();
-    match least > txn::RECORD_BYTES_MAX {
-        true => Err(Error::RowTooLarge { max_bytes: txn::RECORD_BYTES_MAX }),
-        false => Ok(()),
-    }
+    if least > txn::RECORD_BYTES_MAX { Err(Error::RowTooLarge { max_bytes: txn::RECORD_BYTES_MAX }) } else { Ok(()) }
 }
 
 /// Can a row grow over the record limit, so that it needs a blob tree?

@@ -140,10 +140,7 @@ fn check(published: &Published, whole: &TableDef, other: &TableDef, partition: &
     if partitioning.sub.is_some() && partitioning.position(partition).is_some() {
         return Err(PartitionError::ExchangeSubpartitioned.into());
     }
-    match are_alike(whole, other) {
-        true => Ok(numbers.start),
-        false => Err(PartitionError::ExchangeDifferent.into()),
-    }
+    if are_alike(whole, other) { Ok(numbers.start) } else { Err(PartitionError::ExchangeDifferent.into()) }
 }
 
 /// Do both have the same columns and indexes? Defaults, comments and CHECKs may differ.

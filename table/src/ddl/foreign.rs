@@ -305,13 +305,14 @@ pub(super) fn referencing(published: &Published, database: &str, name: &str, but
 pub(super) fn check_new(published: &Published, def: &TableDef, checks: bool) -> Result<()> {
     check_names(published, def)?;
     for key in &def.foreign_keys {
-        let parent = match key.is_of(&def.database, &def.name) {
-            true => Some(def),
-            false => published
+        let parent = if key.is_of(&def.database, &def.name) {
+            Some(def)
+        } else {
+            published
                 .schema
                 .table(&key.parent_database, &key.parent_table)
                 .map(|parent| &**parent)
-                .filter(|parent| parent.view.is_none()),
+                .filter(|parent| parent.view.is_none())
         };
         match parent {
             Some(parent) => check_parent(def, key, parent)?,
@@ -377,9 +378,10 @@ pub(super) fn check_altered(
             return Err(index_needed(old, &key.columns, new));
         }
         let is_kept = old.foreign_keys.iter().any(|before| before.name == key.name);
-        let parent = match key.is_of(&new.database, &new.name) {
-            true => Some(new),
-            false => published.schema.table(&key.parent_database, &key.parent_table).map(|parent| &**parent),
+        let parent = if key.is_of(&new.database, &new.name) {
+            Some(new)
+        } else {
+            published.schema.table(&key.parent_database, &key.parent_table).map(|parent| &**parent)
         };
         match parent {
             Some(parent) => check_parent(new, key, parent)?,

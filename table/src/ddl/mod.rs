@@ -187,10 +187,7 @@ impl DdlOptions {
 
     fn check_cancelled(&self) -> Result<()> {
         // Relaxed: a plain request to stop, nothing is published through it.
-        match self.cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
-            true => Err(Error::Interrupted),
-            false => Ok(()),
-        }
+        if self.cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) { Err(Error::Interrupted) } else { Ok(()) }
     }
 }
 
@@ -489,9 +486,10 @@ fn missing_table((database, table): &(String, String)) -> Error {
 }
 
 fn check_database(published: &Published, name: &str) -> Result<()> {
-    match published.schema.databases.contains_key(name) {
-        true => Ok(()),
-        false => Err(Error::UnknownDatabase { database: name.to_string() }),
+    if published.schema.databases.contains_key(name) {
+        Ok(())
+    } else {
+        Err(Error::UnknownDatabase { database: name.to_string() })
     }
 }
 

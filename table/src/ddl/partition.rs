@@ -113,18 +113,12 @@ pub(super) fn change(partitioning: &mut Option<Box<Partitioning>>, change: Parti
 }
 
 fn only_range_or_list(present: &Partitioning, action: &'static str) -> Result<()> {
-    match present.by.takes_all() {
-        true => Err(PartitionError::OnlyRangeOrList { action }.into()),
-        false => Ok(()),
-    }
+    if present.by.takes_all() { Err(PartitionError::OnlyRangeOrList { action }.into()) } else { Ok(()) }
 }
 
 /// RANGE and LIST need the values of partitions that are added.
 fn only_with_count(present: &Partitioning) -> Result<()> {
-    match present.by.takes_all() {
-        true => Ok(()),
-        false => Err(PartitionError::NotDefined { kind: kind(&present.by) }.into()),
-    }
+    if present.by.takes_all() { Ok(()) } else { Err(PartitionError::NotDefined { kind: kind(&present.by) }.into()) }
 }
 
 /// RANGE, LIST or HASH, as messages have it.
@@ -164,10 +158,7 @@ fn truncated(present: &Partitioning, names: &[String], table: &TableDef) -> Resu
 fn fit_subpartitions(present: &mut Partitioning, partitions: &mut [PartitionDef]) -> Result<()> {
     let named = |partition: &PartitionDef| !partition.subpartitions.is_empty();
     let Some(sub) = &mut present.sub else {
-        return match partitions.iter().any(named) {
-            true => Err(PartitionError::SubpartitionMix.into()),
-            false => Ok(()),
-        };
+        return if partitions.iter().any(named) { Err(PartitionError::SubpartitionMix.into()) } else { Ok(()) };
     };
     let count = sub.partitions.len();
     if partitions.iter().any(|partition| named(partition) && partition.subpartitions.len() != count) {
@@ -340,8 +331,5 @@ fn check_limits(partitioning: &Partitioning) -> Result<()> {
     let PartitionBy::Range(_) = partitioning.by else { return Ok(()) };
     let before_last = partitioning.partitions.split_last().map_or(&[][..], |(_, before)| before);
     let is_maximum = |partition: &PartitionDef| matches!(&partition.values, PartitionValues::LessThan(limits) if limits.contains(&PartitionLimit::MaxValue));
-    match before_last.iter().any(is_maximum) {
-        true => Err(PartitionError::MaxValueNotLast.into()),
-        false => Ok(()),
-    }
+    if before_last.iter().any(is_maximum) { Err(PartitionError::MaxValueNotLast.into()) } else { Ok(()) }
 }

@@ -65,10 +65,7 @@ fn step(rng: &mut StdRng, worker: &Worker, txn: &mut Txn, table: &Table, model: 
     match model.get(&id).cloned() {
         None => {
             let new = (id, new.1, new.2, new.3.clone(), new.4.clone());
-            let expected = match collides(model, None) {
-                true => InsertRow::Duplicate { index: 1 },
-                false => InsertRow::Inserted,
-            };
+            let expected = if collides(model, None) { InsertRow::Duplicate { index: 1 } } else { InsertRow::Inserted };
             let outcome = insert(worker, txn, table, &values(&new));
             assert_eq!(outcome, expected);
             if outcome == InsertRow::Inserted {

@@ -128,10 +128,7 @@ fn log_in(browser: &mut Browser, user: &str, password: &str) -> Outcome {
 }
 
 fn status(expected: u16, answer: &Answer) -> Outcome {
-    match answer.status == expected {
-        true => Ok(()),
-        false => Err(format!("{} instead of {expected}: {}", answer.status, answer.body)),
-    }
+    if answer.status == expected { Ok(()) } else { Err(format!("{} instead of {expected}: {}", answer.status, answer.body)) }
 }
 
 fn same<T: PartialEq + std::fmt::Debug>(expected: T, found: T) -> Outcome {
@@ -520,9 +517,10 @@ fn metrics(nobody: &Browser, admin: &Browser, sql: &mut Conn) -> Outcome {
         text.as_bytes().chunks(3).fold(String::new(), |mut out, chunk| {
             let bits = chunk.iter().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
             for at in 0..4 {
-                match at <= chunk.len() {
-                    true => out.push(char::from(LETTERS[(bits >> (18 - 6 * at)) as usize & 63])),
-                    false => out.push('='),
+                if at <= chunk.len() {
+                    out.push(char::from(LETTERS[(bits >> (18 - 6 * at)) as usize & 63]))
+                } else {
+                    out.push('=')
                 }
             }
             out

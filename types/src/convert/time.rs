@@ -183,10 +183,7 @@ fn rounded_or_zero(
 
 /// `None` if it would be rounded up out of the calendar, or if the date has zero parts.
 fn rounded(read: Read, fsp: u8, truncate: bool) -> Option<DateTime> {
-    let value = match read.round_up && !truncate {
-        true => read.value.add_micros(1)?,
-        false => read.value,
-    };
+    let value = if read.round_up && !truncate { read.value.add_micros(1)? } else { read.value };
     value.to_fsp(fsp, truncate)
 }
 

@@ -59,10 +59,7 @@ fn names(columns: &[String]) -> String {
 /// Quoted with backticks only if necessary.
 fn name_text(name: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
-    match name.chars().all(is_plain) && !name.chars().all(|c| c.is_ascii_digit()) {
-        true => name.to_owned(),
-        false => quoted_name(name),
-    }
+    if name.chars().all(is_plain) && !name.chars().all(|c| c.is_ascii_digit()) { name.to_owned() } else { quoted_name(name) }
 }
 
 fn definition(table: &TableDef, of: &Partitioning, partition: &PartitionDef) -> String {
@@ -88,10 +85,7 @@ fn definition(table: &TableDef, of: &Partitioning, partition: &PartitionDef) -> 
 }
 
 fn options(comment: &str) -> String {
-    match comment.is_empty() {
-        true => " ENGINE = InnoDB".to_owned(),
-        false => format!(" COMMENT = '{}' ENGINE = InnoDB", escaped(comment)),
-    }
+    if comment.is_empty() { " ENGINE = InnoDB".to_owned() } else { format!(" COMMENT = '{}' ENGINE = InnoDB", escaped(comment)) }
 }
 
 /// PARTITION_DESCRIPTION: the values without their clause.

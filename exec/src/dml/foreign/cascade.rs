@@ -84,9 +84,10 @@ impl Checker<'_> {
             if let Err(pause) = self.clock.tick(writer.shared.session) {
                 wait::resolve(pause, writer.shared, &mut self.clock).await?;
             }
-            let next = match stack.last().is_some_and(|top| top.scans) {
-                true => self.next_child(writer, stack).await?,
-                false => self.next_key(writer, stack).await?,
+            let next = if stack.last().is_some_and(|top| top.scans) {
+                self.next_child(writer, stack).await?
+            } else {
+                self.next_key(writer, stack).await?
             };
             match next {
                 Next::Again => {}
@@ -128,10 +129,8 @@ impl Checker<'_> {
         let changes_row = !(top.deleted && action == ReferenceAction::Cascade);
         let is_circle = changes_row && (above.iter().chain([&*top])).any(|frame| frame.node == child.node && !frame.deleted);
         if action.changes_child() && !is_circle && levels < LEVELS_MAX {
-            let mode = match writer.txn.locks_gaps() {
-                true => ReadMode::Lock(LockMode::Exclusive, WaitPolicy::Wait),
-                false => ReadMode::Latest,
-            };
+            let mode =
+                if writer.txn.locks_gaps() { ReadMode::Lock(LockMode::Exclusive, WaitPolicy::Wait) } else { ReadMode::Latest };
             top.cursor.open(&below.table, child.reference.index, &self.lookup.range, false, mode, false);
             // The actions for one row may change the following rows, so rows are read one at a time.
             top.cursor.set_batch(1);
@@ -143,9 +142,10 @@ impl Checker<'_> {
         if !engine!(shared.session, below.table.lock_first(worker, txn, index, LockMode::Share, lookup))? {
             return Ok(Next::Again);
         }
-        match action.changes_child() && !is_circle {
-            true => Err(Error::CascadeTooDeep { levels: LEVELS_MAX }),
-            false => Err(Error::RowIsReferenced { constraint: below.constraint(child.key) }),
+        if action.changes_child() && !is_circle {
+            Err(Error::CascadeTooDeep { levels: LEVELS_MAX })
+        } else {
+            Err(Error::RowIsReferenced { constraint: below.constraint(child.key) })
         }
     }
 

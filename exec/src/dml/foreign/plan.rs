@@ -167,12 +167,11 @@ fn roots(plan: &Plan) -> Vec<Root<'_>> {
         Plan::Delete(plan) => vec![(plan.scan.table.id, delete())],
         Plan::Change(plan) => {
             let root = |target: &'_ sql::plan::ChangeTarget| -> Root<'_> {
-                match plan.update {
-                    true => {
-                        let columns: Vec<usize> = target.assignments.iter().map(|a| a.column).collect();
-                        (target.table.id, Box::new(move |table: &Table| updates(table, columns.iter().copied())))
-                    }
-                    false => (target.table.id, delete()),
+                if plan.update {
+                    let columns: Vec<usize> = target.assignments.iter().map(|a| a.column).collect();
+                    (target.table.id, Box::new(move |table: &Table| updates(table, columns.iter().copied())))
+                } else {
+                    (target.table.id, delete())
                 }
             };
             plan.targets.iter().map(root).collect()
@@ -280,9 +279,10 @@ impl Finder<'_> {
             }
             // The index exists as long as the key does (`table::ddl`, F1).
             let Some(index) = table.def().index_leading_with(&key.columns) else { continue };
-            let open = match key.is_of(&table.def().database, &table.def().name) {
-                true => Some(table.clone()),
-                false => self.database.table_by_name(&key.parent_database, &key.parent_table),
+            let open = if key.is_of(&table.def().database, &table.def().name) {
+                Some(table.clone())
+            } else {
+                self.database.table_by_name(&key.parent_database, &key.parent_table)
             };
             let parent = open.and_then(|parent| {
                 let reference = Reference::new(table.def(), key, parent.def())?;

@@ -96,9 +96,10 @@ impl Table {
 
     /// A key by its number, and its first row.
     pub fn key(&self, number: usize) -> Option<(&[u8], u32)> {
-        let first = match self.chains.is_empty() {
-            true => Some(number as u32).filter(|row| *row < self.rows),
-            false => self.chains.get(number).map(|(first, _)| *first),
+        let first = if self.chains.is_empty() {
+            Some(number as u32).filter(|row| *row < self.rows)
+        } else {
+            self.chains.get(number).map(|(first, _)| *first)
         };
         first.map(|first| (self.keys.key(number), first))
     }

@@ -14,9 +14,10 @@ impl<'a> Parser<'a> {
     pub(in crate::parser) fn condition_statement(&mut self) -> Result<Statement<'a>> {
         let from = self.start;
         self.names = Names::Building(Builder::of(ProgramKind::Procedure));
-        match self.at_kw(K::Get) {
-            true => self.get_diagnostics()?,
-            false => self.signal()?,
+        if self.at_kw(K::Get) {
+            self.get_diagnostics()?
+        } else {
+            self.signal()?
         }
         self.names = Names::None;
         Ok(Statement::Condition(self.utf8(&self.text[from..self.previous_end])?))

@@ -45,9 +45,10 @@ fn wrong_passwords(address: &Address) -> Result<(), String> {
         let unknown = unknown.collect::<Result<Vec<_>, _>>()?;
         ["abuse_empty", "abuse_full", "abuse_native"].iter().try_for_each(|user| {
             let seen = exchange(address, user, plugin)?;
-            match unknown.contains(&seen) {
-                true => Ok(()),
-                false => Err(format!("{user} with {plugin}: {seen:?}; no other name is answered so, but {:?}", unknown[0])),
+            if unknown.contains(&seen) {
+                Ok(())
+            } else {
+                Err(format!("{user} with {plugin}: {seen:?}; no other name is answered so, but {:?}", unknown[0]))
             }
         })
     });

@@ -116,10 +116,7 @@ fn temporary_tables(folder: &Path) -> Result<(), String> {
     std::thread::sleep(Duration::from_secs(3));
     server.stop()?;
     let said = check_offline(&options)?;
-    match names.is_empty() && !said.contains("not freed yet") {
-        true => Ok(()),
-        false => Err(format!("{names:?} {said}")),
-    }
+    if names.is_empty() && !said.contains("not freed yet") { Ok(()) } else { Err(format!("{names:?} {said}")) }
 }
 
 fn rounds(arguments: &Arguments, folder: &Path, seed: u64, report: &mut Report) -> Result<(), String> {
@@ -192,9 +189,10 @@ fn check_offline(options: &ServerOptions) -> Result<String, String> {
         .map_err(|e| e.to_string())?;
     let said = String::from_utf8_lossy(&output.stdout);
     // After an unclean stop the program checks single pages only.
-    match output.status.success() && said.contains("stopped in good order") && !said.contains("lost space") {
-        true => Ok(said.into_owned()),
-        false => Err(format!("{said}{}", String::from_utf8_lossy(&output.stderr))),
+    if output.status.success() && said.contains("stopped in good order") && !said.contains("lost space") {
+        Ok(said.into_owned())
+    } else {
+        Err(format!("{said}{}", String::from_utf8_lossy(&output.stderr)))
     }
 }
 

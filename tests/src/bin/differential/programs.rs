@@ -163,9 +163,10 @@ fn block(maker: &mut Maker, around: &Place, label: Option<String>) -> Piece {
     for _ in 0..maker.dice.below(4) {
         let (text, kind) = schema::variable_type(maker.dice, maker.schema.style);
         let name = maker.fresh("v");
-        let default = match maker.dice.chance(60) {
-            true => seq![" DEFAULT ", maker.expression(&place.scope, kind, 1)].maybe(),
-            false => Piece::empty(),
+        let default = if maker.dice.chance(60) {
+            seq![" DEFAULT ", maker.expression(&place.scope, kind, 1)].maybe()
+        } else {
+            Piece::empty()
         };
         declared.push(seq![format!("DECLARE {name} {text}"), default, ";"]);
         place.scope.columns.push(Column { name: name.clone(), kind });
@@ -428,9 +429,10 @@ fn leave(maker: &mut Maker, place: &Place) -> Piece {
 
 fn if_else(maker: &mut Maker, place: &Place) -> Piece {
     let first = seq!["IF ", maker.condition(&place.scope, 2), " THEN\n", statements(maker, place), "\n"];
-    let second = match maker.dice.chance(30) {
-        true => seq!["ELSEIF ", maker.condition(&place.scope, 1), " THEN\n", statements(maker, place), "\n"].maybe(),
-        false => Piece::empty(),
+    let second = if maker.dice.chance(30) {
+        seq!["ELSEIF ", maker.condition(&place.scope, 1), " THEN\n", statements(maker, place), "\n"].maybe()
+    } else {
+        Piece::empty()
     };
     let last = if maker.dice.chance(50) { seq!["ELSE\n", statements(maker, place), "\n"].maybe() } else { Piece::empty() };
     seq![first, second, last, "END IF;"]

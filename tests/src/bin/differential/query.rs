@@ -219,10 +219,7 @@ fn plain(maker: &mut Maker, outer: &[Column], width: usize, depth: usize) -> Mad
     let distinct = if maker.dice.chance(12) { Piece::from("DISTINCT ").maybe() } else { Piece::empty() };
     let is_distinct = matches!(distinct, Piece::Maybe(_));
     let filter = where_clause(maker, &scope, depth);
-    let (order, ordered) = match is_distinct {
-        true => order_by_places(maker, &kinds),
-        false => order_limit(maker, &from.total, &scope),
-    };
+    let (order, ordered) = if is_distinct { order_by_places(maker, &kinds) } else { order_limit(maker, &from.total, &scope) };
     let least = if maker.nesting > 1 { width } else { 1 };
     Made {
         piece: seq!["SELECT ", distinct, Piece::list(", ", least, items), " FROM ", from.piece, filter, order],
@@ -454,9 +451,10 @@ fn windowed(maker: &mut Maker, outer: &[Column], width: usize, depth: usize) -> 
 }
 
 fn window(maker: &mut Maker, from: &From, scope: &Scope) -> (Piece, Kind) {
-    let partition = match maker.dice.chance(50) {
-        true => format!("PARTITION BY {} ", maker.dice.choose(&from.columns).name).into(),
-        false => Piece::empty(),
+    let partition = if maker.dice.chance(50) {
+        format!("PARTITION BY {} ", maker.dice.choose(&from.columns).name).into()
+    } else {
+        Piece::empty()
     };
     let column = maker.dice.choose(&from.columns).name.clone();
     let direction = maker.dice.pick(&["", " DESC"]);

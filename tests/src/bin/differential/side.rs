@@ -124,9 +124,10 @@ impl Side {
                 let affected = set.affected_rows();
                 // An error of a statement without rows arrives here, too.
                 let rows = rows_of(&mut set, &columns)?;
-                let outcome = match columns.is_empty() {
-                    true => Outcome::Done { affected },
-                    false => Outcome::Rows { columns: columns.iter().map(shape).collect(), rows },
+                let outcome = if columns.is_empty() {
+                    Outcome::Done { affected }
+                } else {
+                    Outcome::Rows { columns: columns.iter().map(shape).collect(), rows }
                 };
                 answers.push(Answer { outcome, warnings: Vec::new() });
             }

@@ -125,12 +125,11 @@ fn observe(arguments: &Arguments, shape: Shape, level: Level, seed: u64, folder:
             })
             .collect();
         let until = Instant::now() + Duration::from_secs_f64(arguments.seconds);
-        let disturbances = match arguments.calm || server.is_none() {
-            true => {
-                std::thread::sleep(until.saturating_duration_since(Instant::now()));
-                Ok(Disturbances::default())
-            }
-            false => disturb(&mut server, &common, &address, folder, until, seed),
+        let disturbances = if arguments.calm || server.is_none() {
+            std::thread::sleep(until.saturating_duration_since(Instant::now()));
+            Ok(Disturbances::default())
+        } else {
+            disturb(&mut server, &common, &address, folder, until, seed)
         };
         common.stop.store(true, Ordering::Relaxed);
         let done: Vec<_> = clients.into_iter().map(|c| c.join().map_err(|_| "a client panicked".to_string())).collect();

@@ -57,10 +57,7 @@ pub fn names() -> Result<Vec<String>, String> {
     names.dedup();
     // Words of notes.
     names.retain(|name| !["NULL", "SHA", "HKDF", "PBKDF2"].contains(&name.as_str()) || name == "SHA");
-    match names.len() > 200 {
-        true => Ok(names),
-        false => Err(format!("only {} functions are in docs/COMPATIBILITY.md", names.len())),
-    }
+    if names.len() > 200 { Ok(names) } else { Err(format!("only {} functions are in docs/COMPATIBILITY.md", names.len())) }
 }
 
 /// How many arguments a function may have.
@@ -288,9 +285,10 @@ fn try_form(
     size: usize,
 ) -> Result<Vec<String>, String> {
     let made = |size: usize| {
-        let (before, expression) = match form.is_inline {
-            true => (Vec::new(), form.expression.replace("@v", &value(size))),
-            false => (vec![format!("SET @v = {}", value(size))], form.expression.clone()),
+        let (before, expression) = if form.is_inline {
+            (Vec::new(), form.expression.replace("@v", &value(size)))
+        } else {
+            (vec![format!("SET @v = {}", value(size))], form.expression.clone())
         };
         Made { before, statement: format!("SELECT CHAR_LENGTH({expression})"), after: Vec::new() }
     };

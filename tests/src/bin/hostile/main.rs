@@ -92,10 +92,11 @@ fn run(arguments: &Arguments, folder: &std::path::Path, report: &mut Report) -> 
 
 fn bounds(is_strict: bool) -> Bounds {
     let ms = Duration::from_millis;
-    match is_strict {
-        true => Bounds { time_limit: ms(1500), stop: ms(100), answer: ms(20), ignored: ms(40), memory: 96 << 20 },
+    if is_strict {
+        Bounds { time_limit: ms(1500), stop: ms(100), answer: ms(20), ignored: ms(40), memory: 96 << 20 }
+    } else {
         // Unoptimized code is ten times as slow, and other work of the machine takes its caches.
-        false => Bounds { time_limit: ms(3000), stop: ms(1000), answer: ms(1000), ignored: ms(200), memory: 96 << 20 },
+        Bounds { time_limit: ms(3000), stop: ms(1000), answer: ms(1000), ignored: ms(200), memory: 96 << 20 }
     }
 }
 

@@ -64,9 +64,10 @@ pub type Breach = (&'static str, String);
 
 /// The breaches as one text; none is fine.
 pub fn verdict(breaches: Vec<Breach>) -> Result<(), String> {
-    match breaches.is_empty() {
-        true => Ok(()),
-        false => Err(breaches.into_iter().map(|(bound, what)| format!("{bound}: {what}")).collect::<Vec<_>>().join("; ")),
+    if breaches.is_empty() {
+        Ok(())
+    } else {
+        Err(breaches.into_iter().map(|(bound, what)| format!("{bound}: {what}")).collect::<Vec<_>>().join("; "))
     }
 }
 

@@ -206,9 +206,10 @@ pub fn storm(address: &Address) -> Result<(), String> {
     let mut conn = address.connect_to(DATABASE).map_err(|e| e.to_string())?;
     let (number, amounts) = (ask(&mut conn, NUMBER)?, ask(&mut conn, SUM)?);
     let added = added.load(Ordering::Relaxed);
-    match number == added && amounts == AMOUNTS {
-        true => Ok(()),
-        false => Err(format!("the number is {number} after {added} additions, the amounts are {amounts} of {AMOUNTS}")),
+    if number == added && amounts == AMOUNTS {
+        Ok(())
+    } else {
+        Err(format!("the number is {number} after {added} additions, the amounts are {amounts} of {AMOUNTS}"))
     }
 }
 
@@ -267,10 +268,7 @@ fn twice_alike(conn: &mut Conn, lock: &str) -> Result<(), String> {
     run(conn, "DO SLEEP(0.003)")?;
     let second = read(conn)?;
     run(conn, "UNLOCK TABLES")?;
-    match first == second && first.1 == AMOUNTS {
-        true => Ok(()),
-        false => Err(format!("after {lock}: {first:?}, then {second:?}")),
-    }
+    if first == second && first.1 == AMOUNTS { Ok(()) } else { Err(format!("after {lock}: {first:?}, then {second:?}")) }
 }
 
 fn run(conn: &mut Conn, sql: &str) -> Result<(), String> {

@@ -112,9 +112,10 @@ fn run(arguments: &Arguments, ours: &Address, report: &mut Report) -> Result<(),
     print_most("by aspect", &sum.by_aspect);
     print_most("by form", &sum.by_form);
     let name = format!("{} of {} statements differ", sum.differing, sum.statements);
-    match sum.statements > 0 && sum.differing <= arguments.differences_max {
-        true => report.ok(name),
-        false => report.fail(name, format!("see {}", arguments.out.display())),
+    if sum.statements > 0 && sum.differing <= arguments.differences_max {
+        report.ok(name)
+    } else {
+        report.fail(name, format!("see {}", arguments.out.display()))
     }
     Ok(())
 }
@@ -161,9 +162,10 @@ fn filled(forms: &[&'static str], pairs: bool) -> Vec<Case> {
         for value in lists::VALUES {
             let (keep, mark) = ("@x :=", "\u{1}");
             let sql = form.replace(keep, mark).replace('@', value).replace(mark, keep);
-            match pairs {
-                true => cases.extend(lists::PARTNERS.iter().map(|partner| Case { form, sql: sql.replace('#', partner) })),
-                false => cases.push(Case { form, sql }),
+            if pairs {
+                cases.extend(lists::PARTNERS.iter().map(|partner| Case { form, sql: sql.replace('#', partner) }))
+            } else {
+                cases.push(Case { form, sql })
             }
         }
     }

@@ -129,9 +129,6 @@ impl Answers {
                 }
             }
         }
-        match statement.is_empty() {
-            true => Err("the file of MySQL's answers is empty".to_owned()),
-            false => Ok(answers),
-        }
+        if statement.is_empty() { Err("the file of MySQL's answers is empty".to_owned()) } else { Ok(answers) }
     }
 }

@@ -120,10 +120,7 @@ fn record(answers: &Answers, sets: usize, file: &str, report: &mut Report) -> Re
 fn compare(recorded: &Answers, answers: &Answers, sets: &[String], report: &mut Report) {
     for statement in answers.statements() {
         let differences = recorded.differences(answers, statement, sets);
-        report.case(statement, || match differences.is_empty() {
-            true => Ok(()),
-            false => Err(differences.join("; ")),
-        });
+        report.case(statement, || if differences.is_empty() { Ok(()) } else { Err(differences.join("; ")) });
     }
 }
 

@@ -316,12 +316,11 @@ impl Reader<'_> {
             || COMMANDS.contains(&&*word)
             || OTHERS.contains(&&*word);
         // `connect` and the like are no statements of SQL; some words are both.
-        match is_command && !["change", "skip"].contains(&&*word) {
-            true => self.command(text, lines, depth),
-            false => {
-                self.push(text);
-                Ok(())
-            }
+        if is_command && !["change", "skip"].contains(&&*word) {
+            self.command(text, lines, depth)
+        } else {
+            self.push(text);
+            Ok(())
         }
     }
 

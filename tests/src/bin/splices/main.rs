@@ -170,10 +170,7 @@ impl Round<'_> {
         }
         self.sent.push(sql.to_owned());
         let began = Instant::now();
-        let outcome = match self.random.random_ratio(1, 3) {
-            true => conn.exec_drop(sql, ()),
-            false => all_results(conn, sql),
-        };
+        let outcome = if self.random.random_ratio(1, 3) { conn.exec_drop(sql, ()) } else { all_results(conn, sql) };
         let took = began.elapsed();
         if took > ANSWER_MAX {
             return Err(format!("no answer for {took:.1?}"));

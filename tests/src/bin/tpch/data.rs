@@ -360,10 +360,7 @@ fn orders(scale: &Scale, take: Take<'_>) -> Result<(), String> {
             let price = quantity * retail_price(part);
             let ship = day + random.between(1, 121);
             let (commit, receipt) = (day + random.between(30, 90), ship + random.between(1, 30));
-            let returned = match receipt <= TODAY {
-                true => random.one(&["R", "A"]),
-                false => "N",
-            };
+            let returned = if receipt <= TODAY { random.one(&["R", "A"]) } else { "N" };
             let status = if ship > TODAY { "O" } else { "F" };
             open += i64::from(ship > TODAY);
             total += price * (100 + tax) * (100 - discount) / 10_000;

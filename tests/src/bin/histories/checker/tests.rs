@@ -14,9 +14,10 @@ fn operations(text: &str) -> Vec<Operation> {
             let is_locked = key.starts_with('!');
             let is_append = key.starts_with('+');
             let key = key.trim_start_matches(['!', '+']).parse().expect("a key");
-            let act = match is_append {
-                true => Act::Append(act.parse().expect("an element")),
-                false => Act::Read { list: (act != "-").then(|| numbers().collect()), is_locked },
+            let act = if is_append {
+                Act::Append(act.parse().expect("an element"))
+            } else {
+                Act::Read { list: (act != "-").then(|| numbers().collect()), is_locked }
             };
             all.push(Operation { key, act, statement });
         }
@@ -45,10 +46,7 @@ fn history(level: Level, transactions: &[(Outcome, &str)], last: &[(Key, &[Eleme
 fn check_all(level: Level, transactions: &[(Outcome, &str)], last: &[(Key, &[Element])], expected: &str) {
     let verdict = check(&history(level, transactions, last));
     let first = verdict.anomalies.first().map_or("", String::as_str);
-    match expected.is_empty() {
-        true => assert_eq!(first, ""),
-        false => assert!(first.contains(expected), "{first}, not {expected}"),
-    }
+    if expected.is_empty() { assert_eq!(first, "") } else { assert!(first.contains(expected), "{first}, not {expected}") }
 }
 
 use Level::{ReadCommitted, ReadUncommitted, RepeatableRead, Serializable};
