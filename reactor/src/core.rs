@@ -243,7 +243,8 @@ impl Core {
             slots: RefCell::default(),
             free: RefCell::default(),
             live: Cell::new(0),
-            current: Box::leak(Box::new(Cell::new(0))),
+            // On a line of its own: it is written at each turn, and a neighbour on the heap may be another worker's.
+            current: Box::leak(Box::new(CachePadded::new(Cell::new(0)))),
             behind: RefCell::default(),
             idle: RefCell::default(),
             wanted: Cell::new(None),
