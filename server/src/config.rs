@@ -38,6 +38,8 @@ pub struct Config {
     pub has_json_log: bool,
     /// Offers TLS with the certificates of the data directory; missing ones are generated.
     pub tls: bool,
+    /// Keeps the slowest executions of each statement, with their values.
+    pub keeps_executions: bool,
     /// How many times an idle worker polls before it sleeps, at most; it adapts itself below that.
     pub idle_polls_max: u32,
 }
@@ -60,6 +62,7 @@ impl Default for Config {
             error_log: None,
             has_json_log: false,
             tls: false,
+            keeps_executions: true,
             idle_polls_max: 200,
         }
     }

@@ -225,8 +225,8 @@ impl Kept {
 }
 
 /// The memory of a worker for all that is kept.
-pub fn room() -> Rc<Cell<usize>> {
-    Rc::new(Cell::new(BYTES_MAX))
+pub fn room(keeps: bool) -> Rc<Cell<usize>> {
+    Rc::new(Cell::new(if keeps { BYTES_MAX } else { 0 }))
 }
 
 /// The bytes that are taken of a worker's memory.
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn the_slowest_are_kept_until_they_are_old() {
-        let (mut kept, room) = (Kept::default(), room());
+        let (mut kept, room) = (Kept::default(), room(true));
         for time in [5, 1, 9, 7, 8, 2, 6] {
             if time > kept.keep_above() {
                 kept.keep(took(time), &room);
@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn a_plan_is_counted_by_all_who_run_it() {
-        let (mut kept, room) = (Kept::default(), room());
+        let (mut kept, room) = (Kept::default(), room(true));
         let tree = |cost: u32, table: &str| format!("-> Scan of {table}  (cost={cost} rows=7)\n");
         let counts: [Rc<PlanCount>; 2] = std::array::from_fn(|_| Rc::default());
         let hashes = [0, 1].map(|n| kept.note_plan(&tree(n, "t"), &counts[n as usize], u64::from(n), &room));

@@ -62,19 +62,22 @@ pub struct Digests {
     latencies: Latencies,
     /// The memory that is left for executions and plans.
     room: Rc<Cell<usize>>,
+    keeps: bool,
     /// How many there may be, with the row of all others.
     size: usize,
 }
 
 impl Digests {
     /// `size`: `performance_schema_digests_size`, which stays as it is.
-    pub fn new(size: usize) -> Self {
+    /// `keeps`: the slowest executions, too.
+    pub fn new(size: usize, keeps: bool) -> Self {
         Self {
+            keeps,
             by_name: RefCell::default(),
             recent: RefCell::default(),
             overflow: RefCell::default(),
             latencies: Latencies::new(BUCKETS),
-            room: kept::room(),
+            room: kept::room(keeps),
             size,
         }
     }
@@ -158,7 +161,7 @@ impl Digests {
 
     /// The bytes of executions and plans that are kept.
     pub fn kept_bytes(&self) -> u64 {
-        kept::taken(&self.room) as u64
+        if self.keeps { kept::taken(&self.room) as u64 } else { 0 }
     }
 
     /// The executions and plans that are kept, by digest.
@@ -186,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_worker_keeps_so_many() {
-        let digests = Digests::new(3);
+        let digests = Digests::new(3, true);
         let find = |text: &str| digests.find(Some("d"), text.as_bytes(), &SqlMode::DEFAULT, Repeated::default());
         let clock = os::TickClock::start();
         let run = |text: &str| find(text).record(&Measured::default(), os::ticks(), text.as_bytes(), &clock);
@@ -207,7 +210,7 @@ mod tests {
 
     #[test]
     fn durations_are_counted_below_their_buckets_end() {
-        let digests = Digests::new(3);
+        let digests = Digests::new(3, true);
         [0, 5000, 5000, 1 << 30].into_iter().for_each(|ticks| digests.latencies.record(bucket_of(ticks), ticks));
         let (counts, sum) = digests.latencies();
         assert_eq!((counts.iter().sum::<u64>(), sum), (4, (1 << 30) + 10_000));
@@ -220,7 +223,7 @@ mod tests {
 
     #[test]
     fn texts_that_were_seen_are_found_again() {
-        let digests = Digests::new(1000);
+        let digests = Digests::new(1000, true);
         let find =
             |database, text: &str, mode: &SqlMode| digests.find(Some(database), text.as_bytes(), mode, Repeated::default());
         let ansi = SqlMode { ansi_quotes: true, ..SqlMode::DEFAULT };

@@ -81,6 +81,7 @@ impl Worker {
     pub fn run(event_loop: EventLoop<Message>, engine: txn::Worker, shared: Arc<Shared>) -> std::io::Result<()> {
         let (core, remote) = (event_loop.core()?, Arc::clone(event_loop.remote()));
         let digests = shared.globals().get(crate::variables::known("performance_schema_digests_size")).as_u64() as usize;
+        let keeps = shared.config.keeps_executions;
         let worker = Rc::new(Worker {
             index: engine.index(),
             core: Rc::clone(&core),
@@ -89,7 +90,7 @@ impl Worker {
             buffers: Rc::default(),
             counters: Counters::default(),
             plans: RefCell::default(),
-            digests: Digests::new(digests),
+            digests: Digests::new(digests, keeps),
             past: Past::default(),
             accesses: RefCell::default(),
             routines: RefCell::default(),
