@@ -1,6 +1,7 @@
 //! The names of functions at addresses, from the program's own tables of lines.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 /// Stacks as texts: the outermost function first, `;` between. Functions that the compiler has put into others are named,
 /// too.
@@ -22,11 +23,35 @@ fn at(address: u64) -> String {
     backtrace::resolve((address as usize + 1) as *mut _, |symbol| {
         if let Some(name) = symbol.name() {
             // Without the hash of the compiler.
-            names.push(shortened(&format!("{name:#}")));
+            names.push(placed(&shortened(&format!("{name:#}")), symbol.filename()));
         }
     });
     names.reverse();
     if names.is_empty() { "(unknown)".to_owned() } else { names.join(";") }
+}
+
+/// A name with its module. Tables of lines alone have the bare names of functions, but know their files.
+fn placed(name: &str, file: Option<&Path>) -> String {
+    let module = if name.contains("::") { None } else { file.and_then(module_of) };
+    module.map_or_else(|| name.to_owned(), |module| format!("{module}::{name}"))
+}
+
+/// The module that a source file is, by the place of the file: `exec::operator::scan` for `.../exec/src/operator/scan.rs`.
+fn module_of(file: &Path) -> Option<String> {
+    let parts: Vec<&str> = file.iter().filter_map(|part| part.to_str()).collect();
+    let source = parts.iter().rposition(|part| *part == "src")?;
+    let package = parts.get(source.checked_sub(1)?)?;
+    // A library's directory ends in its version.
+    let name = match package.rsplit_once('-') {
+        Some((name, version)) if version.starts_with(|first: char| first.is_ascii_digit()) => name,
+        _ => package,
+    };
+    let mut module = vec![name.replace('-', "_")];
+    module.extend(parts[source + 1..].iter().map(|part| part.strip_suffix(".rs").unwrap_or(part).to_owned()));
+    if module.last().is_some_and(|last| ["mod", "lib", "main"].contains(&last.as_str())) {
+        module.pop();
+    }
+    Some(module.join("::"))
 }
 
 /// Characters of a name.
@@ -67,6 +92,20 @@ mod tests {
         let inner = at(of as *const () as usize as u64);
         assert!(inner.contains("profile::names::of"), "{inner}");
         assert_eq!(of(&[vec![1], vec![]]), ["(unknown)", ""]);
+    }
+
+    #[test]
+    fn files_are_modules() {
+        for (file, expected) in [
+            ("/home/x/heddle/exec/src/operator/scan.rs", Some("exec::operator::scan")),
+            ("exec/src/parallel/mod.rs", Some("exec::parallel")),
+            ("/r/hashbrown-0.17.1/src/raw.rs", Some("hashbrown::raw")),
+            ("/rustc/abc/library/core/src/slice/mod.rs", Some("core::slice")),
+            ("/r/crc-fast-1.2.0/src/lib.rs", Some("crc_fast")),
+            ("/tmp/x.rs", None),
+        ] {
+            assert_eq!(module_of(Path::new(file)).as_deref(), expected, "{file}");
+        }
     }
 
     #[test]

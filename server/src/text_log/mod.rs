@@ -20,8 +20,6 @@ mod table;
 mod throttle;
 mod writer;
 
-#[cfg(test)]
-use entry::put_value;
 pub use entry::{Extra, ExtraCounts, Origin, Timing, now_us, with_values};
 pub use table::Row;
 

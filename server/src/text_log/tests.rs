@@ -1,5 +1,6 @@
 //! Tests of the contents and places of the logs.
 
+use super::entry::put_value;
 use super::*;
 use types::Value;
 
