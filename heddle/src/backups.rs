@@ -1,9 +1,9 @@
 //! `heddle backup` and `heddle restore`: the command lines over the crate `backup`.
 
 use crate::cli::{BackupFlags, RestoreFlags};
-use crate::{say, size};
+use crate::{check, drill, say, size};
 use backup::file::Key;
-use backup::restore::{Request, restore};
+use backup::restore::{Request, Restored, restore};
 use backup::shelf::{self, parse_time, show_time};
 use backup::take::{Options, take};
 use backup::{Error, Progress};
@@ -87,24 +87,36 @@ fn sync_directory(path: &Path) -> Result<(), Error> {
     synced.map_err(|e| Error(format!("cannot sync {}: {e}", path.display())))
 }
 
-/// Makes a data directory of backups.
-pub fn restore_to(flags: &RestoreFlags) -> Result<(), String> {
-    let until = flags.to.as_deref().map(parse_time).transpose().map_err(|e| e.0)?;
-    let request = Request { from: flags.from.clone(), to: flags.data_dir.clone(), until, key_file: flags.key_file.clone() };
+/// Makes a data directory of backups, as it was at `until` (microseconds since 1970) or at their end.
+pub fn restore_into(from: &Path, to: &Path, until: Option<u64>, key_file: Option<&Path>) -> Result<Restored, String> {
+    let request = Request { from: from.into(), to: to.into(), until, key_file: key_file.map(Into::into) };
     let mut shown = Shown::new("restore", true);
     let restored = restore(&request, |progress| shown.show(progress));
     shown.end();
-    let restored = restored.map_err(|e| e.0)?;
+    restored.map_err(|e| e.0)
+}
+
+/// `heddle restore`
+pub fn restore_to(flags: &RestoreFlags) -> Result<(), String> {
+    let began = Instant::now();
+    let until = flags.to.as_deref().map(parse_time).transpose().map_err(|e| e.0)?;
+    let restored = restore_into(&flags.from, &flags.data_dir, until, flags.key_file.as_deref())?;
+    let took = began.elapsed();
     let moment = if restored.time_us == 0 { String::new() } else { format!(", as it was at {}", show_time(restored.time_us)) };
     say(&format!(
         "{} restored from {} in {}: {} pages{moment}\nthe first start applies {} of log: heddle serve --data-dir {}\n",
         flags.data_dir.display(),
         restored.files.join(" and "),
-        seconds(shown.began.elapsed()),
+        seconds(took),
         restored.pages,
         size::text(restored.log_bytes),
         flags.data_dir.display()
     ));
+    if flags.check {
+        let recovery = drill::recover(&flags.data_dir)?;
+        say(&format!("recovered in {}\n", seconds(recovery)));
+        check::run(&flags.data_dir, None)?;
+    }
     Ok(())
 }
 

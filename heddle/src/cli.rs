@@ -17,6 +17,7 @@ pub enum Command {
     Backup(BackupFlags),
     Restore(RestoreFlags),
     Profile(ProfileFlags),
+    Drill(DrillFlags),
 }
 
 /// Why nothing is run.
@@ -65,6 +66,30 @@ enum CliCommand {
     /// Draw what a running server's processor time goes to
     #[command(long_about = PROFILE_ABOUT)]
     Profile(ProfileFlags),
+    /// Restore the newest backup into a scratch directory, and check it
+    #[command(long_about = DRILL_ABOUT)]
+    Drill(DrillFlags),
+}
+
+const DRILL_ABOUT: &str = "Restore the newest backup of a directory into a scratch directory, let recovery apply the log, check every page, tree, row and index, \
+                           and say how old the backup is and how long it took. The scratch directory is removed after a drill that passed. Run it \
+                           every night: a backup that was never restored is a hope.";
+
+/// What `heddle drill` is asked.
+#[derive(Args, Clone, Debug)]
+pub struct DrillFlags {
+    /// A directory of backups, or a backup file
+    #[arg(long, value_name = "PATH")]
+    pub from: std::path::PathBuf,
+    /// Where to restore; must be empty or missing [default: a directory in the one for temporary files]
+    #[arg(long, value_name = "DIRECTORY")]
+    pub scratch: Option<std::path::PathBuf>,
+    /// Write the outcome for Prometheus' collector of text files
+    #[arg(long, value_name = "FILE")]
+    pub metrics: Option<std::path::PathBuf>,
+    /// The key of encrypted backups
+    #[arg(long, value_name = "FILE")]
+    pub key_file: Option<std::path::PathBuf>,
 }
 
 const BACKUP_ABOUT: &str = "Take a backup of a running server, while everybody goes on working. The account needs BACKUP_ADMIN.
@@ -140,6 +165,9 @@ pub struct RestoreFlags {
     /// The moment to restore [default: the end of the log]
     #[arg(long, value_name = "TIME")]
     pub to: Option<String>,
+    /// Apply the log at once, and check every page, tree, row and index
+    #[arg(long)]
+    pub check: bool,
     /// The key of encrypted backups
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<std::path::PathBuf>,
@@ -377,6 +405,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
         Ok(Cli { command: CliCommand::Topology(flags) }) => Ok(Command::Topology(flags)),
         Ok(Cli { command: CliCommand::Backup(flags) }) => Ok(Command::Backup(flags)),
         Ok(Cli { command: CliCommand::Restore(flags) }) => Ok(Command::Restore(flags)),
+        Ok(Cli { command: CliCommand::Drill(flags) }) => Ok(Command::Drill(flags)),
         Ok(Cli { command: CliCommand::Profile(flags) }) => Ok(Command::Profile(flags)),
         Err(error) => Err(stop(&error)),
     }

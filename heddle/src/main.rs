@@ -13,6 +13,7 @@ mod check;
 mod cli;
 mod config_file;
 mod console;
+mod drill;
 mod error_log;
 mod limits;
 mod profile;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         cli::Command::Topology(flags) => topology::run(&flags),
         cli::Command::Backup(flags) => backups::back_up(&flags),
         cli::Command::Restore(flags) => backups::restore_to(&flags),
+        cli::Command::Drill(flags) => drill::run(&flags),
         cli::Command::Profile(flags) => profile::run(&flags).map(|told| say(&told)),
     };
     match result {

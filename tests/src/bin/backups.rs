@@ -150,6 +150,17 @@ fn run(directory: &Path, seconds: u64, report: &mut Report) -> Outcome {
         std::fs::create_dir_all(&to).and_then(|()| std::fs::rename(&clone, to.join("data"))).map_err(text)?;
         check(&options, &to, &moves, cloned_us)
     });
+    report.case("a drill passes, and tells Prometheus", || {
+        let (from, metrics) = (shelf.to_string_lossy().into_owned(), directory.join("drill.prom"));
+        let told = done(heddle(&options, &["drill", "--from", &from, "--metrics", &metrics.to_string_lossy()]))?;
+        let text = std::fs::read_to_string(&metrics).map_err(text)?;
+        if told.contains("the drill passed") && text.contains("heddle_drill_success 1") { Ok(()) } else { Err(told + &text) }
+    });
+    report.case("restored with a check", || {
+        let to = directory.join("checked");
+        let told = restore(&options, &shelf, &to, &["--check"])?;
+        if told.contains("no damage found") { Ok(()) } else { Err(told) }
+    });
     report.case("a damaged backup is refused", || {
         let path = shelf.join(&names[0]);
         let mut bytes = std::fs::read(&path).map_err(text)?;
