@@ -6,18 +6,7 @@ use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 
 /// Memory that this process may use: the machine's, or less where its control group is limited.
 pub fn memory_bytes() -> Option<u64> {
-    let machine = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| meminfo_total_bytes(&text));
-    let group = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"]
-        .iter()
-        .filter_map(|path| std::fs::read_to_string(path).ok()?.trim().parse().ok())
-        .min();
-    machine.into_iter().chain(group).min()
-}
-
-fn meminfo_total_bytes(text: &str) -> Option<u64> {
-    let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
-    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(kib << 10)
+    crate::topology::usable_memory_bytes()
 }
 
 #[cfg(not(miri))]
@@ -148,8 +137,6 @@ mod tests {
 
     #[test]
     fn memory() {
-        assert_eq!(meminfo_total_bytes("MemTotal:       16314132 kB\nMemFree: 1 kB\n"), Some(16_314_132 << 10));
-        assert_eq!(meminfo_total_bytes("MemTotal: lots"), None);
         assert!(memory_bytes().is_some_and(|bytes| bytes > 64 << 20));
     }
 }

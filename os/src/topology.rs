@@ -23,6 +23,8 @@ pub struct Topology {
     pub caches: Vec<Cache>,
     pub nodes: Vec<Node>,
     pub memory_bytes: Option<u64>,
+    /// What the control group allows of it; `None`: it does not say, or allows all.
+    pub memory_limit_bytes: Option<u64>,
     pub base_page_bytes: Option<u64>,
     /// Pools of reserved huge pages, by size.
     pub huge_pages: Vec<HugePages>,
@@ -96,13 +98,19 @@ impl Topology {
             usable: files.line_of("proc/self/status", "Cpus_allowed_list").and_then(|text| cpu_list(&text)),
             caches: caches(&files, &cpus),
             nodes: nodes(&files),
-            memory_bytes: files.line_of("proc/meminfo", "MemTotal").and_then(|text| kilobytes(&text)),
+            memory_bytes: memory_bytes(&files),
+            memory_limit_bytes: memory_limit(&files),
             base_page_bytes: None,
             huge_pages: huge_pages(&files),
             transparent_huge_pages: files.text("sys/kernel/mm/transparent_hugepage/enabled").and_then(|text| chosen(&text)),
             cpu_limit: cpu_limit(&files),
             cpus,
         }
+    }
+
+    /// The memory that this process may use: the machine's, or less where a control group allows less.
+    pub fn usable_memory_bytes(&self) -> Option<u64> {
+        self.memory_bytes.into_iter().chain(self.memory_limit_bytes).min()
     }
 
     /// How many sockets the CPUs are in, where that is known of all.
@@ -120,6 +128,16 @@ impl Topology {
         let level = self.caches.iter().map(|cache| cache.level).max()?;
         self.caches.iter().filter(|cache| cache.level == level).filter_map(|cache| cache.bytes).max()
     }
+}
+
+/// As [`Topology::usable_memory_bytes`], without reading the rest.
+pub(crate) fn usable_memory_bytes() -> Option<u64> {
+    let files = Files(Path::new("/"));
+    memory_bytes(&files).into_iter().chain(memory_limit(&files)).min()
+}
+
+fn memory_bytes(files: &Files<'_>) -> Option<u64> {
+    files.line_of("proc/meminfo", "MemTotal").and_then(|text| kilobytes(&text))
 }
 
 /// Binds the calling thread to one CPU.
@@ -288,26 +306,45 @@ fn huge_pages(files: &Files<'_>) -> Vec<HugePages> {
 
 /// The least of our group's limit and those of the groups above it, in version 2 of control groups and in version 1.
 fn cpu_limit(files: &Files<'_>) -> CpuLimit {
-    let Some(groups) = files.text("proc/self/cgroup") else { return CpuLimit::Unknown };
     let mut limit = CpuLimit::Unknown;
+    for (folder, is_version_1) in group_folders(files, "cpu", &["sys/fs/cgroup/cpu", "sys/fs/cgroup/cpu,cpuacct"]) {
+        limit = lesser(limit, group_limit(files, &folder, is_version_1));
+    }
+    limit
+}
+
+/// As [`cpu_limit`], of memory. Version 1 says a number near 2^63 where there is no limit, version 2 `max`.
+fn memory_limit(files: &Files<'_>) -> Option<u64> {
+    const NO_LIMIT: u64 = 1 << 62;
+    let limit = |(folder, is_version_1): (String, bool)| {
+        let file = if is_version_1 { "memory.limit_in_bytes" } else { "memory.max" };
+        files.number(&format!("{folder}/{file}")).filter(|bytes| *bytes < NO_LIMIT)
+    };
+    group_folders(files, "memory", &["sys/fs/cgroup/memory"]).into_iter().filter_map(limit).min()
+}
+
+/// The folders of our control group and of those above it, and whether they are of version 1. In a container the path of the group is often
+/// that of the host, which is not there; the group itself is then mounted as the top.
+fn group_folders(files: &Files<'_>, controller: &str, mounts_1: &[&str]) -> Vec<(String, bool)> {
+    let groups = files.text("proc/self/cgroup").unwrap_or_default();
+    let mut folders = Vec::new();
     for line in groups.lines() {
         // hierarchy:controllers:path
         let mut parts = line.splitn(3, ':');
         let (Some(_), Some(controllers), Some(path)) = (parts.next(), parts.next(), parts.next()) else { continue };
-        let has_cpu = controllers.split(',').any(|name| name == "cpu");
-        let mounts: &[&str] = match (controllers.is_empty(), has_cpu) {
+        let is_version_1 = controllers.split(',').any(|name| name == controller);
+        let mounts: &[&str] = match (controllers.is_empty(), is_version_1) {
             (true, _) => &["sys/fs/cgroup", "sys/fs/cgroup/unified"],
-            (_, true) => &["sys/fs/cgroup/cpu", "sys/fs/cgroup/cpu,cpuacct"],
+            (_, true) => mounts_1,
             _ => continue,
         };
         for mount in mounts {
             for group in Path::new(path.trim_start_matches('/')).ancestors() {
-                let folder = Path::new(mount).join(group).display().to_string();
-                limit = lesser(limit, group_limit(files, &folder, has_cpu));
+                folders.push((Path::new(mount).join(group).display().to_string(), is_version_1));
             }
         }
     }
-    limit
+    folders
 }
 
 fn group_limit(files: &Files<'_>, folder: &str, is_version_1: bool) -> CpuLimit {

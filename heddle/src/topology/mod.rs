@@ -6,7 +6,8 @@ mod bandwidth;
 mod plot;
 
 use crate::cli::TopologyFlags;
-use crate::{say, size};
+use crate::say::say;
+use crate::size;
 use os::topology::{Cache, CpuLimit, HugePages, Node, Topology};
 use std::fmt::Write;
 use std::io::{IsTerminal, Write as _};
@@ -53,7 +54,8 @@ fn describe(topology: &Topology) -> String {
         line(title, caches(group));
         title = "";
     }
-    line("memory", topology.memory_bytes.map_or("unknown".into(), size::text));
+    let limited = topology.memory_limit_bytes.map(|bytes| format!(", the control group allows {}", size::text(bytes)));
+    line("memory", topology.memory_bytes.map_or("unknown".into(), size::text) + &limited.unwrap_or_default());
     if topology.nodes.is_empty() {
         line("NUMA nodes", "unknown".into());
     }
@@ -205,6 +207,7 @@ mod tests {
             ],
             nodes: vec![Node { number: 0, cpus: vec![0, 2], memory_bytes: Some(32 << 30), distances: vec![10, 21] }],
             memory_bytes: Some(64 << 30),
+            memory_limit_bytes: Some(512 << 20),
             base_page_bytes: Some(4096),
             huge_pages: vec![HugePages { bytes: 2 << 20, reserved: Some(512), free: None }],
             transparent_huge_pages: Some("madvise".into()),
@@ -215,6 +218,7 @@ mod tests {
             "4 online (0-3), 3 usable by this process (0-2)",
             "sockets     2, cores 2, SMT with 2 threads per core",
             "2.50 CPUs, by the control group",
+            "memory      64 GiB, the control group allows 512 MiB",
             "L1 data  32 KiB    2 of them, for CPUs 0,2 | 1,3; lines of 64 bytes",
             "L3       35.8 MiB  2 of them, for CPUs 0,2 | 1,3; lines of 64 bytes",
             "node 0: CPUs 0,2, 32 GiB, distances 10 21",

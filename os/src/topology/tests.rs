@@ -154,6 +154,31 @@ fn limits_of_control_groups() {
 }
 
 #[test]
+fn memory_of_control_groups() {
+    let check = |files: &[(&str, &str)], expected: Option<u64>| {
+        let machine = Machine::new();
+        machine.put("proc/meminfo", "MemTotal: 4194304 kB");
+        for (path, text) in files {
+            machine.put(path, text);
+        }
+        let found = machine.read();
+        assert_eq!(found.memory_limit_bytes, expected, "{files:?}");
+        assert_eq!(found.usable_memory_bytes(), Some(expected.unwrap_or(u64::MAX).min(4 << 30)));
+    };
+    let (group, mib) = (("proc/self/cgroup", "0::/pod/box"), |mib: u64| Some(mib << 20));
+    check(&[group, ("sys/fs/cgroup/pod/box/memory.max", "536870912")], mib(512));
+    check(&[group, ("sys/fs/cgroup/pod/memory.max", "268435456"), ("sys/fs/cgroup/pod/box/memory.max", "max")], mib(256));
+    // Inside of a container the group is mounted as the top.
+    check(&[group, ("sys/fs/cgroup/memory.max", "536870912")], mib(512));
+    check(&[group, ("sys/fs/cgroup/memory.max", "8589934592")], mib(8192));
+    check(&[("proc/self/cgroup", "0::/"), ("sys/fs/cgroup/memory.max", "max")], None);
+    check(&[group], None);
+    let version_1 = ("proc/self/cgroup", "4:memory:/box\n0::/");
+    check(&[version_1, ("sys/fs/cgroup/memory/box/memory.limit_in_bytes", "536870912")], mib(512));
+    check(&[version_1, ("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712")], None);
+}
+
+#[test]
 fn lists_and_sizes() {
     assert_eq!(cpu_list("0-2,5,7-8"), Some(vec![0, 1, 2, 5, 7, 8]));
     assert_eq!(cpu_list(""), Some(vec![]));
