@@ -40,6 +40,10 @@ pub struct Config {
     pub tls: bool,
     /// Keeps the slowest executions of each statement, with their values.
     pub keeps_executions: bool,
+    /// Global variables as they are given at the start, by name and text: see [`crate::given`]. Persisted ones beat them.
+    pub variables: Vec<(String, String)>,
+    /// Listens where other machines can reach a root without a password: for who asks for it by name.
+    pub allows_open_root: bool,
     /// How many times an idle worker polls before it sleeps, at most; it adapts itself below that.
     pub idle_polls_max: u32,
 }
@@ -63,6 +67,8 @@ impl Default for Config {
             has_json_log: false,
             tls: false,
             keeps_executions: true,
+            variables: Vec::new(),
+            allows_open_root: false,
             idle_polls_max: 200,
         }
     }

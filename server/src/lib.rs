@@ -47,6 +47,7 @@ use reactor::{EventLoop, stack};
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+pub use variables::given;
 use worker::{Acceptor, Listeners, Message, Worker};
 
 /// A running server.

@@ -95,7 +95,9 @@ impl Shared {
         workers: Vec<Arc<WorkerRemote>>,
     ) -> Result<Self, StartError> {
         let accounts = AccountStore::open(&database).map_err(StartError::Accounts)?;
-        accounts.refuse_open_root(tcp_address).map_err(StartError::Accounts)?;
+        if !config.allows_open_root {
+            accounts.refuse_open_root(tcp_address).map_err(StartError::Accounts)?;
+        }
         let (tls, tls_offer) = if config.tls {
             configure_tls(&config.data_dir).map(|(config, offer)| (Some(config), Some(offer))).map_err(StartError::Tls)?
         } else {
@@ -105,6 +107,7 @@ impl Shared {
         let definitions = table::MetadataLock::new(engine.worker_slots());
         let persisted = Persisted::open(&config.data_dir).map_err(StartError::Persisted)?;
         let mut globals = initial_globals(&config, tcp_address, admin_address);
+        crate::given::settings(&config.variables).into_iter().for_each(|(id, setting)| globals.set_whole(id, setting));
         persisted.settings().into_iter().for_each(|(id, setting)| globals.set_whole(id, setting));
         resize_pool_as_persisted(&engine, config.buffer_pool_bytes, &mut globals);
         if config.event_scheduler == EventScheduler::Disabled {

@@ -6,6 +6,7 @@
 //!    that an idle session costs little.
 //! 4. Values that statements read often are copied into typed fields whenever a variable is set (`session::settings`).
 
+pub mod given;
 mod list;
 pub mod optimizer_switch;
 pub mod persisted;

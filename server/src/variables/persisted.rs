@@ -127,7 +127,7 @@ impl Persisted {
 
 impl VariableId {
     /// A value from its text, as [`VariableId::show`] prints it.
-    fn read(self, text: &str) -> Option<Setting> {
+    pub(super) fn read(self, text: &str) -> Option<Setting> {
         let number = |text: &str| match text.parse::<i64>() {
             Ok(number) => Some(Value::Int(number)),
             Err(_) => text.parse().map(Value::UInt).ok(),
