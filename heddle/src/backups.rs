@@ -1,7 +1,8 @@
 //! `heddle backup` and `heddle restore`: the command lines over the crate `backup`.
 
 use crate::cli::{BackupFlags, RestoreFlags};
-use crate::{check, drill, say, size};
+use crate::say::say;
+use crate::{check, drill, size};
 use backup::file::Key;
 use backup::restore::{Request, Restored, restore};
 use backup::shelf::{self, parse_time, show_time};

@@ -1,6 +1,7 @@
 //! `heddle check`: verifies a data directory, and prints the result for people.
 
-use crate::{say, size};
+use crate::say::say;
+use crate::size;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Mutex;

@@ -12,6 +12,11 @@ use std::ffi::OsString;
 #[allow(clippy::large_enum_variant, reason = "there is one of it")]
 pub enum Command {
     Serve(ServeFlags),
+    /// What `serve` would do.
+    DryRun(ServeFlags),
+    Init(InitFlags),
+    /// With the arguments behind the command.
+    Entrypoint(Vec<OsString>),
     Check(CheckFlags),
     Topology(TopologyFlags),
     Backup(BackupFlags),
@@ -50,7 +55,17 @@ struct Cli {
 enum CliCommand {
     /// Run the server (what 'heddle' does without a command)
     #[command(after_help = SERVE_EXAMPLES, long_about = SERVE_ABOUT)]
-    Serve(ServeFlags),
+    Serve(ServeArguments),
+    /// Make a data directory with accounts, a database, and what files of SQL say
+    #[command(long_about = INIT_ABOUT, after_help = INIT_EXAMPLES)]
+    Init(InitFlags),
+    /// Start in a container, by the conventions of the official MySQL image
+    #[command(long_about = ENTRYPOINT_ABOUT, disable_help_flag = true)]
+    Entrypoint {
+        /// mysqld and its options, or another program
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
+        arguments: Vec<OsString>,
+    },
     /// Check a data directory for damage while no server runs on it
     #[command(long_about = CHECK_ABOUT)]
     Check(CheckFlags),
@@ -90,6 +105,64 @@ pub struct DrillFlags {
     /// The key of encrypted backups
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<std::path::PathBuf>,
+}
+
+const INIT_ABOUT: &str = "Make a data directory with accounts, a database, and what files of SQL say. It is made within the process: nobody can \
+                          connect meanwhile, and a directory whose making was interrupted is never served. A directory that has data is refused.
+
+A file ends in .sql, .sql.gz, .sql.zst or .sql.xz (by the program xz); DELIMITER works as in the mysql client. All settings of \
+                          'heddle serve' may be given, too.";
+
+const INIT_EXAMPLES: &str = "Examples:
+  heddle init --data-dir /srv/heddle --root-password-file /etc/heddle-root
+      root@localhost with the password of the file; '-' reads standard input.
+  heddle init --data-dir /srv/heddle --root-password-random --database shop --user app --user-password-file app.secret schema.sql data.sql.gz
+      A random password of root, printed once; a database, an account with all rights on it, and two files run in that database.";
+
+const ENTRYPOINT_ABOUT: &str = "Start in a container, by the conventions of the official MySQL image: variables MYSQL_ROOT_PASSWORD, MYSQL_DATABASE and \
+                                their like, each also with _FILE, and the files of /docker-entrypoint-initdb.d. What follows is 'mysqld' with \
+                                its options, options alone, or another program.";
+
+/// What `heddle serve` is asked.
+#[derive(Args, Clone, Debug)]
+pub struct ServeArguments {
+    #[command(flatten)]
+    settings: ServeFlags,
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// What `heddle init` is asked.
+#[derive(Args, Clone, Debug)]
+#[command(group = clap::ArgGroup::new("root").required(true))]
+pub struct InitFlags {
+    /// File with root's password, its line end left out; - for standard input
+    #[arg(long, value_name = "FILE", group = "root")]
+    pub root_password_file: Option<std::path::PathBuf>,
+    /// A random password of root, printed once on standard output
+    #[arg(long, group = "root")]
+    pub root_password_random: bool,
+    /// No password of root: everybody on this machine is root then
+    #[arg(long, group = "root")]
+    pub root_no_password: bool,
+    /// From where else root may log in, such as % for everywhere [default: nowhere]
+    #[arg(long, value_name = "HOST")]
+    pub root_host: Option<String>,
+    /// A database to make
+    #[arg(long, value_name = "NAME")]
+    pub database: Option<String>,
+    /// An account to make, with all rights on that database
+    #[arg(long, value_name = "NAME", requires = "user_password_file")]
+    pub user: Option<String>,
+    /// File with its password
+    #[arg(long, value_name = "FILE", requires = "user")]
+    pub user_password_file: Option<std::path::PathBuf>,
+    /// Files to run in that database, in this order
+    #[arg(value_name = "FILE")]
+    pub files: Vec<std::path::PathBuf>,
+    #[command(flatten)]
+    pub settings: ServeFlags,
 }
 
 const BACKUP_ABOUT: &str = "Take a backup of a running server, while everybody goes on working. The account needs BACKUP_ADMIN.
@@ -266,6 +339,9 @@ pub struct ServeFlags {
     /// Address to listen on; 0.0.0.0 for all of this machine's [default: 127.0.0.1]
     #[arg(long, value_name = "ADDRESS")]
     pub bind: Option<String>,
+    /// Whether clients may connect by TCP; off leaves the unix socket [default: on]
+    #[arg(long, value_name = "on|off")]
+    pub tcp: Option<String>,
     /// Address where administrators connect (SERVICE_CONNECTION_ADMIN), with a thread of its own [default: none]
     #[arg(long, value_name = "ADDRESS")]
     pub admin_address: Option<String>,
@@ -357,6 +433,7 @@ impl ServeFlags {
         let value = match key {
             "port" => &self.port,
             "bind" => &self.bind,
+            "tcp" => &self.tcp,
             "admin-address" => &self.admin_address,
             "admin-port" => &self.admin_port,
             "socket" => &self.socket,
@@ -386,6 +463,41 @@ impl ServeFlags {
         };
         value.as_deref()
     }
+
+    /// The place of a setting's text, by the name of its flag.
+    pub fn slot(&mut self, key: &str) -> Option<&mut Option<String>> {
+        Some(match key {
+            "port" => &mut self.port,
+            "bind" => &mut self.bind,
+            "tcp" => &mut self.tcp,
+            "admin-address" => &mut self.admin_address,
+            "admin-port" => &mut self.admin_port,
+            "socket" => &mut self.socket,
+            "data-dir" => &mut self.data_dir,
+            "secure-file-priv" => &mut self.secure_file_priv,
+            "tls" => &mut self.tls,
+            "buffer-pool" => &mut self.buffer_pool,
+            "undo-memory" => &mut self.undo_memory,
+            "recovery-target-seconds" => &mut self.recovery_target_seconds,
+            "force-recovery" => &mut self.force_recovery,
+            "workers" => &mut self.workers,
+            "durability" => &mut self.durability,
+            "max-connections" => &mut self.max_connections,
+            "event-scheduler" => &mut self.event_scheduler,
+            "slow-query-log" => &mut self.slow_query_log,
+            "slow-query-log-file" => &mut self.slow_query_log_file,
+            "long-query-time" => &mut self.long_query_time,
+            "general-log" => &mut self.general_log,
+            "general-log-file" => &mut self.general_log_file,
+            "log-output" => &mut self.log_output,
+            "log-level" => &mut self.log_level,
+            "log-error" => &mut self.log_error,
+            "log-format" => &mut self.log_format,
+            "console" => &mut self.console,
+            "console-plain" => &mut self.console_plain,
+            _ => return None,
+        })
+    }
 }
 
 /// Reads the command line; without a command it is `serve`.
@@ -400,7 +512,10 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
         arguments.insert(1.min(arguments.len()), "serve".into());
     }
     match Cli::try_parse_from(arguments) {
-        Ok(Cli { command: CliCommand::Serve(flags) }) => Ok(Command::Serve(flags)),
+        Ok(Cli { command: CliCommand::Serve(ServeArguments { settings, dry_run: true }) }) => Ok(Command::DryRun(settings)),
+        Ok(Cli { command: CliCommand::Serve(ServeArguments { settings, dry_run: false }) }) => Ok(Command::Serve(settings)),
+        Ok(Cli { command: CliCommand::Init(flags) }) => Ok(Command::Init(flags)),
+        Ok(Cli { command: CliCommand::Entrypoint { arguments } }) => Ok(Command::Entrypoint(arguments)),
         Ok(Cli { command: CliCommand::Check(flags) }) => Ok(Command::Check(flags)),
         Ok(Cli { command: CliCommand::Topology(flags) }) => Ok(Command::Topology(flags)),
         Ok(Cli { command: CliCommand::Backup(flags) }) => Ok(Command::Backup(flags)),
@@ -502,5 +617,10 @@ mod tests {
     fn every_setting_has_a_flag() {
         let flags = ServeFlags::default();
         assert!(crate::settings::KEYS.iter().all(|key| flags.get(key).is_none()));
+        for key in crate::settings::KEYS {
+            let mut flags = ServeFlags::default();
+            *flags.slot(key).expect("it is a setting") = Some("x".to_owned());
+            assert_eq!(flags.get(key), Some("x"), "{key}");
+        }
     }
 }

@@ -4,7 +4,8 @@
 //! A backup that was never restored is a hope. The numbers are for people, and with `--metrics` for Prometheus' collector of text files.
 
 use crate::cli::DrillFlags;
-use crate::{backups, check, say};
+use crate::say::say;
+use crate::{backups, check};
 use backup::shelf::show_time;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};

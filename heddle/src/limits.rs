@@ -22,7 +22,17 @@ pub fn raise_open_files(connections: usize) -> usize {
             current = wanted;
         }
     }
-    connections.min(usize::try_from(current.saturating_sub(OTHER_FILES)).unwrap_or(usize::MAX)).max(1)
+    connections.min(clients_for(current)).max(1)
+}
+
+/// How many files the process may have open, when it has raised its limit.
+pub fn open_files_max() -> u64 {
+    getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX)
+}
+
+/// How many clients fit into a limit of open files.
+pub fn clients_for(files: u64) -> usize {
+    usize::try_from(files.saturating_sub(OTHER_FILES)).unwrap_or(usize::MAX).max(1)
 }
 
 #[cfg(test)]

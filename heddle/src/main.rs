@@ -1,6 +1,7 @@
 //! The `heddle` program: chooses a command.
 //!
-//! `heddle` and `heddle serve` run the server ([`serve`]); `heddle check` verifies a data directory ([`check`]);
+//! `heddle` and `heddle serve` run the server ([`serve`]); `heddle init` makes a data directory with accounts ([`init`]); `heddle entrypoint` does
+//! both in a container ([`container`]); called as `mysqld` the program takes MySQL's options ([`mysqld`]); `heddle check` verifies a data directory ([`check`]);
 //! `heddle topology` describes the machine ([`topology`]); `heddle backup` and `heddle restore` save a server and bring it back
 //! ([`backups`]); `heddle profile` asks a running server what its processor time goes to ([`profile`]). Settings come from
 //! flags, environment and a file
@@ -13,22 +14,41 @@ mod check;
 mod cli;
 mod config_file;
 mod console;
+mod container;
 mod drill;
+mod dry_run;
 mod error_log;
+mod first_start;
+mod init;
 mod limits;
+mod mysqld;
+mod notify;
 mod profile;
+mod say;
 mod serve;
 mod settings;
 mod size;
 mod topology;
+mod user;
 
+use say::say;
+use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
-    let command = match cli::parse(std::env::args_os()) {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let name = arguments.first().and_then(|path| Path::new(path).file_name()).unwrap_or_default();
+    if mysqld::NAMES.iter().any(|known| name == *known) {
+        return finish(mysqld::run(&arguments));
+    }
+    if container::NAMES.iter().any(|known| name == *known) {
+        return finish(container::run(&arguments, &arguments[1..]));
+    }
+    let command = match cli::parse(arguments.clone()) {
         Ok(command) => command,
         Err(cli::Stop::Print(text)) => {
             say(&text);
@@ -38,6 +58,11 @@ fn main() -> ExitCode {
     };
     let result = match command {
         cli::Command::Serve(flags) => settings::Settings::load(&flags).map_err(|e| e.to_string()).and_then(serve::run),
+        cli::Command::DryRun(flags) => {
+            settings::Settings::load(&flags).map_err(|e| e.to_string()).and_then(|settings| dry_run::run(&settings))
+        }
+        cli::Command::Init(flags) => init::run(&flags),
+        cli::Command::Entrypoint(behind) => container::run(&arguments, &behind),
         cli::Command::Check(flags) => check::run(&flags.dir, flags.threads),
         cli::Command::Topology(flags) => topology::run(&flags),
         cli::Command::Backup(flags) => backups::back_up(&flags),
@@ -45,15 +70,14 @@ fn main() -> ExitCode {
         cli::Command::Drill(flags) => drill::run(&flags),
         cli::Command::Profile(flags) => profile::run(&flags).map(|told| say(&told)),
     };
+    finish(result)
+}
+
+fn finish(result: Result<(), String>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => fail(&message),
     }
-}
-
-/// Writes to standard output. A reader that has gone away (`| head`) is no reason to fail.
-fn say(text: &str) {
-    let _ = std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes());
 }
 
 fn fail(message: &str) -> ExitCode {

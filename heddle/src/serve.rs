@@ -9,19 +9,37 @@
 
 use crate::console;
 use crate::error_log;
+use crate::first_start;
 use crate::limits;
+use crate::notify::{self, Systemd};
 use crate::settings::{self, Settings, Socket};
 use crate::size;
+use server::ServerHandle;
+use server::inside::Inside;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Runs the server until a signal stops it. The error is one line for the person who started it.
 pub fn run(settings: Settings) -> Result<(), String> {
+    let error_log = start_log(&settings)?;
+    run_with_log(settings, error_log)
+}
+
+/// The file of the server's own log, if it is one.
+pub type ErrorLog = Option<Arc<server::ErrorLogFile>>;
+
+/// Begins to log; once in a process.
+pub fn start_log(settings: &Settings) -> Result<ErrorLog, String> {
+    error_log::start(settings.log_level, settings.log_error.as_deref(), settings.log_json)
+}
+
+/// As [`run`], after the log has begun.
+pub fn run_with_log(settings: Settings, error_log: ErrorLog) -> Result<(), String> {
     let started = Instant::now();
-    let error_log = error_log::start(settings.log_level, settings.log_error.as_deref(), settings.log_json)?;
     for name in settings::unknown_variables(std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned())) {
         tracing::warn!("the environment has {name}, which is no setting of heddle");
     }
@@ -32,7 +50,21 @@ pub fn run(settings: Settings) -> Result<(), String> {
     if let Some(warning) = os::memory_bytes().and_then(|memory| memory_warning(settings.buffer_pool_bytes, memory)) {
         tracing::warn!("{warning}");
     }
+    let systemd = Systemd::from_environment();
     let signals = Signals::register()?;
+    let opening = systemd.working("opening the data directory; after a crash the log is applied");
+    first_start::settle(&settings.data_dir)?;
+    let engine = open_engine(&settings)?;
+    let result = serve(&settings, connections_max, &engine, signals, &systemd, (started, opening, error_log));
+    let _closing = systemd.working("stopping: writing pages");
+    let closed = engine.shutdown().map_err(|error| format!("while stopping: {}", text_of(&error)));
+    result.and(closed)?;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// Opens the data directory of the settings, which recovers what a crash has left in the log.
+pub fn open_engine(settings: &Settings) -> Result<Arc<txn::Engine>, String> {
     let config = txn::Config {
         data_dir: settings.data_dir.clone(),
         buffer_pool_bytes: settings.buffer_pool_bytes,
@@ -41,29 +73,22 @@ pub fn run(settings: Settings) -> Result<(), String> {
         workers: settings.workers,
         durability: settings.durability,
     };
-    let engine = txn::Engine::open_with(config, settings.force_recovery)
-        .map_err(|error| format!("cannot open the data directory {}: {}", settings.data_dir.display(), text_of(&error)))?;
-    let result = serve(&settings, connections_max, &engine, signals, started, error_log);
-    let closed = engine.shutdown().map_err(|error| format!("while stopping: {}", text_of(&error)));
-    result.and(closed)?;
-    tracing::info!("stopped");
-    Ok(())
+    txn::Engine::open_with(config, settings.force_recovery)
+        .map_err(|error| format!("cannot open the data directory {}: {}", settings.data_dir.display(), text_of(&error)))
 }
 
-fn serve(
+/// Reads the catalog and begins to serve.
+pub fn start_server(
     settings: &Settings,
     connections_max: usize,
-    engine: &std::sync::Arc<txn::Engine>,
-    signals: Signals,
-    started: Instant,
-    error_log: Option<std::sync::Arc<server::ErrorLogFile>>,
-) -> Result<(), String> {
+    engine: &Arc<txn::Engine>,
+    error_log: ErrorLog,
+) -> Result<ServerHandle, String> {
     let database = table::Database::open(engine.clone()).map_err(|error| format!("cannot read the catalog: {error}"))?;
-    let socket = socket_path(settings);
     let config = server::Config {
-        tcp: Some(SocketAddr::new(settings.bind, settings.port)),
+        tcp: settings.tcp.then(|| SocketAddr::new(settings.bind, settings.port)),
         admin: settings.admin_address.map(|address| SocketAddr::new(address, settings.admin_port)),
-        socket: socket.clone(),
+        socket: socket_path(settings),
         data_dir: settings.data_dir.clone(),
         event_scheduler: settings.event_scheduler,
         logs: settings.logs.clone(),
@@ -75,20 +100,72 @@ fn serve(
         buffer_pool_bytes: settings.buffer_pool_bytes,
         durability: settings.durability,
         tls: settings.tls,
+        variables: settings.variables.clone(),
+        allows_open_root: settings.allows_open_root,
         ..server::Config::default()
     };
-    let handle = server::start(config, database, engine.clone()).map_err(|error| match error {
+    server::start(config, database, engine.clone()).map_err(|error| match error {
         server::StartError::Listen { .. } => format!("{error} (choose another with --port or --socket)"),
         _ => error.to_string(),
-    })?;
-    signals.stop_with(handle.stopper());
+    })
+}
+
+fn serve(
+    settings: &Settings,
+    connections_max: usize,
+    engine: &Arc<txn::Engine>,
+    signals: Signals,
+    systemd: &Systemd,
+    (started, opening, error_log): (Instant, notify::Working, ErrorLog),
+) -> Result<(), String> {
+    let handle = start_server(settings, connections_max, engine, error_log)?;
+    let (stop, told) = (handle.stopper(), systemd.clone());
+    signals.stop_with(move || {
+        told.stopping();
+        stop();
+    });
     let console = console::start(settings, &handle);
+    let _pid_file = settings.pid_file.as_deref().map(PidFile::write).transpose()?;
+    let socket = socket_path(settings);
     announce(settings, handle.tcp_address(), socket.as_deref(), console.as_ref(), started);
+    let ready = ready_line(socket.as_deref(), handle.tcp_address().map_or(0, |address| address.port()));
+    tracing::info!("{ready}");
+    drop(opening);
+    systemd.ready(&ready);
+    let watchdog = systemd.watch(Inside::new(&handle));
     handle.wait();
+    drop(watchdog);
+    systemd.stopping(); // SHUTDOWN stops the server without a signal.
     if let Some(console) = console {
         console.stop();
     }
     Ok(())
+}
+
+/// The line of the log that programs wait for. Its words are those of MySQL's line, which test containers look for.
+pub fn ready_line(socket: Option<&Path>, port: u16) -> String {
+    let socket = socket.map(|path| path.display().to_string()).unwrap_or_default();
+    format!(
+        "ready for connections. Version: '{}'  socket: '{socket}'  port: {port}  MySQL Community Server compatible: Heddle.",
+        server::VERSION
+    )
+}
+
+/// A file with the number of the process, as long as this lives.
+struct PidFile(PathBuf);
+
+impl PidFile {
+    fn write(path: &Path) -> Result<Self, String> {
+        let written = std::fs::write(path, format!("{}\n", std::process::id()));
+        written.map_err(|e| format!("cannot write {}: {e}", path.display()))?;
+        Ok(Self(path.to_owned()))
+    }
+}
+
+impl Drop for PidFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
 }
 
 /// The buffer pool is taken as pages come in, so that too much of it is noticed late: by the system, which then ends the process.
@@ -99,7 +176,8 @@ fn memory_warning(buffer_pool_bytes: u64, memory: u64) -> Option<String> {
     })
 }
 
-fn text_of(error: &txn::Error) -> String {
+/// An error of the engine, for people.
+pub fn text_of(error: &txn::Error) -> String {
     match error {
         txn::Error::Storage(text) => text.clone(),
         txn::Error::Full => "no space is left".to_owned(),
@@ -109,7 +187,7 @@ fn text_of(error: &txn::Error) -> String {
 
 /// The unix socket's path. The default is in the data directory, or, where that path is too long for the system, in the directory for
 /// temporary files.
-fn socket_path(settings: &Settings) -> Option<PathBuf> {
+pub fn socket_path(settings: &Settings) -> Option<PathBuf> {
     match &settings.socket {
         Socket::None => None,
         Socket::Path(path) => Some(path.clone()),
@@ -161,7 +239,7 @@ fn announce(
     let _ = writeln!(out, "{}", lines.join("\n")).and_then(|()| out.flush());
 }
 
-fn summary(settings: &Settings) -> String {
+pub fn summary(settings: &Settings) -> String {
     let durability = match settings.durability {
         txn::Durability::Full => "durability full",
         txn::Durability::Relaxed => "durability RELAXED: a crash of the machine may lose the last second of commits",

@@ -18,6 +18,7 @@ use txn::Durability;
 pub const KEYS: &[&str] = &[
     "port",
     "bind",
+    "tcp",
     "admin-address",
     "admin-port",
     "socket",
@@ -45,11 +46,15 @@ pub const KEYS: &[&str] = &[
     "console-plain",
 ];
 
+/// Where a container's files of the first start are, if not in their usual place.
+pub const INITDB_VARIABLE: &str = "HEDDLE_INITDB_DIR";
 /// The console's port if none is given.
 const CONSOLE_PORT: u16 = 3380;
-const BUFFER_POOL_BYTES_MIN: u64 = 8 << 20;
+/// The smallest buffer pool.
+pub const BUFFER_POOL_BYTES_MIN: u64 = 8 << 20;
 const UNDO_MEMORY_BYTES_MIN: u64 = 1 << 20;
-const BUFFER_POOL_DEFAULT_BYTES_MIN: u64 = 128 << 20;
+/// Where the memory is not known.
+const BUFFER_POOL_DEFAULT_BYTES: u64 = 128 << 20;
 const WORKERS_MAX: usize = 1024;
 const RECOVERY_TARGET_SECONDS_MAX: usize = 86_400;
 const CONNECTIONS_MAX: usize = 100_000;
@@ -59,6 +64,8 @@ const CONNECTIONS_MAX: usize = 100_000;
 pub struct Settings {
     pub port: u16,
     pub bind: IpAddr,
+    /// Whether clients may connect by TCP at all.
+    pub tcp: bool,
     /// Where administrators connect; `None`: nowhere but where all do.
     pub admin_address: Option<IpAddr>,
     pub admin_port: u16,
@@ -87,6 +94,12 @@ pub struct Settings {
     pub console: Option<SocketAddr>,
     /// The console speaks plain HTTP to other machines, too.
     pub console_plain: bool,
+    /// System variables by name, as they were given to `mysqld`.
+    pub variables: Vec<(String, String)>,
+    /// Where the number of the process is written.
+    pub pid_file: Option<PathBuf>,
+    /// Other machines may reach a root without a password: asked for by name.
+    pub allows_open_root: bool,
 }
 
 /// Where the unix socket is.
@@ -133,6 +146,7 @@ impl Settings {
         Ok(Self {
             port: sources.read("port", parse_port)?.unwrap_or(3306),
             bind: sources.read("bind", parse_address)?.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)),
+            tcp: sources.read("tcp", parse_switch)?.unwrap_or(true),
             admin_address: sources.read("admin-address", parse_address)?,
             admin_port: sources.read("admin-port", parse_port)?.unwrap_or(33_062),
             socket: sources.read("socket", parse_socket)?.unwrap_or(Socket::Default),
@@ -162,6 +176,9 @@ impl Settings {
             log_level: sources.read("log-level", parse_level)?.unwrap_or(tracing::Level::INFO),
             console: sources.read("console", parse_console)?.unwrap_or_else(|| console_at(IpAddr::V4(Ipv4Addr::LOCALHOST))),
             console_plain: sources.read("console-plain", parse_switch)?.unwrap_or(false),
+            variables: Vec::new(),
+            pid_file: None,
+            allows_open_root: false,
         })
     }
 }
@@ -179,18 +196,23 @@ pub fn word_for_mysql_option(name: &str) -> Option<&'static str> {
         "innodb-buffer-pool-size" => "the memory for pages is --buffer-pool",
         "innodb-flush-log-at-trx-commit" | "sync-binlog" => "what a commit waits for is --durability",
         "innodb-force-recovery" => "a damaged log is left behind with --force-recovery",
-        "initialize" | "initialize-insecure" => "a data directory is made at the first start",
+        "initialize" | "initialize-insecure" => {
+            "a data directory is made at the first start; 'heddle init' makes one with accounts"
+        }
         "daemonize" | "D" => "the server stays in the foreground: start it from systemd, or with '&'",
         "pid-file" => "heddle.lock in the data directory has the number of the process",
         "log-error-services" => "the lines of the server's log are JSON with --log-format json",
-        "skip-networking" => "--bind 127.0.0.1 is what is reachable from this machine only",
+        "skip-networking" => {
+            "--tcp off leaves the unix socket alone; --bind 127.0.0.1 is what is reachable from this machine only"
+        }
         _ => return None,
     })
 }
 
 /// Variables of the environment that look like settings and are none: probably misspelt.
 pub fn unknown_variables(names: impl Iterator<Item = String>) -> Vec<String> {
-    let is_known = |name: &str| name == "HEDDLE_CONFIG" || KEYS.iter().any(|key| variable_of(key) == name);
+    let is_known =
+        |name: &str| ["HEDDLE_CONFIG", INITDB_VARIABLE].contains(&name) || KEYS.iter().any(|key| variable_of(key) == name);
     names.filter(|name| name.starts_with("HEDDLE_") && !is_known(name)).collect()
 }
 
@@ -359,10 +381,18 @@ fn default_workers() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(WORKERS_MAX)
 }
 
-/// A quarter of the memory that this process may use, whole MiB; pages of it are touched only as they are needed.
+/// The default for the memory that this process may use.
 fn default_buffer_pool_bytes() -> u64 {
-    let quarter = os::memory_bytes().unwrap_or(0) / 4;
-    (quarter >> 20 << 20).max(BUFFER_POOL_DEFAULT_BYTES_MIN)
+    buffer_pool_bytes_for(os::memory_bytes().unwrap_or(0))
+}
+
+/// A quarter of the memory, whole MiB; pages of it are touched only as they are needed. A quarter also where there is little: statements and
+/// sessions need the rest.
+fn buffer_pool_bytes_for(memory: u64) -> u64 {
+    match memory {
+        0 => BUFFER_POOL_DEFAULT_BYTES,
+        _ => ((memory / 4) >> 20 << 20).max(BUFFER_POOL_BYTES_MIN),
+    }
 }
 
 #[cfg(test)]
@@ -380,8 +410,15 @@ mod tests {
         assert_eq!((settings.port, settings.bind.to_string().as_str()), (3306, "127.0.0.1"));
         assert_eq!(settings.data_dir, PathBuf::from("heddle-data"));
         assert_eq!((settings.durability, settings.socket), (Durability::Full, Socket::Default));
-        assert!(settings.buffer_pool_bytes >= 128 << 20 && settings.buffer_pool_bytes.is_multiple_of(1 << 20));
+        assert!(settings.buffer_pool_bytes >= 8 << 20 && settings.buffer_pool_bytes.is_multiple_of(1 << 20));
         assert!(settings.workers >= 1);
+    }
+
+    #[test]
+    fn the_pool_fits_the_memory() {
+        let pool_mib = |memory_mib: u64| buffer_pool_bytes_for(memory_mib << 20) >> 20;
+        assert_eq!([64 << 10, 1024, 512, 256, 16].map(pool_mib), [16 << 10, 256, 128, 64, 8]);
+        assert_eq!(pool_mib(0), 128);
     }
 
     #[test]
