@@ -11,6 +11,7 @@
 use crate::clients;
 use crate::install;
 use crate::miri;
+use crate::package;
 use crate::proc::{cargo, on_path, quiet, target};
 use crate::sim;
 use crate::step::{Counting, Steps};
@@ -40,6 +41,7 @@ pub fn run(root: &Path, may_install: bool, only: &[String]) -> Result<bool, Stri
                 "events",
                 "backups",
                 "console",
+                "package",
                 "larger",
                 "migrations",
                 "clients",
@@ -184,6 +186,9 @@ fn patient_checks(root: &Path, steps: &Steps, wanted: &dyn Fn(&str) -> bool) {
     }
     if wanted("backups") {
         steps.run("backups", &mut test_program(root, "backups"), Counting::Lines);
+    }
+    if wanted("package") {
+        package::step(root, steps);
     }
     if wanted("events") {
         steps.run("events over restarts", &mut test_program(root, "events"), Counting::Lines);

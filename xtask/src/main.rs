@@ -16,6 +16,7 @@
 //! | `histories` | real sessions and a server that is killed and stopped: does a schedule explain it? |
 //! | `splices`   | statements cut from the scripts and put together otherwise: panics          |
 //! | `attack`    | all that tries to break a promise, for a chosen time, and a page about it   |
+//! | `package`   | a Debian package, checksums, a list of libraries; installed in a chroot     |
 //! | `cross`     | builds for other processors and tests there, under emulation                |
 //! | `larger`    | a table several times as large as the buffer pool                           |
 //! | `sim`       | the engine on a simulated machine, seed after seed                          |
@@ -38,6 +39,7 @@ mod cross;
 mod fuzz;
 mod install;
 mod miri;
+mod package;
 mod proc;
 mod scans;
 mod sim;
@@ -141,6 +143,8 @@ enum Word {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Makes a Debian package, checksums and a list of the libraries
+    Package(package::Options),
     /// Builds for other processors (all, or those named: aarch64, powerpc64le, s390x) and tests there, under QEMU
     Cross {
         machines: Vec<String>,
@@ -184,6 +188,7 @@ fn main() -> ExitCode {
         Word::Histories { arguments } => ci::program(&root, "histories", &arguments),
         Word::Splices { arguments } => ci::program(&root, "splices", &arguments),
         Word::Attack(options) => attack::run(&root, &options),
+        Word::Package(options) => package::run(&root, &options),
         Word::Larger { arguments } => ci::program(&root, "larger", &arguments),
         Word::Migrations { arguments } => ci::measure(&root, "migrations", &arguments),
         Word::Contention { arguments } => ci::measure(&root, "contention", &arguments),
