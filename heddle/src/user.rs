@@ -1,13 +1,14 @@
 //! Goes on as another user: a server that root starts should not run as root.
 //!
 //! 1. The user is looked up in /etc/passwd.
-//! 2. The data directory becomes its own.
+//! 2. The data directory is made, where it is missing, and becomes the user's own.
 //! 3. The program starts itself again, as that user, with the same arguments.
 //!
 //! U1: nothing is opened and no thread runs before that, so nothing of root's is carried over.
 
 use std::ffi::OsString;
-use std::os::unix::fs::{MetadataExt, lchown};
+use std::fs::DirBuilder;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, lchown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 
@@ -48,7 +49,9 @@ pub fn become_user(user: &User, owned: &[PathBuf], arguments: &[OsString], varia
         return Ok(());
     }
     for path in owned {
-        give(path, user, 0).map_err(|e| format!("cannot give {} to the user {}: {e}", path.display(), user.id))?;
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
+        made.and_then(|()| give(path, user, 0))
+            .map_err(|e| format!("cannot give {} to the user {}: {e}", path.display(), user.id))?;
     }
     let (name, rest) = arguments.split_first().ok_or("the program has no name")?;
     let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from(name));

@@ -11,7 +11,7 @@
 //!
 //! F1: an interruption before step 3 leaves nothing that is served: [`settle`] refuses the directory, and the next [`make`] begins anew.
 //! F2: an interruption after it loses nothing: [`settle`] completes step 4.
-//! F3: no password is in the arguments of a process, nor in the log.
+//! F3: no password is in the arguments of a process, nor in the log; a random one is printed once by who asked for it.
 
 mod files;
 pub mod script;

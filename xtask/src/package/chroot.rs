@@ -1,4 +1,5 @@
-//! The package in a fresh Debian system: installed, started, asked, upgraded, removed, purged, installed again.
+//! The package in a fresh Debian system: installed, started, asked, upgraded, removed, purged, installed again. Then the program as the entrypoint of a
+//! container.
 //!
 //! The system is made once by debootstrap, in `target/package/base`, and copied for each test. Nothing but files is separate from this machine,
 //! so the server listens on its unix socket alone.
@@ -70,7 +71,43 @@ pub fn test(package: &Package<'_>, deb: &Path) -> Result<(bool, String), String>
     system.dpkg(&["--purge", "heddle"])?;
     let users = system.read("etc/passwd");
     checks.that("a purge without data takes the user", !users.contains("heddle") && !system.has("var/lib/heddle"), &users);
+    container(&system, package.binary, &mut checks)?;
     Ok(checks.result())
+}
+
+/// The entrypoint as the image has it: root starts it by the name of the official one, with a secret that only root can read.
+fn container(system: &System, binary: &Path, checks: &mut Checks) -> Result<(), String> {
+    let put = |name: &str, text: &str, mode: u32| {
+        let path = system.root.join(name);
+        let written = fs::write(&path, text).and_then(|()| fs::set_permissions(&path, fs::Permissions::from_mode(mode)));
+        written.map_err(|e| format!("{name}: {e}"))
+    };
+    system.run(&["groupadd", "--system", "mysql"])?;
+    system.run(&["useradd", "--system", "--gid", "mysql", "--no-create-home", "mysql"])?;
+    system.run(&["mkdir", "/docker-entrypoint-initdb.d", "/run/mysqld"])?;
+    system.run(&["chown", "mysql:mysql", "/run/mysqld"])?;
+    fs::copy(binary, system.root.join("usr/local/bin/heddle")).map_err(|e| format!("usr/local/bin/heddle: {e}"))?;
+    system.run(&["ln", "-s", "heddle", "/usr/local/bin/docker-entrypoint.sh"])?;
+    put("secret", "root-secret\n", 0o600)?;
+    put("docker-entrypoint-initdb.d/1.sql", "CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1), (2);", 0o644)?;
+    put("docker-entrypoint-initdb.d/2.sh", "test -S /var/run/mysqld/mysqld.sock && id -un > /var/lib/mysql/who\n", 0o644)?;
+    for first in [true, false] {
+        let mut command = system.command(&["/usr/local/bin/docker-entrypoint.sh", "mysqld", "--skip-networking"]);
+        command.envs([("MYSQL_ROOT_PASSWORD_FILE", "/secret"), ("MYSQL_DATABASE", "shop"), ("HEDDLE_CONSOLE", "off")]);
+        let mut server = system.serve(command, if first { 2 } else { 1 })?;
+        let mut client = Command::new("mariadb");
+        client.args(["--no-defaults", "--user=root", "--socket=run/mysqld/mysqld.sock", "--batch", "--skip-column-names"]);
+        client.args(["--execute", "SELECT COUNT(*) FROM shop.t"]).env("MYSQL_PWD", "root-secret").current_dir(&system.root);
+        let answer = quiet(&mut client).map(|text| text.trim().to_owned());
+        checks.that("the entrypoint serves what its first start has made", answer.as_deref() == Ok("2"), &format!("{answer:?}"));
+        let status = fs::read_to_string(format!("/proc/{}/status", server.0.id())).unwrap_or_default();
+        let user = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap_or_default();
+        checks.that("the entrypoint goes on as another user than root", !user.is_empty() && !user.contains("\t0"), user);
+        server.stop(checks);
+    }
+    let who = system.read("var/lib/mysql/who");
+    checks.that("programs of the first start find the socket, and are not root", who.trim() == "mysql", &who);
+    Ok(())
 }
 
 fn failure(result: &Result<String, String>) -> String {
@@ -142,13 +179,19 @@ impl System {
     /// Starts the server as the package says it is started without systemd.
     fn start(&self) -> Result<Server, String> {
         self.run(&["install", "-d", "-o", "heddle", "-g", "heddle", "/run/heddle"])?;
-        let log = fs::File::create(self.root.join("server.log")).map_err(|e| format!("server.log: {e}"))?;
         let words = ["setpriv", "--reuid=heddle", "--regid=heddle", "--clear-groups", "/usr/bin/heddle", "serve"];
         let mut command = self.command(&[&words[..], &["--config", "/etc/heddle/heddle.toml"]].concat());
-        command.envs([("HEDDLE_TCP", "off"), ("HEDDLE_CONSOLE", "off")]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+        command.envs([("HEDDLE_TCP", "off"), ("HEDDLE_CONSOLE", "off")]);
+        self.serve(command, 1)
+    }
+
+    /// Starts a server and waits until it has said so many times that it is ready.
+    fn serve(&self, mut command: Command, times: usize) -> Result<Server, String> {
+        let log = fs::File::create(self.root.join("server.log")).map_err(|e| format!("server.log: {e}"))?;
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
         let server = Server(command.spawn().map_err(|e| format!("chroot: {e}"))?);
         let until = Instant::now() + PATIENCE;
-        while !self.read("server.log").contains("ready for connections") {
+        while self.read("server.log").matches("ready for connections").count() < times {
             if Instant::now() > until {
                 return Err(format!("the server does not start:\n{}", self.read("server.log")));
             }
