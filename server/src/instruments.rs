@@ -55,6 +55,8 @@ const UNINDEXED: usize = 18;
 const ALL_STATEMENTS: usize = 19;
 /// The workers take samples of themselves.
 const PROFILED: usize = 20;
+/// Causes of statements are looked for: `heddle_advice`.
+const ADVISED: usize = 21;
 
 pub const WAITING_FOR_TABLE: &str = "stage/sql/Waiting for table metadata lock";
 pub const READING_ROWS: &str = "stage/innodb/alter table (read PK and internal sort)";
@@ -149,6 +151,12 @@ impl Watched {
         self.0 & 1 << PROFILED != 0
     }
 
+    /// Are causes of statements looked for?
+    #[inline]
+    pub fn advised(self) -> bool {
+        self.0 & 1 << ADVISED != 0
+    }
+
     /// Must more be noted when a statement begins: for a log, or for a profile?
     #[inline]
     pub fn notes_beginning(self) -> bool {
@@ -200,6 +208,14 @@ impl Instruments {
                 self.consumers.fetch_and(!(1 << bit), Ordering::Relaxed)
             };
         }
+    }
+
+    /// Whether causes of statements are looked for.
+    pub fn set_advised(&self, on: bool) {
+        match on {
+            true => self.consumers.fetch_or(1 << ADVISED, Ordering::Relaxed),
+            false => self.consumers.fetch_and(!(1 << ADVISED), Ordering::Relaxed),
+        };
     }
 
     /// Whether samples are taken.

@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod account;
+mod causes;
 mod config;
 mod counters;
 mod ddl;

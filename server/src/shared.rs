@@ -247,6 +247,7 @@ fn set_logs(instruments: &Instruments, globals: &Globals) {
     // The directory makes no difference here.
     let targets = text_log::targets(globals, Path::new(""));
     let [general, slow] = Log::ALL.map(|log| targets.has(log));
+    instruments.set_advised(globals.get(known("heddle_advice")).as_bool());
     instruments.set_logs(general, slow, globals.get(known("log_queries_not_using_indexes")).as_bool());
 }
 

@@ -27,7 +27,7 @@ const FLOORS: &[&[&str]] = &[
     &["table", "protocol", "expr"],
     &["sql"],
     &["exec", "reactor"],
-    &["accounts"],
+    &["accounts", "advisor"],
     &["server", "console", "backup"],
     &["heddle", "bench", "sim", "flexasync"],
     &["embedded"],

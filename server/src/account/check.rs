@@ -408,7 +408,7 @@ impl State<'_> {
             Show::CreateOther { name, .. } => self.sees_table(name),
             Show::LogEvents if access.has(Privileges::REPLICATION_SLAVE) => Ok(()),
             Show::LogEvents => Err(special("REPLICATION SLAVE").into()),
-            Show::EngineStatus { .. } | Show::ServerProfile { .. } => process(access),
+            Show::EngineStatus { .. } | Show::ServerProfile { .. } | Show::Advice { .. } => process(access),
             Show::Replicas => {
                 if access.has(Privileges::REPLICATION_SLAVE) {
                     Ok(())

@@ -43,6 +43,8 @@ pub struct Measured {
     pub sort_scans: u64,
     pub sort_rows: u64,
     pub failed: bool,
+    /// A deadlock has undone it.
+    pub deadlocked: bool,
     /// Its answer was an OK packet.
     pub is_ok: bool,
     /// It used tables in a transaction of its own.
@@ -190,7 +192,11 @@ sums!(
     plan,
     execute,
     encode,
-    commit
+    commit,
+    caused,
+    in_runs,
+    in_runs_alone,
+    deadlocks
 );
 
 #[derive(Debug)]
@@ -214,6 +220,8 @@ pub struct Statistics {
     /// The execution that was recorded last is to be kept.
     wants_to_keep: Cell<bool>,
     room: Rc<Cell<usize>>,
+    /// The digest of the result that causes its executions, and the column.
+    cause: RefCell<Option<(Box<str>, usize)>>,
     /// By kind; `None` before the first wait.
     waits: RefCell<Option<Box<Waits>>>,
 }
@@ -242,6 +250,7 @@ impl Statistics {
             kept: RefCell::default(),
             wants_to_keep: Cell::new(false),
             room: Rc::clone(room),
+            cause: RefCell::default(),
             waits: RefCell::default(),
         }
     }
@@ -346,6 +355,29 @@ impl Statistics {
         clock.add_statement_to(self.waits.borrow_mut().get_or_insert_default());
     }
 
+    /// Counts executions whose parameters were values of `column` of the result of another statement.
+    #[cold]
+    pub fn note_caused(&self, count: u64, by: &Self, column: usize) {
+        add(&self.sums.caused, count);
+        let mut cause = self.cause.borrow_mut();
+        if let (None, Some(text)) = (&*cause, by.text()) {
+            *cause = Some((super::cut(text, super::TEXT_BYTES_MAX).into(), column));
+        }
+    }
+
+    /// Counts an execution that directly follows others of the same session. `alone`: in a transaction of its own.
+    #[inline]
+    pub fn note_run(&self, count: u64, alone: bool) {
+        add(&self.sums.in_runs, count);
+        add(&self.sums.in_runs_alone, if alone { count } else { 0 });
+    }
+
+    /// A deadlock has undone an execution.
+    #[cold]
+    pub fn note_deadlock(&self) {
+        add(&self.sums.deadlocks, 1);
+    }
+
     fn record_ways(&self, execution: &Measured) {
         let ways = execution.ways;
         add(&self.sums.gathers, ways.gathers.into());
@@ -396,6 +428,7 @@ impl Statistics {
         self.look_above.set(0);
         self.kept.borrow_mut().clear(&self.room);
         self.waits.take();
+        self.cause.take();
     }
 
     /// `None`: there was no execution.
@@ -414,6 +447,7 @@ impl Statistics {
             sample_time: self.sample_time.get(),
             sample_end: self.sample_end.get(),
             waits: self.waits.borrow().clone(),
+            cause: self.cause.borrow().as_ref().map(|(text, column)| (text.to_string(), *column)),
         })
     }
 }

@@ -23,6 +23,8 @@ pub struct Summary {
     pub sample_end: u64,
     /// The waits by kind, if there were any.
     pub waits: Option<Box<Waits>>,
+    /// The digest of the result that causes its executions, and the column.
+    pub cause: Option<(String, usize)>,
 }
 
 impl Summary {
@@ -35,6 +37,9 @@ impl Summary {
         self.buckets.iter_mut().zip(&other.buckets).for_each(|(sum, more)| *sum = sum.wrapping_add(*more));
         if let Some(waits) = other.waits {
             self.waits.get_or_insert_default().add(&waits);
+        }
+        if self.cause.is_none() {
+            self.cause = other.cause;
         }
         if other.sample_time > self.sample_time {
             (self.sample, self.sample_time, self.sample_end) = (other.sample, other.sample_time, other.sample_end);

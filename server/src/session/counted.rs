@@ -144,7 +144,7 @@ fn show(what: &Show<'_>) -> Command {
         Show::OpenTables { .. } => Command::ShowOpenTables,
         Show::BinaryLogStatus => Command::ShowBinaryLogStatus,
         Show::BinaryLogs => Command::ShowBinlogs,
-        Show::ServerProfile { .. } => Command::ShowProfile,
+        Show::ServerProfile { .. } | Show::Advice { .. } => Command::ShowProfile,
         Show::ReplicaStatus { .. } => Command::ShowReplicaStatus,
         Show::LogEvents => Command::ShowBinlogEvents,
         Show::Replicas => Command::ShowReplicas,

@@ -18,6 +18,7 @@ use super::query::PLAN_ATTEMPTS_MAX;
 use super::state::{Answer, Execution, State};
 use super::transaction::Hold;
 use super::{Client, Recipient};
+use crate::causes::Causes;
 use crate::digests::{Phase, ROWS_PER_TIMED};
 use crate::error::{Error, Result};
 use crate::latin1::Narrow;
@@ -153,6 +154,7 @@ impl State<'_> {
                 Ok(Ran::Done)
             }
             Err(error) => {
+                self.session.measured.deadlocked |= error.ends_transaction();
                 if inside && error.ends_transaction() {
                     // The outer statement does it.
                     return Err(error);
@@ -215,9 +217,18 @@ impl State<'_> {
                     return Ok(());
                 };
                 let mut sink = ClientSink::new(self, client, plan, *format);
+                if sink.is_advised {
+                    sink.causes = self.session.causes.take();
+                    if let Some(causes) = &mut sink.causes {
+                        causes.ask(params);
+                    }
+                }
                 let mark = (sink.client.output.writer.len(), sink.client.output.writer.sequence());
                 let done = execute_query(self, plan, params, gathered, &mut sink).await;
                 let (drained, encoded) = (sink.drained, sink.encoded);
+                if sink.is_advised {
+                    self.session.causes = sink.causes.take();
+                }
                 let done = match done {
                     Ok(done) => done,
                     Err(error) => {
@@ -722,6 +733,12 @@ struct ClientSink<'a> {
     encoded: u64,
     /// When the row began, if it is timed.
     row_began: u64,
+    /// Causes of statements are looked for, among these values of results.
+    is_advised: bool,
+    causes: Option<Box<Causes>>,
+    /// The values of the row are noted; the column that is next.
+    is_noted: bool,
+    column: u16,
 }
 
 impl<'a> ClientSink<'a> {
@@ -738,6 +755,10 @@ impl<'a> ClientSink<'a> {
             rows: 0,
             encoded: 0,
             row_began: 0,
+            is_advised: state.session.watched.advised() && state.execution.frame.is_none(),
+            causes: None,
+            is_noted: false,
+            column: 0,
         }
     }
 
@@ -758,11 +779,17 @@ impl RowSink for ClientSink<'_> {
         if self.is_timed() {
             self.row_began = self.info.clock.ran();
         }
+        self.is_noted = self.is_advised && Causes::takes_row(self.rows);
+        self.column = 0;
         self.encoder.begin(&mut self.client.output.writer);
     }
 
     #[inline]
     fn value(&mut self, value: &Value<'_>, ty: &ColumnType) {
+        if self.is_noted {
+            Causes::note(&mut self.causes, self.rows, self.column, value);
+            self.column = self.column.saturating_add(1);
+        }
         if let (Some(narrow), Value::Bytes(text)) = (self.narrow, value)
             && ty.collation != CollationId::BINARY
         {

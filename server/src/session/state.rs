@@ -18,6 +18,7 @@ use super::programs::Enclosing;
 use super::settings::{self, IDS, ProgramSettings, Settings};
 use super::temporary::TemporaryTables;
 use super::transaction::Transaction;
+use crate::causes::Causes;
 use crate::counters::count;
 use crate::digests::{Measured, Phase, Statistics};
 use crate::error::{Error, Result};
@@ -36,8 +37,12 @@ use expr::{Level, SessionVars};
 use protocol::{Capabilities, OkPacket, StateChange, Status};
 use reactor::connection::{Peer, TlsInfo};
 use sql::charsets;
+use std::cmp::Ordering;
 use std::rc::Rc;
 use types::SqlMode;
+
+/// A statement that changes rows and directly follows so many executions of itself is in a loop of the application.
+const LOOP_MIN: u32 = 8;
 
 /// Runs statements on a connection, a session and an execution. E1
 pub struct State<'s> {
@@ -100,6 +105,10 @@ pub struct Session {
     pub deprecated: Box<[Condition]>,
     /// The session's counters of sorting when its last statement ended.
     pub sorted: [u64; 3],
+    /// The values of its last results, while causes of statements are looked for and there are such values.
+    pub causes: Option<Box<Causes>>,
+    /// The address of the statistics of the last statement, and how often it ran in a row.
+    pub run: (usize, u32),
 }
 
 /// The state of a running statement or program. E1
@@ -198,6 +207,8 @@ impl Session {
             deprecated: Box::default(),
             logged: Logged::default(),
             sorted: [0; 3],
+            causes: None,
+            run: (0, 0),
         }
     }
 }
@@ -641,11 +652,36 @@ impl<'s> State<'s> {
         if waited > 0 {
             statistics.record_waits(waited, &self.info.clock);
         }
+        if self.session.watched.advised() {
+            self.note_cause(statistics, failed);
+        }
         let is_kept = statistics.wants_to_keep();
         if self.session.noted_plan.is_some() && !is_kept {
             self.note_plan(statistics, now, false);
         }
         After { is_logged, is_kept }
+    }
+
+    /// Notes what the statement has to do with the ones before it.
+    #[inline]
+    fn note_cause(&mut self, statistics: &Rc<Statistics>, failed: bool) {
+        let (address, session) = (Rc::as_ptr(statistics).addr(), &mut *self.session);
+        if session.run.0 != address {
+            session.run = (address, 0);
+        } else if session.measured.affected > 0 {
+            session.run.1 = session.run.1.saturating_add(1);
+            match session.run.1.cmp(&LOOP_MIN) {
+                Ordering::Less => {}
+                Ordering::Equal => statistics.note_run(LOOP_MIN.into(), session.measured.is_transaction),
+                Ordering::Greater => statistics.note_run(1, session.measured.is_transaction),
+            }
+        }
+        if failed && session.measured.deadlocked {
+            statistics.note_deadlock();
+        }
+        if let Some(causes) = &mut session.causes {
+            causes.end(statistics, failed);
+        }
     }
 
     /// Notes what the statement has sorted: `now` are the session's counters.

@@ -4,6 +4,7 @@
 //! lists rows of such a table selects columns of the same rows (`projection`); the others make their own. LIKE filters them here, WHERE
 //! by a plan over the rows.
 
+mod advice;
 mod build;
 mod cells;
 mod definitions;
@@ -142,6 +143,10 @@ pub async fn show<'a>(state: &mut State<'_>, what: &Show<'a>, params: &'a [Value
         Show::Profile => Ok(projection::PROFILE.all(state, Wanted::default(), &Gathered::default())),
         Show::BinaryLogStatus => Ok(empty(BINARY_LOG_STATUS)),
         Show::LogEvents => Ok(empty(&["Log_name", "Pos", "Event_type", "Server_id", "End_log_pos", "Info"])),
+        Show::Advice { table, filter } => {
+            let made = advice::show(state, table.as_ref()).await?;
+            filter::apply(state, made, with(filter), 1).await
+        }
         Show::ServerProfile { seconds, hertz } => server_profile(state, seconds, hertz).await,
         Show::BinaryLogs => Err(Condition::NoBinaryLogging.into()),
         Show::ReplicaStatus { channel: Some(channel) } if !channel.is_empty() => {

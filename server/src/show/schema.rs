@@ -1,7 +1,9 @@
 //! The server's own databases in a schema snapshot, and the rows of their tables.
 
 use super::source::{Maker, Row, Source};
-use super::{digests, events, grant_tables, kept, metadata_locks, performance_schema, privileges, sys_schema, virtual_tables};
+use super::{
+    advice, digests, events, grant_tables, kept, metadata_locks, performance_schema, privileges, sys_schema, virtual_tables,
+};
 use crate::plan_cache::VirtualReads;
 use crate::text_log::Log;
 use sql::plan::{Access, Plan, Scan};
@@ -24,6 +26,9 @@ pub fn virtual_reads(plan: &Plan) -> VirtualReads {
                 reads.logs[log as usize] = true;
             }
             reads.events |= is_of_events(&scan.table);
+            if advice::MAKERS.iter().any(|(name, _)| *name == scan.table.name) {
+                (reads.digests, reads.kept, reads.events) = (true, true, true);
+            }
         }
     };
     if let Plan::Update(update) = plan {
@@ -67,7 +72,7 @@ fn makers(database: &str) -> impl Iterator<Item = &'static (&'static str, Maker)
     let makers: [&[_]; 5] = match database {
         "information_schema" => [virtual_tables::MAKERS, privileges::MAKERS, events::METRICS, &[], &[]],
         "performance_schema" => [performance_schema::MAKERS, digests::MAKERS, events::MAKERS, events::TABLES, kept::MAKERS],
-        "sys" => [sys_schema::MAKERS, digests::VIEWS, events::VIEWS, &[], &[]],
+        "sys" => [sys_schema::MAKERS, digests::VIEWS, events::VIEWS, advice::MAKERS, &[]],
         _ => [virtual_tables::MYSQL_MAKERS, grant_tables::MAKERS, &[], &[], &[]],
     };
     makers.into_iter().flatten()

@@ -257,6 +257,8 @@ pub(super) static LIST: &[Definition] = &[
     choice("have_ssl", GLOBAL, &["DISABLED", "YES"], 0).fixed(),
     choice("have_statement_timeout", GLOBAL, NO_YES, 1).fixed(),
     choice("have_symlink", GLOBAL, &["DISABLED", "YES"], 0).fixed(),
+    switch("heddle_advice", GLOBAL, true).obeyed(),
+    text("heddle_advice_dismissed", GLOBAL, "").obeyed(),
     int("heddle_statement_memory", BOTH, 256 << 20, 16 << 10, 1 << 40).obeyed(),
     int("heddle_temporary_space_max", GLOBAL, 16 << 30, 0, U64).obeyed(),
     int("histogram_generation_max_mem_size", BOTH, 20000000, 1000000, U64).nothing(OWN_STATISTICS),

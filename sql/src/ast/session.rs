@@ -160,6 +160,11 @@ pub enum Show<'a> {
         seconds: u64,
         hertz: u64,
     },
+    /// SHOW ADVICE [FOR TABLE t] [LIKE 'kind' | WHERE ...], a statement of Heddle's own.
+    Advice {
+        table: Option<ObjectName<'a>>,
+        filter: ShowFilter<'a>,
+    },
     ReplicaStatus {
         channel: Option<&'a [u8]>,
     },

@@ -123,6 +123,14 @@ impl<'a> Parser<'a> {
                 let hertz = if self.accept_word("AT") { self.number_with_unit("HERTZ", "HZ")? } else { 99 };
                 Show::ServerProfile { seconds, hertz }
             }
+            b"ADVICE" => {
+                let mut table = None;
+                if self.accept_kw(K::For) {
+                    self.expect_kw(K::Table)?;
+                    table = Some(self.object_name()?);
+                }
+                Show::Advice { table, filter: self.show_filter()? }
+            }
             b"PRIVILEGES" => Show::Privileges,
             b"PLUGINS" => Show::Plugins,
             b"TRIGGERS" => {

@@ -111,6 +111,21 @@ CREATE FUNCTION ps_is_thread_instrumented (in_connection_id BIGINT UNSIGNED) RET
     NOT DETERMINISTIC READS SQL DATA SQL SECURITY INVOKER COMMENT 'Is anything measured for a connection?'
     RETURN IF(in_connection_id IS NULL, NULL,
         IFNULL((SELECT INSTRUMENTED FROM performance_schema.threads WHERE PROCESSLIST_ID = in_connection_id), 'UNKNOWN'));
+CREATE PROCEDURE dismiss_advice (IN in_id CHAR(16))
+    CONTAINS SQL SQL SECURITY INVOKER COMMENT 'Takes a finding out of SHOW ADVICE, also after a restart'
+BEGIN
+    IF in_id IS NULL OR in_id NOT REGEXP '^[0-9a-f]{16}$' THEN
+        SIGNAL SQLSTATE '22023' SET MESSAGE_TEXT = 'The id of a finding has 16 hexadecimal digits; sys.advice has it';
+    END IF;
+    IF NOT FIND_IN_SET(in_id, @@GLOBAL.heddle_advice_dismissed) THEN
+        SET PERSIST heddle_advice_dismissed = sys.list_add(@@GLOBAL.heddle_advice_dismissed, in_id);
+    END IF;
+END;
+CREATE PROCEDURE restore_advice (IN in_id CHAR(16))
+    CONTAINS SQL SQL SECURITY INVOKER COMMENT 'Shows a finding again that was dismissed'
+BEGIN
+    SET PERSIST heddle_advice_dismissed = sys.list_drop(@@GLOBAL.heddle_advice_dismissed, in_id);
+END;
 CREATE PROCEDURE table_exists (IN in_db VARCHAR(64), IN in_table VARCHAR(64), OUT out_exists ENUM('','BASE TABLE','VIEW','TEMPORARY'))
     NOT DETERMINISTIC CONTAINS SQL SQL SECURITY INVOKER COMMENT 'What table of a name there is; a temporary one hides the others'
 BEGIN

@@ -1,0 +1,101 @@
+//! The query doctor: finds what costs an application time, in what the server knows about its statements.
+//!
+//! ```text
+//! server    collects a `Workload`: statements by digest, tables with their use, sessions       (`workload`)
+//! advise    parses a text of each statement and describes its form                             (`shape`)
+//! rules     each reads the workload and gives findings                                         (`rules`)
+//! ```
+//!
+//! The crate runs no SQL and knows no engine: it is a function from a workload to findings.
+//!
+//! V1: a rule speaks only when the server has counted the harm: a predicate without an index is no finding until executions
+//!     have read many rows for few. A statement whose form is not understood entirely gives no finding about its form.
+//! V2: an index is advised for one reason: rules that advise indexes run in order, and the first one that explains a statement
+//!     takes it.
+//! V3: the id of a finding follows from its kind and its subject, so it stays the same from one start of the server to the
+//!     next.
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
+#![forbid(unsafe_code)]
+
+mod finding;
+mod rules;
+mod shape;
+#[cfg(test)]
+mod testing;
+mod workload;
+
+pub use finding::{Finding, Kind};
+pub use workload::{Account, PlanUse, Sample, Session, Statement, TableUse, TreeUse, Workload};
+
+use shape::Shape;
+use sql::Arena;
+use std::collections::BTreeSet;
+use types::SqlMode;
+
+/// A statement with its form.
+struct Case<'a> {
+    of: &'a Statement,
+    /// `None`: the form is not understood.
+    shape: Option<Shape<'a>>,
+}
+
+/// The findings about a workload, the most valuable ones first.
+pub fn advise(workload: &Workload<'_>) -> Vec<Finding> {
+    let arena = Arena::default();
+    let own = workload.statements.iter().filter(|statement| !is_of_server(statement.database.as_deref()));
+    let cases: Vec<Case<'_>> = own.map(|of| Case { of, shape: shape_of(&arena, of, workload) }).collect();
+    let mut findings = Vec::new();
+    // V2
+    let mut explained = BTreeSet::new();
+    for rule in rules::OF_ACCESS {
+        for case in &cases {
+            let key = (case.of.database.as_deref(), case.of.digest.as_str());
+            if explained.contains(&key) {
+                continue;
+            }
+            if let Some(finding) = case.shape.as_ref().and_then(|shape| rule(workload, case.of, shape)) {
+                explained.insert(key);
+                findings.push(finding);
+            }
+        }
+    }
+    for rule in rules::OF_STATEMENTS {
+        findings.extend(cases.iter().filter_map(|case| rule(workload, case.of, case.shape.as_ref())));
+    }
+    rules::OF_SERVER.iter().for_each(|rule| rule(workload, &mut findings));
+    merge(&mut findings);
+    findings.sort_by(|a, b| b.gain_us.total_cmp(&a.gain_us).then_with(|| a.id.cmp(&b.id)));
+    findings
+}
+
+/// Findings of one kind with one cure are one: the statements that it helps are counted.
+fn merge(findings: &mut Vec<Finding>) {
+    let mut kept: Vec<Finding> = Vec::new();
+    for finding in findings.drain(..) {
+        match kept.iter_mut().find(|known| known.id == finding.id) {
+            Some(known) => {
+                known.gain_us += finding.gain_us;
+                known.statements += 1;
+            }
+            None => kept.push(finding),
+        }
+    }
+    *findings = kept;
+}
+
+fn is_of_server(database: Option<&str>) -> bool {
+    let own = ["mysql", "sys", "information_schema", "performance_schema"];
+    database.is_some_and(|database| own.iter().any(|name| name.eq_ignore_ascii_case(database)))
+}
+
+/// The form of a statement: of the first of its texts that can be read.
+fn shape_of<'a>(arena: &'a Arena, of: &'a Statement, workload: &'a Workload<'_>) -> Option<Shape<'a>> {
+    let samples = of.samples.iter().map(|sample| sample.text.as_str());
+    let texts = samples.chain(of.sample.as_deref()).chain([of.text.as_str()]);
+    let mut parsed = texts.filter_map(|text| sql::parse(arena, text.as_bytes(), &SqlMode::DEFAULT).ok());
+    let parsed = parsed.next()?;
+    Shape::of(&parsed.statement, of.database.as_deref(), workload.schema)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,252 @@
+//! The findings of the query doctor: `sys.advice` and SHOW ADVICE.
+//!
+//! The crate `advisor` makes them; this file gives it what the workers have counted. Findings are made anew for each statement that
+//! reads them, so they are always those of the present counts. Dismissed ones are named in `heddle_advice_dismissed`.
+
+use super::build::{Columns, ResultSet, number, optional, result, text};
+use super::definitions::named;
+use super::digests::Clock;
+use super::gathered::Gathered;
+use super::source::{Maker, Row, Source, Wanted};
+use crate::digests::digest_of;
+use crate::error::Result;
+use crate::plan_cache::VirtualReads;
+use crate::session::State;
+use crate::shared::Shared;
+use accounts::privilege::Privileges;
+use advisor::{Account, Finding, PlanUse, Sample, Session, Statement, TableUse, TreeUse, Workload};
+use sql::ast::ObjectName;
+use std::collections::{BTreeMap, HashMap};
+use sync::waits::Kind as Wait;
+use table::offline::PAGE_BYTES;
+use types::schema::{Schema, TableDef};
+
+pub const MAKERS: &[(&str, Maker)] = &[("advice", advice)];
+
+/// Bytes of a sample; a longer text was cut.
+const SAMPLE_BYTES: usize = 1024;
+const TICKS_TO_US: f64 = 1e-3;
+
+/// The rows of `sys.advice`; an account without PROCESS sees none.
+fn advice(source: &Source<'_>) -> Vec<Row> {
+    if source.access.is_some_and(|access| !access.has(Privileges::PROCESS)) {
+        return Vec::new();
+    }
+    let Some(gathered) = source.gathered else { return Vec::new() };
+    let shared = &source.worker.shared;
+    let findings = advisor::advise(&workload(shared, source.schema, gathered));
+    let dismissed = dismissed(shared);
+    let row = |finding: &Finding| {
+        let yes = |is: bool| text(if is { "YES" } else { "NO" });
+        let cells = [
+            ("id", text(&finding.id)),
+            ("kind", text(finding.kind.name())),
+            ("table_schema", optional(finding.database.clone())),
+            ("table_name", optional(finding.table.clone())),
+            ("digest", optional(finding.digest.clone())),
+            ("statement", optional(finding.statement.clone())),
+            ("example", optional(finding.example.clone())),
+            ("evidence", text(&finding.evidence)),
+            ("gain", text(&finding.gain)),
+            ("gain_ms", number((finding.gain_us / 1e3) as u64)),
+            ("price", text(&finding.price)),
+            ("cure", text(&finding.cure)),
+            ("is_sql", yes(finding.is_sql)),
+            ("statements", number(finding.statements)),
+            ("dismissed", yes(dismissed.contains(&finding.id))),
+        ];
+        named("sys", "advice", cells)
+    };
+    findings.iter().map(row).collect()
+}
+
+/// SHOW ADVICE, without what is dismissed. `table`: findings about it alone.
+pub async fn show(state: &mut State<'_>, table: Option<&ObjectName<'_>>) -> Result<ResultSet> {
+    let about = match table {
+        Some(name) => {
+            let def = state.find_table(name)?;
+            Some((def.database.clone(), def.name.clone()))
+        }
+        None => None,
+    };
+    let reads = VirtualReads { any: true, gathered: true, digests: true, kept: true, events: true, ..VirtualReads::default() };
+    let gathered = Gathered::collect(state, reads).await;
+    let source = Source {
+        worker: &state.worker,
+        schema: &state.visible_schema(),
+        gathered: Some(&gathered),
+        access: Some(&state.session.access),
+        wanted: Wanted::default(),
+    };
+    let columns = Columns::default()
+        .text("Id", 16)
+        .text("Kind", 32)
+        .nullable_text("Table", 129)
+        .long_text("Evidence")
+        .long_text("Gain")
+        .long_text("Price")
+        .long_text("Cure")
+        .nullable_text("Digest", 64)
+        .long_text("Example");
+    let mut made = result(columns);
+    let dismissed = dismissed(&state.worker.shared);
+    for finding in advisor::advise(&workload(&state.worker.shared, source.schema, &gathered)) {
+        let own = finding.database.clone().zip(finding.table.clone());
+        if dismissed.contains(&finding.id) || about.is_some() && own != about {
+            continue;
+        }
+        made.rows.push(vec![
+            text(finding.id),
+            text(finding.kind.name()),
+            optional(own.map(|(database, table)| format!("{database}.{table}"))),
+            text(finding.evidence),
+            text(finding.gain),
+            text(finding.price),
+            text(finding.cure),
+            optional(finding.digest),
+            text(finding.example.unwrap_or_default()),
+        ]);
+    }
+    Ok(made)
+}
+
+fn dismissed(shared: &Shared) -> Vec<String> {
+    let globals = shared.globals();
+    let ids = globals.get(crate::variables::known("heddle_advice_dismissed"));
+    ids.as_text().split(',').map(|id| id.trim().to_owned()).collect()
+}
+
+/// What the workers have counted, as the advisor reads it.
+fn workload<'a>(shared: &Shared, schema: &'a Schema, gathered: &Gathered) -> Workload<'a> {
+    let clock = Clock::new(shared);
+    let us = |ticks: u64| ticks as f64 * clock.nanos * TICKS_TO_US;
+    Workload {
+        schema,
+        uptime_s: shared.started.elapsed().as_secs_f64(),
+        statements: statements(gathered, us),
+        tables: tables(shared, schema, gathered),
+        sessions: sessions(gathered),
+        accounts: accounts_of(gathered),
+    }
+}
+
+fn statements(gathered: &Gathered, us: impl Fn(u64) -> f64) -> Vec<Statement> {
+    let now = os::ticks();
+    let mut samples: HashMap<(Option<&str>, Option<&str>), Vec<Sample>> = HashMap::new();
+    let mut plans: HashMap<(Option<&str>, Option<&str>), BTreeMap<u64, PlanUse>> = HashMap::new();
+    for kept in &gathered.kept {
+        let key = (kept.database.as_deref(), kept.text.as_deref());
+        let whole = kept.executions.iter().filter(|execution| !execution.is_cut && execution.errno == 0);
+        let sample = whole.map(|execution| Sample {
+            text: String::from_utf8_lossy(&execution.text).into_owned(),
+            time_us: us(execution.time),
+            examined: execution.examined,
+            sent: execution.sent,
+        });
+        samples.entry(key).or_default().extend(sample);
+        for plan in &kept.plans {
+            let age = |at: u64| us(now.saturating_sub(at)) / 1e6;
+            let (first, last) = (age(plan.first), age(plan.last));
+            let sum = plans.entry(key).or_default().entry(plan.hash).or_insert_with(|| PlanUse {
+                text: plan.text.to_string(),
+                count: 0,
+                cpu_us: 0.0,
+                first_age_s: first,
+                last_age_s: last,
+            });
+            sum.count += plan.count;
+            sum.cpu_us += us(plan.ran);
+            (sum.first_age_s, sum.last_age_s) = (sum.first_age_s.max(first), sum.last_age_s.min(last));
+        }
+    }
+    let mut all = Vec::new();
+    for of in &gathered.digests {
+        let Some(text) = of.text.clone() else { continue };
+        let key = (of.database.as_deref(), of.text.as_deref());
+        let locks = |kind: Wait| of.waits.as_ref().map_or((0, 0), |waits| (waits.of(kind).ticks, waits.of(kind).count));
+        let (rows, gaps) = (locks(Wait::RowLock), locks(Wait::GapLock));
+        all.push(Statement {
+            database: of.database.clone(),
+            digest: digest_of(&text),
+            sample: (of.sample.len() < SAMPLE_BYTES).then(|| of.sample.clone()),
+            samples: samples.remove(&key).unwrap_or_default(),
+            plans: plans.remove(&key).unwrap_or_default().into_values().collect(),
+            count: of.sums.count,
+            time_us: us(of.sums.time),
+            row_lock_us: us(rows.0 + gaps.0),
+            row_lock_waits: u64::from(rows.1) + u64::from(gaps.1),
+            examined: of.sums.examined,
+            sent: of.sums.sent,
+            affected: of.sums.affected,
+            span_s: us(of.last.saturating_sub(of.first)) / 1e6,
+            in_runs: of.sums.in_runs,
+            in_runs_alone: of.sums.in_runs_alone,
+            caused: of.sums.caused,
+            cause: of.cause.clone(),
+            deadlocks: of.sums.deadlocks,
+            text,
+        });
+    }
+    all
+}
+
+fn tables(shared: &Shared, schema: &Schema, gathered: &Gathered) -> HashMap<u64, TableUse> {
+    let mut used: HashMap<u32, TreeUse> = HashMap::new();
+    for (tree, of) in &gathered.tables_used {
+        let sum = used.entry(*tree).or_default();
+        sum.fetched += of.fetched;
+        sum.inserted += of.inserted;
+        sum.updated += of.updated;
+        sum.deleted += of.deleted;
+    }
+    let of = |def: &TableDef| {
+        let table = shared.database.table(def.id)?;
+        let rows = table.estimated_rows();
+        let statistics = table.statistics();
+        let distinct = |column| statistics.as_ref().and_then(|of| of.histogram(column)).map(|histogram| histogram.distinct);
+        let bytes = table.size().clustered_pages * PAGE_BYTES as u64;
+        let values = statistics.as_ref().map_or(0, |of| of.values.all * PAGE_BYTES as u64);
+        Some(TableUse {
+            rows,
+            row_bytes: (bytes + values).checked_div(rows).unwrap_or(0),
+            next_auto: table.next_auto_increment(),
+            distinct: (0..def.columns.len()).map(distinct).collect(),
+            trees: def.indexes.iter().map(|index| used.get(&index.tree_id).copied().unwrap_or_default()).collect(),
+        })
+    };
+    let defs = schema.databases.values().flat_map(|database| database.tables.values());
+    let stored = defs.filter(|def| !def.is_virtual && def.view.is_none());
+    stored.filter_map(|def| Some((def.id.0, of(def)?))).collect()
+}
+
+fn sessions(gathered: &Gathered) -> Vec<Session> {
+    let session = |line: &crate::session::ProcessLine| Session {
+        id: line.id.into(),
+        user: line.user.clone(),
+        host: line.host.split(':').next().unwrap_or_default().to_owned(),
+        program: line.attributes.iter().find(|(name, _)| name == "program_name").map(|(_, value)| value.clone()),
+        is_idle: line.command == "Sleep",
+        idle_s: line.seconds,
+        transaction_s: line.transaction.map(|_| line.transaction_seconds),
+        changes: line.transaction.map_or(0, |open| open.changes),
+    };
+    gathered.processes.iter().map(session).collect()
+}
+
+fn accounts_of(gathered: &Gathered) -> Vec<Account> {
+    let mut all: BTreeMap<(&str, &str), (BTreeMap<&'static str, u64>, u64)> = BTreeMap::new();
+    for line in &gathered.sums {
+        let (statements, ended) = all.entry((&line.user, &line.host)).or_default();
+        for (name, sums) in &line.sums.statements {
+            *statements.entry(name.text()).or_default() += sums.count;
+        }
+        *ended += if line.session.is_none() { line.sums.sessions } else { 0 };
+    }
+    let account = |((user, host), (statements, sessions)): ((&str, &str), (BTreeMap<&'static str, u64>, u64))| Account {
+        user: user.to_owned(),
+        host: host.to_owned(),
+        statements: statements.into_iter().map(|(name, count)| (name.to_owned(), count)).collect(),
+        sessions,
+    };
+    all.into_iter().map(account).collect()
+}
