@@ -120,7 +120,7 @@ impl Finding {
     }
 
     /// About a statement.
-    pub fn of(mut self, statement: &crate::Statement) -> Self {
+    pub fn of(mut self, statement: &crate::workload::Statement) -> Self {
         self.database.clone_from(&statement.database);
         self.digest = Some(statement.digest.clone());
         self.statement = Some(statement.text.clone());
@@ -141,7 +141,7 @@ impl Finding {
     }
 
     /// `part` of the statement's time would have been saved.
-    pub fn saves(mut self, statement: &crate::Statement, part: f64) -> Self {
+    pub fn saves(mut self, statement: &crate::workload::Statement, part: f64) -> Self {
         self.gain_us = statement.time_us * part.clamp(0.0, 1.0);
         let share = (part.clamp(0.0, 1.0) * 100.0).round();
         self.gain = format!("about {share} % of this statement's {} (estimated)", duration(statement.time_us));

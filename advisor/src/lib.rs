@@ -31,6 +31,7 @@ use shape::Shape;
 use sql::Arena;
 use std::collections::BTreeSet;
 use types::SqlMode;
+use workload::is_of_server;
 
 /// A statement with its form.
 struct Case<'a> {
@@ -81,11 +82,6 @@ fn merge(findings: &mut Vec<Finding>) {
         }
     }
     *findings = kept;
-}
-
-fn is_of_server(database: Option<&str>) -> bool {
-    let own = ["mysql", "sys", "information_schema", "performance_schema"];
-    database.is_some_and(|database| own.iter().any(|name| name.eq_ignore_ascii_case(database)))
 }
 
 /// The form of a statement: of the first of its texts that can be read.

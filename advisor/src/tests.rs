@@ -1,3 +1,5 @@
+//! The findings about statements, tables and sessions, and silence about sound ones.
+
 use crate::testing::{all, found, index, ran, schema, workload};
 use crate::{Account, PlanUse, Session, Statement, TableUse, TreeUse};
 use std::sync::Arc;

@@ -25,7 +25,7 @@ impl Workload<'_> {
 
     /// The stored tables of databases that are not the server's.
     pub fn own_tables(&self) -> impl Iterator<Item = &TableDef> {
-        let databases = self.schema.databases.values().filter(|database| !crate::is_of_server(Some(&database.name)));
+        let databases = self.schema.databases.values().filter(|database| !is_of_server(Some(&database.name)));
         let tables = databases.flat_map(|database| database.tables.values());
         tables.map(|table| &**table).filter(|table| !table.is_virtual && table.view.is_none())
     }
@@ -161,4 +161,10 @@ pub struct Account {
     pub statements: Vec<(String, u64)>,
     /// Sessions that have ended.
     pub sessions: u64,
+}
+
+/// Is it a database of the server?
+pub fn is_of_server(database: Option<&str>) -> bool {
+    let own = ["mysql", "sys", "information_schema", "performance_schema"];
+    database.is_some_and(|database| own.iter().any(|name| name.eq_ignore_ascii_case(database)))
 }

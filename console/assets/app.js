@@ -1,5 +1,6 @@
 // The page: login, navigation, and one page at a time.
 
+import { advice } from "./advice.js";
 import { get, onLoggedOut, post, setToken } from "./api.js";
 import { h, replace } from "./dom.js";
 import { engine } from "./engine.js";
@@ -10,7 +11,7 @@ import { settings } from "./settings.js";
 import { statement, statements } from "./statements.js";
 import { table, tables } from "./tables.js";
 
-const PAGES = [["now", "Now", now], ["statements", "Statements", statements], ["sessions", "Sessions", sessions], ["tables", "Tables", tables], ["engine", "Engine", engine], ["profile", "Profile", profile], ["settings", "Settings", settings]];
+const PAGES = [["now", "Now", now], ["statements", "Statements", statements], ["sessions", "Sessions", sessions], ["tables", "Tables", tables], ["advice", "Advice", advice], ["engine", "Engine", engine], ["profile", "Profile", profile], ["settings", "Settings", settings]];
 const INNER = { statement: [statement, "statements"], table: [table, "tables"] };
 
 const app = document.getElementById("app");

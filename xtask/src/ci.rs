@@ -38,6 +38,7 @@ pub fn run(root: &Path, may_install: bool, only: &[String]) -> Result<bool, Stri
                 "histories",
                 "splices",
                 "privileges",
+                "advice",
                 "events",
                 "backups",
                 "console",
@@ -174,6 +175,9 @@ fn patient_checks(root: &Path, steps: &Steps, wanted: &dyn Fn(&str) -> bool) {
     }
     if wanted("privileges") {
         steps.run("privilege matrix", &mut test_program(root, "privileges"), Counting::Lines);
+    }
+    if wanted("advice") {
+        steps.run("the query doctor", &mut test_program(root, "advice"), Counting::Lines);
     }
     if wanted("histories") {
         steps.run("histories", test_program(root, "histories").args(["--seconds", "0.7"]), Counting::Lines);

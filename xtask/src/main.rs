@@ -21,6 +21,7 @@
 //! | `larger`    | a table several times as large as the buffer pool                           |
 //! | `sim`       | the engine on a simulated machine, seed after seed                          |
 //! | `fuzz`      | the fuzz targets, each for some seconds; random statements beside MySQL     |
+//! | `advice`    | the query doctor finds what is seeded among sound statements, and no more |
 //! | `definitions` | values stay in their columns while definitions of their tables run       |
 //! | `migrations`| definitions of a table that sysbench works on, and kills in the middle of them |
 //! | `contention`| hot rows, hot pages, many connections: what they cost                      |
@@ -83,6 +84,11 @@ enum Word {
     Clients(clients::Options),
     /// Kills the server under load and checks what it recovers; `-- --help` shows more
     Crash {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Seeds what the query doctor must find among sound statements
+    Advice {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
@@ -180,6 +186,7 @@ fn main() -> ExitCode {
         Word::Sql { arguments } => ci::program(&root, "sql", &arguments),
         Word::Clients(options) => clients::run(&root, &options),
         Word::Crash { arguments } => ci::program(&root, "crash", &arguments),
+        Word::Advice { arguments } => ci::program(&root, "advice", &arguments),
         Word::Definitions { arguments } => ci::program(&root, "definitions", &arguments),
         Word::Isolation { arguments } => ci::program(&root, "isolation", &arguments),
         Word::Privileges { arguments } => ci::program(&root, "privileges", &arguments),

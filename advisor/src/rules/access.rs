@@ -6,9 +6,9 @@
 
 use super::index::{self, COLUMNS_MAX, fits};
 use super::{COUNT_MIN, EXAMINED_MIN, YIELD_MAX};
-use crate::finding::quoted;
+use crate::finding::{Finding, Kind, quoted};
 use crate::shape::{Column, Shape, Test, Verb, With};
-use crate::{Finding, Kind, Statement, Workload};
+use crate::workload::{Statement, Workload};
 use types::schema::TableDef;
 use types::{CollationId, TypeKind};
 

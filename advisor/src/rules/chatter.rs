@@ -1,6 +1,7 @@
 //! Statements of drivers that do nothing for the application, and connections for a few statements.
 
-use crate::{Account, Finding, Kind, Workload};
+use crate::finding::{Finding, Kind};
+use crate::workload::{Account, Workload};
 
 const STATEMENTS_MIN: u64 = 500;
 const CHATTER_PART_MIN: f64 = 0.4;

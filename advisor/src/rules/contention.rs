@@ -1,8 +1,8 @@
 //! Rows that sessions queue up for, and deadlocks.
 
-use crate::finding::duration;
+use crate::finding::{Finding, Kind, duration};
 use crate::shape::Shape;
-use crate::{Finding, Kind, Statement, Workload};
+use crate::workload::{Statement, Workload};
 
 /// Waits for rows, their part of the statement's time, and the average of one in microseconds.
 const WAITS_MIN: u64 = 50;

@@ -2,8 +2,9 @@
 
 use super::COUNT_MIN;
 use super::index::{self, fits, width};
+use crate::finding::{Finding, Kind};
 use crate::shape::{Shape, Verb};
-use crate::{Finding, Kind, Statement, Workload};
+use crate::workload::{Statement, Workload};
 use types::schema::IndexKind;
 
 /// Rows that an execution visits, and all executions together.

@@ -2,8 +2,9 @@
 
 use super::COUNT_MIN;
 use super::index::bytes;
+use crate::finding::{Finding, Kind};
 use crate::shape::{Shape, Verb};
-use crate::{Finding, Kind, Statement, Workload};
+use crate::workload::{Statement, Workload};
 use types::TypeKind;
 
 /// Rows that an execution returns, and the bytes of a row of the table, on average.

@@ -1,7 +1,7 @@
 //! The definition and the price of an index that a rule advises.
 
 use crate::finding::{list, quoted};
-use crate::{TableUse, Workload};
+use crate::workload::{TableUse, Workload};
 use types::TypeKind;
 use types::schema::{ColumnDef, IndexDef, IndexKind, TableDef};
 

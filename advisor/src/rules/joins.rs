@@ -5,8 +5,9 @@
 //! J2: so is an inner join from a foreign key that is not NULL to the parent's key.
 
 use super::COUNT_MIN;
+use crate::finding::{Finding, Kind};
 use crate::shape::{Column, Shape, Test, Verb, With};
-use crate::{Finding, Kind, Statement, Workload};
+use crate::workload::{Statement, Workload};
 use types::schema::IndexKind;
 
 pub fn needless_join(_: &Workload<'_>, of: &Statement, shape: Option<&Shape<'_>>) -> Option<Finding> {

@@ -18,8 +18,9 @@ mod rows;
 mod sessions;
 mod tables;
 
+use crate::finding::Finding;
 use crate::shape::Shape;
-use crate::{Finding, Statement, Workload};
+use crate::workload::{Statement, Workload};
 
 type OfAccess = fn(&Workload<'_>, &Statement, &Shape<'_>) -> Option<Finding>;
 type OfStatement = fn(&Workload<'_>, &Statement, Option<&Shape<'_>>) -> Option<Finding>;

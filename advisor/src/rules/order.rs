@@ -2,8 +2,9 @@
 
 use super::index::{self, fits};
 use super::{COUNT_MIN, EXAMINED_MIN};
+use crate::finding::{Finding, Kind};
 use crate::shape::{Shape, Test, Verb, With};
-use crate::{Finding, Kind, Statement, Workload};
+use crate::workload::{Statement, Workload};
 
 /// Rows of a LIMIT that asks for the first few.
 const FEW_ROWS: u64 = 1000;

@@ -1,9 +1,9 @@
 //! Plans that changed for the worse.
 
 use super::COUNT_MIN;
-use crate::finding::duration;
+use crate::finding::{Finding, Kind, duration};
 use crate::shape::Shape;
-use crate::{Finding, Kind, PlanUse, Statement, Workload};
+use crate::workload::{PlanUse, Statement, Workload};
 
 /// An execution with the new plan takes so many times as long, and at least so many microseconds more.
 const TIMES_MIN: f64 = 2.0;

@@ -1,8 +1,9 @@
 //! Statements that are asked again and again: for each row of an earlier result, or for a count.
 
 use super::{COUNT_MIN, EXAMINED_MIN};
+use crate::finding::{Finding, Kind};
 use crate::shape::{Shape, Test, Verb, With};
-use crate::{Finding, Kind, Statement, Workload};
+use crate::workload::{Statement, Workload};
 
 /// Executions that an earlier result caused.
 const CAUSED_MIN: u64 = 20;

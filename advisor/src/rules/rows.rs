@@ -3,8 +3,9 @@
 //! The server counts executions that follow executions of the same digest on one connection with nothing between. A loop of an
 //! application looks so; requests of many users do not.
 
+use crate::finding::{Finding, Kind};
 use crate::shape::{Shape, Verb};
-use crate::{Finding, Kind, Statement, Workload};
+use crate::workload::{Statement, Workload};
 
 /// Executions in runs.
 const RUNS_MIN: u64 = 100;

@@ -1,6 +1,7 @@
 //! Transactions that stay open while their client does nothing.
 
-use crate::{Finding, Kind, Workload};
+use crate::finding::{Finding, Kind};
+use crate::workload::Workload;
 
 /// Seconds without a command.
 const IDLE_S_MIN: u64 = 10;

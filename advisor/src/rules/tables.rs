@@ -1,8 +1,8 @@
 //! Tables and indexes: duplicate, redundant and unused indexes, numbers that run out, tables without a primary key.
 
 use super::index::usable;
-use crate::finding::quoted;
-use crate::{Finding, Kind, Workload};
+use crate::finding::{Finding, Kind, quoted};
+use crate::workload::Workload;
 use types::TypeKind;
 use types::schema::{IndexDef, IndexKind, TableDef};
 

@@ -1,3 +1,5 @@
+//! Forms of statements, and statements that have none.
+
 use super::*;
 use crate::testing::schema;
 

@@ -3,6 +3,7 @@
 //! Lists are cut by the server: `limit` and `offset`, with the number of all rows in each answer. The name of an order is looked up in a
 //! list of expressions; no text of a request becomes part of a statement but as a literal (`wire::quoted`).
 
+mod advice;
 mod engine;
 mod now;
 mod profile;
@@ -39,6 +40,7 @@ pub async fn rows(state: &State, login: &Rc<Login>, page: &str, request: &Reques
         "tables" => tables::list(login, request).await,
         "table" => tables::one(login, request).await,
         "engine" => engine::engine(state, login).await,
+        "advice" => advice::list(login).await,
         "profile" => profile::take(login, request).await,
         "settings" => settings::list(state, request),
         _ => Err(Problem::Unknown),
@@ -48,6 +50,7 @@ pub async fn rows(state: &State, login: &Rc<Login>, page: &str, request: &Reques
 /// The answer to a POST below `/api/`.
 pub async fn change(login: &Rc<Login>, page: &str, body: &Value) -> Made {
     match page {
+        "dismiss" => advice::dismiss(login, body).await,
         "kill" => sessions::kill(login, body).await,
         "analyze" => statements::analyze(login, body).await,
         _ => Err(Problem::Unknown),

@@ -1,3 +1,5 @@
+//! Loops that an earlier result causes, and statements that only look so.
+
 use super::*;
 use crate::digests::Digests;
 use sql::Repeated as Rows;

@@ -7,15 +7,11 @@ use super::build::{Columns, ResultSet, number, optional, result, text};
 use super::definitions::named;
 use super::digests::Clock;
 use super::gathered::Gathered;
-use super::source::{Maker, Row, Source, Wanted};
+use super::source::{Maker, Row, Source};
 use crate::digests::digest_of;
-use crate::error::Result;
-use crate::plan_cache::VirtualReads;
-use crate::session::State;
 use crate::shared::Shared;
 use accounts::privilege::Privileges;
 use advisor::{Account, Finding, PlanUse, Sample, Session, Statement, TableUse, TreeUse, Workload};
-use sql::ast::ObjectName;
 use std::collections::{BTreeMap, HashMap};
 use sync::waits::Kind as Wait;
 use table::offline::PAGE_BYTES;
@@ -60,24 +56,8 @@ fn advice(source: &Source<'_>) -> Vec<Row> {
     findings.iter().map(row).collect()
 }
 
-/// SHOW ADVICE, without what is dismissed. `table`: findings about it alone.
-pub async fn show(state: &mut State<'_>, table: Option<&ObjectName<'_>>) -> Result<ResultSet> {
-    let about = match table {
-        Some(name) => {
-            let def = state.find_table(name)?;
-            Some((def.database.clone(), def.name.clone()))
-        }
-        None => None,
-    };
-    let reads = VirtualReads { any: true, gathered: true, digests: true, kept: true, events: true, ..VirtualReads::default() };
-    let gathered = Gathered::collect(state, reads).await;
-    let source = Source {
-        worker: &state.worker,
-        schema: &state.visible_schema(),
-        gathered: Some(&gathered),
-        access: Some(&state.session.access),
-        wanted: Wanted::default(),
-    };
+/// The rows of SHOW ADVICE: without the findings that are dismissed. `about`: those about this table alone.
+pub fn shown(source: &Source<'_>, gathered: &Gathered, about: Option<&TableDef>) -> ResultSet {
     let columns = Columns::default()
         .text("Id", 16)
         .text("Kind", 32)
@@ -89,10 +69,13 @@ pub async fn show(state: &mut State<'_>, table: Option<&ObjectName<'_>>) -> Resu
         .nullable_text("Digest", 64)
         .long_text("Example");
     let mut made = result(columns);
-    let dismissed = dismissed(&state.worker.shared);
-    for finding in advisor::advise(&workload(&state.worker.shared, source.schema, &gathered)) {
+    let shared = &source.worker.shared;
+    let dismissed = dismissed(shared);
+    for finding in advisor::advise(&workload(shared, source.schema, gathered)) {
         let own = finding.database.clone().zip(finding.table.clone());
-        if dismissed.contains(&finding.id) || about.is_some() && own != about {
+        let is_about =
+            |def: &TableDef| own.as_ref().is_some_and(|(database, table)| *database == def.database && *table == def.name);
+        if dismissed.contains(&finding.id) || about.is_some_and(|def| !is_about(def)) {
             continue;
         }
         made.rows.push(vec![
@@ -107,7 +90,7 @@ pub async fn show(state: &mut State<'_>, table: Option<&ObjectName<'_>>) -> Resu
             text(finding.example.unwrap_or_default()),
         ]);
     }
-    Ok(made)
+    made
 }
 
 fn dismissed(shared: &Shared) -> Vec<String> {

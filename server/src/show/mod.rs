@@ -53,6 +53,7 @@ pub use views::problem as view_problem;
 pub use virtual_tables::type_columns;
 
 use crate::error::{Error, Result};
+use crate::plan_cache::VirtualReads;
 use crate::session::State;
 use conditions::Condition;
 use filter::Filter;
@@ -144,7 +145,7 @@ pub async fn show<'a>(state: &mut State<'_>, what: &Show<'a>, params: &'a [Value
         Show::BinaryLogStatus => Ok(empty(BINARY_LOG_STATUS)),
         Show::LogEvents => Ok(empty(&["Log_name", "Pos", "Event_type", "Server_id", "End_log_pos", "Info"])),
         Show::Advice { table, filter } => {
-            let made = advice::show(state, table.as_ref()).await?;
+            let made = advice(state, table.as_ref()).await?;
             filter::apply(state, made, with(filter), 1).await
         }
         Show::ServerProfile { seconds, hertz } => server_profile(state, seconds, hertz).await,
@@ -156,6 +157,16 @@ pub async fn show<'a>(state: &mut State<'_>, what: &Show<'a>, params: &'a [Value
         Show::ReplicaStatus { .. } => Ok(empty(REPLICA_STATUS)),
         Show::Replicas => Ok(empty(&["Server_Id", "Host", "Port", "Source_Id", "Replica_UUID"])),
     }
+}
+
+/// What the query doctor finds.
+async fn advice(state: &State<'_>, table: Option<&sql::ast::ObjectName<'_>>) -> Result<ResultSet> {
+    let about = table.map(|name| state.find_table(name)).transpose()?;
+    let reads = VirtualReads { any: true, gathered: true, digests: true, kept: true, events: true, ..VirtualReads::default() };
+    let gathered = Box::pin(Gathered::collect(state, reads)).await;
+    let (schema, access) = (state.visible_schema(), Some(&*state.session.access));
+    let source = Source { worker: &state.worker, schema: &schema, gathered: Some(&gathered), access, wanted: Wanted::default() };
+    Ok(advice::shown(&source, &gathered, about.as_deref()))
 }
 
 /// A line for each worker, statement and stack of functions.
