@@ -42,6 +42,8 @@ const MEANINGS: &[(&str, &str)] = &[
     ("general_log_file", "The file of the general log."),
     ("generated_random_password_length", "Characters of a password that the server makes."),
     ("group_concat_max_len", "Bytes of GROUP_CONCAT's result at most."),
+    ("heddle_advice", "Whether sessions keep keys of their last results, to find statements that run once for each row of a list."),
+    ("heddle_advice_dismissed", "The ids of findings that SHOW ADVICE leaves out; CALL sys.dismiss_advice(id) adds one."),
     ("heddle_statement_memory", "Memory that a statement may take before it writes to temporary files."),
     ("heddle_temporary_space_max", "Bytes of all temporary files at most."),
     ("hostname", "The name of the machine."),

@@ -35,6 +35,7 @@ const PAGES: &[&str] = &[
     "locks",
     "tables",
     "table?schema=shop&name=orders",
+    "advice",
     "engine",
     "profile?seconds=1",
     "settings",
@@ -157,7 +158,7 @@ fn logged_out(nobody: &Browser) -> Outcome {
         status(401, &answer).map_err(|why| format!("{page}: {why}"))?;
         same(r#"{"error":"log in first"}"#, answer.body.as_str())?;
     }
-    for page in ["kill", "analyze", "logout"] {
+    for page in ["kill", "analyze", "dismiss", "logout"] {
         status(401, &nobody.post(&format!("/api/{page}"), "{}")?)?;
     }
     let forged = Browser { cookie: nobody_cookie(&nobody.address), ..nobody.clone() };
