@@ -212,10 +212,11 @@ impl Instruments {
 
     /// Whether causes of statements are looked for.
     pub fn set_advised(&self, on: bool) {
-        match on {
-            true => self.consumers.fetch_or(1 << ADVISED, Ordering::Relaxed),
-            false => self.consumers.fetch_and(!(1 << ADVISED), Ordering::Relaxed),
-        };
+        if on {
+            self.consumers.fetch_or(1 << ADVISED, Ordering::Relaxed);
+        } else {
+            self.consumers.fetch_and(!(1 << ADVISED), Ordering::Relaxed);
+        }
     }
 
     /// Whether samples are taken.

@@ -125,9 +125,10 @@ pub fn missing_index(workload: &Workload<'_>, of: &Statement, shape: &Shape<'_>)
     if columns.is_empty() || index::leads_with_any(def, &first) {
         return None;
     }
-    let is_few = match shape.aggregates || shape.groups || shape.distinct {
-        false => of.yield_of_rows() <= YIELD_MAX,
-        true => constants > 0 && leaves_few(workload, def, &columns[..equalities.min(columns.len())]),
+    let is_few = if shape.aggregates || shape.groups || shape.distinct {
+        constants > 0 && leaves_few(workload, def, &columns[..equalities.min(columns.len())])
+    } else {
+        of.yield_of_rows() <= YIELD_MAX
     };
     if !is_few || shape.sources.len() > 1 && equalities == 0 {
         return None;

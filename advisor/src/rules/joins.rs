@@ -40,10 +40,7 @@ fn changes_nothing(shape: &Shape<'_>, source: usize) -> bool {
         _ => None,
     });
     let all: Vec<Option<(usize, Option<Column>)>> = equal.collect();
-    match shape.sources[source].optional {
-        true => is_unique(shape, source, &all),
-        false => is_parent(shape, source, &all),
-    }
+    if shape.sources[source].optional { is_unique(shape, source, &all) } else { is_parent(shape, source, &all) }
 }
 
 /// J1: further conditions make fewer partners, not more.

@@ -53,9 +53,8 @@ fn run(report: &mut Report, directory: &Path) -> Outcome {
     sound::run(&server, Duration::from_secs(10))?;
     let found = findings(&mut conn)?;
     for expected in &seeded {
-        report.case(&format!("{} of {} is found", expected.0, expected.1), || match found.contains(expected) {
-            true => Ok(()),
-            false => Err("it is not".to_owned()),
+        report.case(&format!("{} of {} is found", expected.0, expected.1), || {
+            if found.contains(expected) { Ok(()) } else { Err("it is not".to_owned()) }
         });
     }
     report.case("nothing else is found", || {
