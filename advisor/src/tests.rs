@@ -88,6 +88,9 @@ fn an_index_that_could_cover() {
     let visits = ran("SELECT price FROM books WHERE author = 5", plan, 500, 500);
     assert_eq!(found(visits), [("covering_index", "ALTER TABLE `d`.`books` ADD INDEX (`author`, `price`)".to_owned())]);
     assert_eq!(found(ran("SELECT * FROM books WHERE author = 5", plan, 500, 500)), []);
+    // All of a small table would be in the index.
+    let plan_of_authors = "-> Index lookup on authors using code over x";
+    assert_eq!(found(ran("SELECT name FROM authors WHERE code = 'x'", plan_of_authors, 500, 500)), []);
     assert_eq!(found(ran("SELECT price FROM books WHERE author = 5", plan, 20, 20)), []);
     assert_eq!(
         found(ran("SELECT id FROM books WHERE author = 5", "-> Covering index lookup on books using author over x", 500, 500)),

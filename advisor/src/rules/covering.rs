@@ -32,14 +32,15 @@ pub fn covering_index(workload: &Workload<'_>, of: &Statement, shape: &Shape<'_>
     };
     let (_, index) = index::usable(def).find(|(_, index)| index.kind == IndexKind::Secondary && uses(&index.name))?;
     let own: Vec<usize> = index.columns.iter().filter(|part| part.prefix.is_none()).map(|part| part.column).collect();
+    let is_whole = own.len() == index.columns.len() && own.iter().all(|column| !def.columns[*column].hidden);
     let in_entry = |column: &usize| own.contains(column) || def.primary().columns.iter().any(|part| part.column == *column);
     let needed = shape.read.iter().map(|column| column.column);
     let more: Vec<usize> = needed.filter(|column| !in_entry(column)).collect();
     let bytes: u64 = more.iter().map(|column| width(&def.columns[*column])).sum();
     let is_small = !more.is_empty() && more.len() <= MORE_COLUMNS_MAX && bytes <= MORE_BYTES_MAX;
     // Copying most of the table into an index is no cure.
-    let left_out = def.columns.len() - own.len() - more.len() - def.primary().columns.len().min(1);
-    if !is_small || more.iter().any(|column| !fits(&def.columns[*column])) || left_out < 2 || own.len() != index.columns.len() {
+    let left_out = def.columns.len().saturating_sub(own.len() + more.len() + 1);
+    if !is_small || more.iter().any(|column| !fits(&def.columns[*column])) || left_out < 2 || !is_whole {
         return None;
     }
     let columns: Vec<usize> = own.iter().chain(&more).copied().collect();

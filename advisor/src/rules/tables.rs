@@ -141,9 +141,11 @@ pub fn primary_key(workload: &Workload<'_>, findings: &mut Vec<Finding>) {
         }
         let rows = workload.table(def).map_or(0, |used| used.rows);
         let evidence = format!("{}.{} has no primary key; it has about {rows} rows", def.database, def.name);
-        let not_null = |index: &&IndexDef| {
-            index.kind == IndexKind::Unique && index.columns.iter().all(|part| !def.columns[part.column].nullable)
+        let is_key = |part: &types::schema::IndexColumn| {
+            let column = &def.columns[part.column];
+            part.prefix.is_none() && !column.nullable && !column.hidden
         };
+        let not_null = |index: &&IndexDef| index.kind == IndexKind::Unique && index.columns.iter().all(is_key);
         let finding = Finding::new(Kind::NoPrimaryKey, &[&def.database, &def.name]).on(&def.database, &def.name);
         let finding = finding
             .because(evidence)

@@ -12,7 +12,7 @@ struct Session {
 
 impl Session {
     fn new() -> Self {
-        Self { digests: Digests::new(100), causes: None }
+        Self { digests: Digests::new(100, true), causes: None }
     }
 
     /// Runs a statement whose result has these rows.
