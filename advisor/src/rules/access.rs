@@ -53,7 +53,8 @@ pub fn function_on_column(workload: &Workload<'_>, of: &Statement, shape: &Shape
     })?;
     // An aggregate does not say how many rows it used: the index on the column says that it was to be found by it.
     let is_defeated = index::leads_with_any(def, &[column]);
-    if !returns_few(of, shape) && !(is_defeated && shape.aggregates) {
+    let is_waste = returns_few(of, shape) || is_defeated && shape.aggregates;
+    if !is_waste {
         return None;
     }
     let shown = &def.columns[column].name;

@@ -214,11 +214,11 @@ impl Causes {
             let Some(by) = result.of.as_ref().filter(|by| result.number != 0 && !Rc::ptr_eq(by, of)) else { continue };
             repeated.follow(place, result.number);
             let (mut is_known, mut follows) = (false, [false; COLUMNS]);
-            for column in 0..result.columns {
+            for (column, follows) in follows[..result.columns].iter_mut().enumerate() {
                 for asked in &self.asked[..self.asked_count] {
                     let Some(row) = find(&result.values[column], *asked) else { continue };
                     is_known = true;
-                    follows[column] |= repeated.hit(place, column, row);
+                    *follows |= repeated.hit(place, column, row);
                 }
             }
             if !is_known {

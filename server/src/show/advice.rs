@@ -23,6 +23,11 @@ pub const MAKERS: &[(&str, Maker)] = &[("advice", advice)];
 const SAMPLE_BYTES: usize = 1024;
 const TICKS_TO_US: f64 = 1e-3;
 
+/// Database and text of a digest.
+type Named<'a> = (Option<&'a str>, Option<&'a str>);
+/// The statements of an account by name, and its sessions that have ended.
+type Counted = (BTreeMap<&'static str, u64>, u64);
+
 /// The rows of `sys.advice`; an account without PROCESS sees none.
 fn advice(source: &Source<'_>) -> Vec<Row> {
     if source.access.is_some_and(|access| !access.has(Privileges::PROCESS)) {
@@ -115,8 +120,8 @@ fn workload<'a>(shared: &Shared, schema: &'a Schema, gathered: &Gathered) -> Wor
 
 fn statements(gathered: &Gathered, us: impl Fn(u64) -> f64) -> Vec<Statement> {
     let now = os::ticks();
-    let mut samples: HashMap<(Option<&str>, Option<&str>), Vec<Sample>> = HashMap::new();
-    let mut plans: HashMap<(Option<&str>, Option<&str>), BTreeMap<u64, PlanUse>> = HashMap::new();
+    let mut samples: HashMap<Named<'_>, Vec<Sample>> = HashMap::new();
+    let mut plans: HashMap<Named<'_>, BTreeMap<u64, PlanUse>> = HashMap::new();
     for kept in &gathered.kept {
         let key = (kept.database.as_deref(), kept.text.as_deref());
         let whole = kept.executions.iter().filter(|execution| !execution.is_cut && execution.errno == 0);
@@ -157,7 +162,7 @@ fn statements(gathered: &Gathered, us: impl Fn(u64) -> f64) -> Vec<Statement> {
             count: of.sums.count,
             time_us: us(of.sums.time),
             row_lock_us: us(rows.0 + gaps.0),
-            row_lock_waits: u64::from(rows.1) + u64::from(gaps.1),
+            row_lock_waits: rows.1 + gaps.1,
             examined: of.sums.examined,
             sent: of.sums.sent,
             affected: of.sums.affected,
@@ -217,7 +222,7 @@ fn sessions(gathered: &Gathered) -> Vec<Session> {
 }
 
 fn accounts_of(gathered: &Gathered) -> Vec<Account> {
-    let mut all: BTreeMap<(&str, &str), (BTreeMap<&'static str, u64>, u64)> = BTreeMap::new();
+    let mut all: BTreeMap<(&str, &str), Counted> = BTreeMap::new();
     for line in &gathered.sums {
         let (statements, ended) = all.entry((&line.user, &line.host)).or_default();
         for (name, sums) in &line.sums.statements {
@@ -225,7 +230,7 @@ fn accounts_of(gathered: &Gathered) -> Vec<Account> {
         }
         *ended += if line.session.is_none() { line.sums.sessions } else { 0 };
     }
-    let account = |((user, host), (statements, sessions)): ((&str, &str), (BTreeMap<&'static str, u64>, u64))| Account {
+    let account = |((user, host), (statements, sessions)): ((&str, &str), Counted)| Account {
         user: user.to_owned(),
         host: host.to_owned(),
         statements: statements.into_iter().map(|(name, count)| (name.to_owned(), count)).collect(),
