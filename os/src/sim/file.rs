@@ -111,8 +111,8 @@ pub mod fs {
     use super::*;
     use std::ffi::OsString;
 
-    pub fn create_dir_all(path: &Path) -> io::Result<()> {
-        with(|world| world.disk.make_directories(path));
+    pub fn create_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
+        with(|world| world.disk.make_directories(path.as_ref()));
         Ok(())
     }
 
@@ -154,8 +154,8 @@ pub mod fs {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    pub fn read(path: &Path) -> io::Result<Vec<u8>> {
-        let file = File::open(path, false)?;
+    pub fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
+        let file = File::open(path.as_ref(), false)?;
         let mut bytes = vec![0; file.bytes()? as usize];
         file.read_at(&mut bytes, 0)?;
         Ok(bytes)
