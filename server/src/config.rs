@@ -129,6 +129,8 @@ pub enum StartError {
     Tls(String),
     /// The persisted variables cannot be read.
     Persisted(String),
+    /// The file with the server's UUID cannot be used.
+    Identity(String),
 }
 
 impl std::fmt::Display for StartError {
@@ -139,7 +141,9 @@ impl std::fmt::Display for StartError {
             }
             StartError::Listen { what, error } => write!(f, "cannot listen on {what}: {error}"),
             StartError::Resource(error) => write!(f, "cannot start a thread: {error}"),
-            StartError::Accounts(why) | StartError::Tls(why) | StartError::Persisted(why) => f.write_str(why),
+            StartError::Accounts(why) | StartError::Tls(why) | StartError::Persisted(why) | StartError::Identity(why) => {
+                f.write_str(why)
+            }
             StartError::NoSpareWorker => f.write_str("the engine has no worker left for definitions"),
         }
     }

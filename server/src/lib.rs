@@ -24,6 +24,7 @@ mod digests;
 mod error;
 mod event;
 mod handshakes;
+mod identity;
 pub mod inside;
 mod instruments;
 mod latin1;

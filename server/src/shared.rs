@@ -106,7 +106,8 @@ impl Shared {
         let ddl = DdlThreads::start(&database, &engine)?;
         let definitions = table::MetadataLock::new(engine.worker_slots());
         let persisted = Persisted::open(&config.data_dir).map_err(StartError::Persisted)?;
-        let mut globals = initial_globals(&config, tcp_address, admin_address);
+        let uuid = crate::identity::server_uuid(&config.data_dir).map_err(StartError::Identity)?;
+        let mut globals = initial_globals(&config, uuid, tcp_address, admin_address);
         crate::given::settings(&config.variables).into_iter().for_each(|(id, setting)| globals.set_whole(id, setting));
         persisted.settings().into_iter().for_each(|(id, setting)| globals.set_whole(id, setting));
         resize_pool_as_persisted(&engine, config.buffer_pool_bytes, &mut globals);
@@ -295,7 +296,7 @@ fn resize_pool_as_persisted(engine: &txn::Engine, bytes: u64, globals: &mut Glob
     }
 }
 
-fn initial_globals(config: &Config, tcp_address: Option<SocketAddr>, admin_address: Option<SocketAddr>) -> Globals {
+fn initial_globals(config: &Config, uuid: String, tcp_address: Option<SocketAddr>, admin_address: Option<SocketAddr>) -> Globals {
     let mut globals = Globals::default();
     let mut text = |name, value: String| globals.set(known(name), Setting::Text(value.into()));
     text("version", VERSION.to_owned());
@@ -306,7 +307,7 @@ fn initial_globals(config: &Config, tcp_address: Option<SocketAddr>, admin_addre
     let hostname = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     text("hostname", hostname.trim().to_owned());
     text("system_time_zone", "UTC".to_owned());
-    text("server_uuid", random_uuid());
+    text("server_uuid", uuid);
     let mut number = |name, value: u64| globals.set(known(name), Setting::UInt(value));
     number("port", tcp_address.map_or(0, |address| address.port().into()));
     number("admin_port", admin_address.map_or(33_062, |address| address.port().into()));
@@ -349,10 +350,4 @@ fn initial_globals(config: &Config, tcp_address: Option<SocketAddr>, admin_addre
     }
     globals.set(known("skip_networking"), Setting::Int(i64::from(tcp_address.is_none())));
     globals
-}
-
-fn random_uuid() -> String {
-    let bits: u128 = (u128::from_le_bytes(os::random_bytes()) & !(0xf << 76 | 0x3 << 62)) | 0x4 << 76 | 0x2 << 62;
-    let hex = format!("{bits:032x}");
-    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
 }
