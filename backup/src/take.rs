@@ -45,8 +45,18 @@ pub struct Options {
     pub rate_max: Option<u64>,
     /// The log goes on behind the end, until this process or the server ends.
     pub follow: bool,
-    /// The epoch at which the base begins, and its file.
-    pub base: Option<(u64, String)>,
+    /// `None`: a full backup.
+    pub base: Option<Base>,
+}
+
+/// The backup that an incremental one continues.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Base {
+    pub file: String,
+    /// Its server's `server_uuid`.
+    pub server: String,
+    /// The epoch at which it begins.
+    pub basis: u64,
 }
 
 /// A backup that was taken.
@@ -74,10 +84,15 @@ pub fn take<W: Write>(
     mut tell: impl FnMut(Progress),
 ) -> Result<Taken> {
     let server: Option<String> = connection.query_first("SELECT @@server_uuid").map_err(refused)?;
+    let server = server.unwrap_or_default();
+    if let Some(base) = options.base.as_ref().filter(|base| base.server != server) {
+        let what = "is a backup of another server, or of this one before it was restored: take a full backup";
+        return Err(Error(format!("{} {what}", base.file)));
+    }
     let mut writer = Writer::new(out, options.compressed, options.key)?;
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    let (since, base) = options.base.map_or((None, None), |(since, base)| (Some(since), Some(base)));
-    let about = About { server: server.unwrap_or_default(), base, time_us: now.as_micros() as u64 };
+    let (since, base) = options.base.map_or((None, None), |base| (Some(base.basis), Some(base.file)));
+    let about = About { server, base, time_us: now.as_micros() as u64 };
     writer.put(Kind::About, 0, &json(&about)?)?;
     let mut statement = "BACKUP SERVER".to_owned();
     if let Some(since) = since {

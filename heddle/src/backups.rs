@@ -6,7 +6,7 @@ use crate::{check, drill, size};
 use backup::file::Key;
 use backup::restore::{Request, Restored, restore};
 use backup::shelf::{self, parse_time, show_time};
-use backup::take::{Options, take};
+use backup::take::{Base, Options, take};
 use backup::{Error, Progress};
 use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write};
@@ -62,14 +62,14 @@ pub fn back_up(flags: &BackupFlags) -> Result<(), String> {
 }
 
 /// The newest complete backup of the directory: where an incremental one begins.
-fn newest(flags: &BackupFlags) -> Result<(u64, String), String> {
+fn newest(flags: &BackupFlags) -> Result<Base, String> {
     let names = shelf::names(&flags.to).map_err(|e| e.0)?;
     let Some(name) = names.last() else {
         return Err(format!("{} has no backup to continue: take a full one first", flags.to.display()));
     };
     let key = flags.key_file.as_deref().map(Key::read).transpose().map_err(|e| e.0)?;
-    let (_, begin) = shelf::head(&flags.to.join(name), key).map_err(|e| e.0)?;
-    Ok((begin.basis, name.clone()))
+    let (about, begin) = shelf::head(&flags.to.join(name), key).map_err(|e| e.0)?;
+    Ok(Base { file: name.clone(), server: about.server, basis: begin.basis })
 }
 
 fn connect(flags: &BackupFlags) -> Result<mysql::Conn, String> {

@@ -161,6 +161,25 @@ fn run(directory: &Path, seconds: u64, report: &mut Report) -> Outcome {
         let told = restore(&options, &shelf, &to, &["--check"])?;
         if told.contains("no damage found") { Ok(()) } else { Err(told) }
     });
+    report.case("an incremental backup after a restart of the server", || {
+        let server = Server::start(&options)?;
+        let port = server.address.port.to_string();
+        server.connect().map_err(text)?.query_drop("UPDATE bank.accounts SET pad = 'after' WHERE id < 100").map_err(text)?;
+        done(heddle(&options, &["backup", "--port", &port, "--to", &shelf_text, "--incremental"]))?;
+        server.stop()?;
+        let to = directory.join("restarted");
+        restore(&options, &shelf, &to.join("data"), &[])?;
+        check(&options, &to, &moves, (u64::MAX, u64::MAX))
+    });
+    report.case("an incremental backup of a restored server is refused", || {
+        let of_restored = ServerOptions { directory: directory.join("restarted"), ..options.clone() };
+        let server = Server::start(&of_restored)?;
+        let port = server.address.port.to_string();
+        match done(heddle(&options, &["backup", "--port", &port, "--to", &shelf_text, "--incremental"])) {
+            Err(why) if why.contains("before it was restored") => Ok(()),
+            other => Err(format!("{other:?}")),
+        }
+    });
     report.case("a damaged backup is refused", || {
         let path = shelf.join(&names[0]);
         let mut bytes = std::fs::read(&path).map_err(text)?;
@@ -176,7 +195,7 @@ fn run(directory: &Path, seconds: u64, report: &mut Report) -> Outcome {
     Ok(())
 }
 
-/// What is asked wrongly.
+/// Requests that the server must refuse.
 fn refusals(server: &Server, options: &ServerOptions, shelf: &Path, report: &mut Report) {
     report.case("an account without BACKUP_ADMIN takes no backup", || {
         let mut connection = server.connect().map_err(text)?;
