@@ -497,15 +497,10 @@ impl Table {
 
 /// The highest AUTO_INCREMENT number of a column type.
 fn auto_increment_max(ty: &ColumnType) -> u64 {
-    let bits = match ty.kind {
-        TypeKind::TinyInt => 8,
-        TypeKind::SmallInt => 16,
-        TypeKind::MediumInt => 24,
-        TypeKind::Int => 32,
+    match ty.kind {
         // The number of distinct whole numbers of the type.
-        TypeKind::Float => return 1 << 24,
-        TypeKind::Double => return 1 << 53,
-        _ => 64,
-    };
-    u64::MAX >> (64 - bits + u32::from(!ty.unsigned))
+        TypeKind::Float => 1 << 24,
+        TypeKind::Double => 1 << 53,
+        _ => ty.integer_max().unwrap_or(u64::MAX >> u32::from(!ty.unsigned)),
+    }
 }

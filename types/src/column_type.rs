@@ -109,6 +109,19 @@ impl ColumnType {
         Self { unsigned: true, ..Self::new(kind) }
     }
 
+    /// The largest value of an integer type; `None` for other types.
+    pub fn integer_max(&self) -> Option<u64> {
+        let bits = match self.kind {
+            TypeKind::TinyInt => 8,
+            TypeKind::SmallInt => 16,
+            TypeKind::MediumInt => 24,
+            TypeKind::Int => 32,
+            TypeKind::BigInt => 64,
+            _ => return None,
+        };
+        Some(u64::MAX >> (64 - bits + u32::from(!self.unsigned)))
+    }
+
     /// BINARY, VARBINARY and the BLOBs.
     pub fn is_binary_string(&self) -> bool {
         matches!(self.kind, TypeKind::Binary { .. } | TypeKind::VarBinary { .. } | TypeKind::Blob(_))

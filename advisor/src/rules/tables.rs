@@ -3,7 +3,6 @@
 use super::index::usable;
 use crate::finding::{Finding, Kind, quoted};
 use crate::workload::Workload;
-use types::TypeKind;
 use types::schema::{IndexDef, IndexKind, TableDef};
 
 /// Seconds of which the server must have seen the use of an index, and rows that were written meanwhile.
@@ -90,25 +89,12 @@ fn unused(workload: &Workload<'_>, def: &TableDef, place: usize, index: &IndexDe
     Some(finding.because(evidence).gains(gains).at(price.to_owned()).cured_by_sql(cure))
 }
 
-/// The largest value of an integer type.
-fn largest(kind: &TypeKind, unsigned: bool) -> Option<u64> {
-    let bits = match kind {
-        TypeKind::TinyInt => 8,
-        TypeKind::SmallInt => 16,
-        TypeKind::MediumInt => 24,
-        TypeKind::Int => 32,
-        TypeKind::BigInt => 64,
-        _ => return None,
-    };
-    Some(u64::MAX >> (64 - bits + u32::from(!unsigned)))
-}
-
 pub fn auto_increment(workload: &Workload<'_>, findings: &mut Vec<Finding>) {
     for def in workload.own_tables() {
         let Some(used) = workload.table(def) else { continue };
         let Some(next) = used.next_auto else { continue };
         let Some(column) = def.columns.iter().find(|column| column.auto_increment) else { continue };
-        let Some(max) = largest(&column.ty.kind, column.ty.unsigned) else { continue };
+        let Some(max) = column.ty.integer_max() else { continue };
         let part = next as f64 / max as f64;
         if part < USED_UP {
             continue;

@@ -10,7 +10,7 @@ use crate::record::thread_id;
 use crate::session::ProcessLine;
 use std::collections::BTreeMap;
 use types::schema::{IndexDef, IndexKind, TableDef};
-use types::{TypeKind, Value, show_create};
+use types::{Value, show_create};
 
 const DATABASE: &str = "sys";
 
@@ -91,25 +91,12 @@ fn process_rows(source: &Source<'_>, table: &str) -> Vec<Row> {
     gathered.processes.iter().map(row).collect()
 }
 
-/// The largest value of an integer type.
-fn largest(kind: &TypeKind, unsigned: bool) -> Option<u64> {
-    let bits = match kind {
-        TypeKind::TinyInt => 8,
-        TypeKind::SmallInt => 16,
-        TypeKind::MediumInt => 24,
-        TypeKind::Int => 32,
-        TypeKind::BigInt => 64,
-        _ => return None,
-    };
-    Some(u64::MAX >> (64 - bits + u32::from(!unsigned)))
-}
-
 fn auto_increments(source: &Source<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
     for def in source.stored_tables() {
         let next = super::cells::next_number(source.worker.shared.database.table(def.id).as_deref());
         for column in def.columns.iter().filter(|column| column.auto_increment) {
-            let Some(max) = largest(&column.ty.kind, column.ty.unsigned) else { continue };
+            let Some(max) = column.ty.integer_max() else { continue };
             let cells = [
                 ("table_schema", text(&def.database)),
                 ("table_name", text(&def.name)),
