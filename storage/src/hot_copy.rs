@@ -55,7 +55,7 @@ pub struct HotCopy {
 pub struct HotLog {
     wal: Arc<Wal>,
     state: ControlState,
-    _hold: LogHold,
+    hold: LogHold,
     dir: PathBuf,
     next: u64,
     end: LogPlace,
@@ -152,7 +152,7 @@ impl HotCopy {
             wal: self.store.wal.clone(),
             next: state.place.position,
             state,
-            _hold: self.hold,
+            hold: self.hold,
             dir: self.store.data_dir().join(LOG_DIRECTORY),
             end,
             buf: AlignedBuf::new(LOG_RUN_BYTES),
@@ -201,7 +201,7 @@ impl HotLog {
         let (_, file) = self.segment.as_ref().expect("opened above");
         file.read_at(&mut self.buf[..bytes], at % SEGMENT_BYTES)?;
         self.next = at + bytes as u64;
-        self._hold.move_to(self.next);
+        self.hold.move_to(self.next);
         Ok(Some((at, &self.buf[..bytes])))
     }
 }

@@ -17,6 +17,7 @@
 //! With FOLLOW the log goes on behind `end`, until the client ends the connection.
 
 use super::State;
+use super::infile::wake;
 use super::state::Answer;
 use super::{Client, Recipient};
 use crate::error::{Error, Result};
@@ -74,15 +75,8 @@ struct Sink {
 impl Sink {
     fn put(&self, kind: &'static str, position: u64, data: Vec<u8>) -> std::result::Result<(), Stop> {
         let sent = self.pieces.send(Ok(Piece { kind, position, data }));
-        self.wake();
+        wake(&self.waker);
         sent.map_err(|_| Stop::Unwanted)
-    }
-
-    fn wake(&self) {
-        let waker = self.waker.lock().take();
-        if let Some(waker) = waker {
-            waker.wake();
-        }
     }
 }
 
@@ -105,10 +99,7 @@ impl Source {
             }
             let Sink { pieces, waker } = sink;
             drop(pieces);
-            let waker = waker.lock().take();
-            if let Some(waker) = waker {
-                waker.wake();
-            }
+            wake(&waker);
         });
         let no_thread = |error: std::io::Error| Condition::CantCreateThread { errno: error.raw_os_error().unwrap_or(0).into() };
         started.map_err(no_thread)?;
@@ -147,7 +138,7 @@ impl State<'_> {
         };
         let blob = ColumnType::new(TypeKind::Blob(LobSize::Long));
         let columns = Columns::default().text("Kind", 16).number("Position").add("Data", blob, false);
-        let mut made = result(columns);
+        let made = result(columns);
         self.write_head(client, &made);
         let database = Arc::clone(&self.worker.shared.database);
         let data_dir = self.worker.shared.config.data_dir.clone();
@@ -171,7 +162,6 @@ impl State<'_> {
             let sent = client.output.flush(&client.socket, &*self.info).await;
             sent.map_err(|_| Error::Exec(expr::Error::ClientGone))?;
         }
-        made.rows.clear();
         self.end_rows(client, rows);
         Ok(())
     }

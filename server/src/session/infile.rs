@@ -175,7 +175,8 @@ fn open(directory: &Path, path: &Path) -> std::io::Result<File> {
     if file.metadata()?.is_file() { Ok(file) } else { Err(std::io::ErrorKind::IsADirectory.into()) }
 }
 
-fn wake(waker: &Mutex<Option<Waker>>) {
+/// Wakes the session that waits for its thread, if it does.
+pub fn wake(waker: &Mutex<Option<Waker>>) {
     let waker = waker.lock().take();
     if let Some(waker) = waker {
         waker.wake();
