@@ -62,19 +62,21 @@ impl Systemd {
         let ask = format!("EXTEND_TIMEOUT_USEC={}", EXTEND_BY.as_micros());
         self.send(&format!("STATUS={status}\n{ask}"));
         let systemd = self.clone();
-        Working(self.socket.is_some().then(|| Repeated::start("notify", EXTEND_EVERY, move || systemd.send(&ask))).flatten())
+        let repeat = || Repeated::start("notify", EXTEND_EVERY, move || systemd.send(&ask));
+        Working { _messages: self.socket.is_some().then(repeat).flatten() }
     }
 
     /// Gives signs of life while all workers turn, until the result is dropped.
     pub fn watch(&self, server: Inside) -> Working {
-        let Some(patience) = self.watchdog.filter(|_| self.socket.is_some()) else { return Working(None) };
+        let Some(patience) = self.watchdog.filter(|_| self.socket.is_some()) else { return Working { _messages: None } };
         let systemd = self.clone();
-        Working(Repeated::start("watchdog", patience / 3, move || {
+        let messages = Repeated::start("watchdog", patience / 3, move || {
             // Half of the patience for the answers: a later one gives no sign, and the next look may.
             if complete(server.figures(), patience / 2).is_some() {
                 systemd.send("WATCHDOG=1");
             }
-        }))
+        });
+        Working { _messages: messages }
     }
 
     fn send(&self, message: &str) {
@@ -95,7 +97,9 @@ fn address_of(text: &OsStr) -> Option<SocketAddr> {
 
 /// Messages are repeated as long as this lives.
 #[must_use]
-pub struct Working(#[allow(dead_code, reason = "it is dropped")] Option<Repeated>);
+pub struct Working {
+    _messages: Option<Repeated>,
+}
 
 /// A thread that does something again and again.
 struct Repeated {

@@ -14,7 +14,6 @@
 //! S3: memory is taken by `begin`, [`SLOTS`] slots of [`STACK_BYTES`] for each thread, and given back after `end`.
 //! S4: the handler stays installed after the first use: a signal that is late finds a thread without samples, and ends.
 
-use std::io;
 use std::ops::Range;
 
 /// Bytes of the stack that a sample has.
@@ -84,7 +83,7 @@ mod nowhere {
     /// # Errors
     /// Always: this machine has no such samples.
     pub fn begin(_task: &'static Cell<u32>, _hertz: u32) -> std::io::Result<Arc<Samples>> {
-        Err(super::unsupported())
+        Err(std::io::Error::new(std::io::ErrorKind::Unsupported, "this processor or system has no profiler"))
     }
 
     pub fn end() {}
@@ -96,11 +95,6 @@ mod nowhere {
     pub fn modules() -> Vec<Module> {
         Vec::new()
     }
-}
-
-#[allow(dead_code, reason = "only where there are no samples")]
-fn unsupported() -> io::Error {
-    io::Error::new(io::ErrorKind::Unsupported, "this processor or system has no profiler")
 }
 
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"), not(any(sim, miri))))]

@@ -23,16 +23,22 @@ fn number(conn: &mut mysql::Conn, status: &str) -> u64 {
     row.unwrap().1
 }
 
+/// A connection to a server whose table `d.t` has three rows.
+fn three_rows(server: &Server) -> mysql::Conn {
+    let mut conn = server.connect();
+    conn.query_drop("CREATE DATABASE d").unwrap();
+    conn.query_drop("CREATE TABLE d.t (id INT PRIMARY KEY, n INT)").unwrap();
+    conn.query_drop("INSERT INTO d.t VALUES (1, 1), (2, 2), (3, 3)").unwrap();
+    conn
+}
+
 #[test]
 fn slow_statements_are_written() {
     let server = Server::start();
     // It outlives the server.
     let directory = Arc::clone(&server.directory);
     let path = directory.path().join("slow");
-    let mut conn = server.connect();
-    conn.query_drop("CREATE DATABASE d").unwrap();
-    conn.query_drop("CREATE TABLE d.t (id INT PRIMARY KEY, n INT)").unwrap();
-    conn.query_drop("INSERT INTO d.t VALUES (1, 1), (2, 2), (3, 3)").unwrap();
+    let mut conn = three_rows(&server);
     let before = number(&mut conn, "Slow_queries");
     conn.query_drop(format!("SET GLOBAL slow_query_log_file = '{}', GLOBAL slow_query_log = ON", path.display())).unwrap();
     conn.query_drop("SET long_query_time = 0").unwrap();
@@ -233,10 +239,7 @@ fn entries_have_more_if_wanted_and_statements_without_index_a_limit() {
     // It outlives the server.
     let directory = Arc::clone(&server.directory);
     let path = directory.path().join("slow");
-    let mut conn = server.connect();
-    conn.query_drop("CREATE DATABASE d").unwrap();
-    conn.query_drop("CREATE TABLE d.t (id INT PRIMARY KEY, n INT)").unwrap();
-    conn.query_drop("INSERT INTO d.t VALUES (1, 1), (2, 2), (3, 3)").unwrap();
+    let mut conn = three_rows(&server);
     conn.query_drop(format!(
         "SET GLOBAL slow_query_log_file = '{}', GLOBAL slow_query_log = ON, GLOBAL log_slow_extra = ON, \
          GLOBAL log_queries_not_using_indexes = ON, GLOBAL log_throttle_queries_not_using_indexes = 2",
