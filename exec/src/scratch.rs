@@ -3,9 +3,10 @@
 //! Each thread keeps a few sets of buffers; a statement takes a set when it begins and returns it when it ends. An idle session holds
 //! none. A statement that is dropped half-way (its connection is gone) drops its set with it.
 
+use crate::source::RowSlot;
 use crate::spill::sorter::Entry;
 use std::cell::RefCell;
-use table::{RowBuf, RowCursor};
+use table::RowCursor;
 use types::Value;
 
 /// Buffers of one statement.
@@ -13,7 +14,7 @@ use types::Value;
 pub(crate) struct Scratch {
     /// An encoded index key.
     pub key: Vec<u8>,
-    pub row: RowBuf,
+    pub row: RowSlot,
     pub cursor: Option<Box<RowCursor>>,
     pub ranges: Vec<table::EncodedRange>,
     /// One row's values, empty between rows; only its memory is kept.

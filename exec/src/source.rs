@@ -8,6 +8,27 @@ use table::{RowBuf, Table};
 use types::schema::TableDef;
 use types::{ColumnType, Error, Value};
 
+/// The buffers of a row, made when a row is first read into them. A statement moves them from place to place, so they are a pointer.
+#[derive(Default)]
+pub(crate) struct RowSlot(Option<Box<RowBuf>>);
+
+impl Deref for RowSlot {
+    type Target = RowBuf;
+
+    #[inline]
+    fn deref(&self) -> &RowBuf {
+        static EMPTY: RowBuf = RowBuf::new();
+        self.0.as_deref().unwrap_or(&EMPTY)
+    }
+}
+
+impl DerefMut for RowSlot {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut RowBuf {
+        self.0.get_or_insert_default()
+    }
+}
+
 /// One table of the query block, as expressions see it.
 #[derive(Default)]
 pub(crate) struct Source<'p> {
@@ -15,7 +36,7 @@ pub(crate) struct Source<'p> {
     pub table: Option<&'p Table>,
     pub state: SourceState,
     /// The current row when `Stored`.
-    pub row: RowBuf,
+    pub row: RowSlot,
     /// The current row when `Copied` (stored bytes) or `Packed`.
     pub bytes: Vec<u8>,
     /// The columns of packed rows, if ENUM or SET may be among them.

@@ -37,6 +37,10 @@ pub(crate) struct Load {
 }
 
 impl Load {
+    pub const fn new() -> Self {
+        Self { columns: Vec::new(), scan: None }
+    }
+
     pub fn clear(&mut self) {
         self.columns.clear();
         self.scan = None;

@@ -19,8 +19,16 @@ pub struct RowBuf {
 }
 
 impl RowBuf {
-    pub fn new() -> Self {
-        Self::default()
+    pub const fn new() -> Self {
+        Self {
+            key: Vec::new(),
+            payload: Vec::new(),
+            expanded: Vec::new(),
+            load: Load::new(),
+            entry: Vec::new(),
+            seen: None,
+            held_by_other: false,
+        }
     }
 
     /// The clustered key: identity of the row within its table.

@@ -22,14 +22,14 @@ use crate::prepared::{InsertShape, Prepared};
 use crate::run::Run;
 use crate::scratch::Scratch;
 use crate::shared::Shared;
-use crate::source::{Source, SourceState, sources_of};
+use crate::source::{RowSlot, Source, SourceState, sources_of};
 use crate::spill::row_store::RowStore;
 use crate::spill::tape::TapeReader;
 use crate::wait::{self, engine};
 use expr::{Class, Env, Error, Expr, Result, SessionVars, class, coerce, count, packed};
 use sql::plan::{InsertPlan, InsertSource, Node, OutputColumn, QueryPlan};
 use std::sync::Arc;
-use table::{InsertRow, Progress, RowBuf, RowRead, Table, WriteRow};
+use table::{InsertRow, Progress, RowRead, Table, WriteRow};
 use txn::{LockMode, WaitPolicy, Worker};
 use types::schema::IndexKind;
 use types::{Value, recycle};
@@ -152,7 +152,7 @@ pub(super) struct Inserting<'p> {
     changes: &'p mut Changes,
     progress: Progress,
     /// The existing row that has the same key as the new one.
-    existing: RowBuf,
+    existing: RowSlot,
     single_row: bool,
     /// Rows of a VALUES list.
     rows_known: Option<u64>,
@@ -752,9 +752,9 @@ impl<'p> Inserting<'p> {
     async fn assigned_with_subqueries(
         &self,
         writer: &mut Writer<'_, '_>,
-        row: RowBuf,
+        row: RowSlot,
         shown: &[Value<'_>],
-    ) -> Result<(Vec<Value<'static>>, RowBuf)> {
+    ) -> Result<(Vec<Value<'static>>, RowSlot)> {
         let assigner = self.assigner.as_ref().expect("called for ON DUPLICATE KEY UPDATE");
         let Writer { worker, txn, shared } = writer;
         // Warnings that the row has raised so far stay, although it is evaluated again.

@@ -11,7 +11,7 @@ use super::super::writer::Writer;
 use super::{Changes, Checker};
 use crate::dml::common::duplicate_key;
 use crate::dml::foreign::plan::ChildKey;
-use crate::source::{Source, SourceState};
+use crate::source::{RowSlot, Source, SourceState};
 use crate::wait::{self, engine};
 use expr::{Error, Result};
 use smallvec::SmallVec;
@@ -37,7 +37,7 @@ pub(super) struct Frame {
     /// Is a scan for children of the previous key under way?
     scans: bool,
     cursor: RowCursor,
-    child: RowBuf,
+    child: RowSlot,
 }
 
 /// The next step for the frame on top.
