@@ -19,7 +19,8 @@ pub(crate) struct Scratch {
     pub ranges: Vec<table::EncodedRange>,
     /// One row's values, empty between rows; only its memory is kept.
     pub values: Vec<Value<'static>>,
-    pub progress: table::Progress,
+    /// Made by the first change that needs it.
+    pub progress: Option<Box<table::Progress>>,
     /// A packed row.
     pub slots: Vec<u8>,
     /// Rows of a sort, and their keys.

@@ -31,7 +31,7 @@ pub(crate) async fn delete(
     let limit = limit_of(&mut run, plan.limit.as_ref()).await?;
     let mut checker = Checker::new(prepared.foreign_keys.as_deref(), table, &run.shared, plan.ignore);
     let triggers = Triggers::of(table, TriggerEvent::Delete);
-    let mut progress = std::mem::take(&mut scratch.progress);
+    let mut progress = scratch.progress.take().unwrap_or_default();
     let mut deleted = 0;
     if plan.order.is_empty() {
         let mut operator = ScanOperator::new(&plan.scan, table, Some(SourceLock::Latest)).one_by_one(plan.limit.is_some());
@@ -62,7 +62,7 @@ pub(crate) async fn delete(
             }
         }
     }
-    scratch.progress = progress;
+    scratch.progress = Some(progress);
     run.count_rest();
     Ok(DmlDone {
         affected: deleted,

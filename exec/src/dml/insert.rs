@@ -150,7 +150,7 @@ pub(super) struct Inserting<'p> {
     auto: Option<AutoIncrement>,
     pub checker: Option<Checker<'p>>,
     changes: &'p mut Changes,
-    progress: Progress,
+    progress: Box<Progress>,
     /// The existing row that has the same key as the new one.
     existing: RowSlot,
     single_row: bool,
@@ -194,7 +194,7 @@ impl<'p> Inserting<'p> {
             auto,
             checker: None,
             changes,
-            progress: std::mem::take(&mut scratch.progress),
+            progress: scratch.progress.take().unwrap_or_default(),
             existing: std::mem::take(&mut scratch.row),
             single_row: false,
             rows_known: None,
@@ -210,7 +210,7 @@ impl<'p> Inserting<'p> {
     }
 
     pub fn return_buffers(self, scratch: &mut Scratch) {
-        scratch.progress = self.progress;
+        scratch.progress = Some(self.progress);
         scratch.row = self.existing;
     }
 

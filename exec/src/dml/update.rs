@@ -43,7 +43,7 @@ pub(crate) async fn update(
     let judge = prepared.judge(table);
     let mut update =
         Updating { table, assigner: &assigner, checker, rules, judge, triggers, ignore: plan.ignore, matched: 0, changed: 0 };
-    let mut progress = std::mem::take(&mut scratch.progress);
+    let mut progress = scratch.progress.take().unwrap_or_default();
     let mut values = recycle(std::mem::take(&mut scratch.values));
     if plan.order.is_empty() && update.triggers.is_none() && !moves_in_scan(&plan.scan, &assigner) {
         let operator = ScanOperator::new(&plan.scan, table, Some(SourceLock::Latest));
@@ -78,7 +78,7 @@ pub(crate) async fn update(
         }
     }
     let Updating { matched, changed, .. } = update;
-    scratch.progress = progress;
+    scratch.progress = Some(progress);
     scratch.values = recycle(values);
     run.count_rest();
     Ok(updated(run.shared.session, matched, changed))
