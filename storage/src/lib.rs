@@ -16,20 +16,15 @@ pub mod page;
 mod progress;
 pub mod recovery;
 mod space;
+pub mod stall;
 mod store;
 pub mod wal;
 
-pub use error::{Error, Interrupt, Result, Stall, block_on, blocking};
-pub use page::{Lsn, PageId};
+pub use error::Error;
+pub use page::{Lsn, PageId, TreeRef};
+pub use stall::{Interrupt, Result, Stall, block_on, blocking};
 pub use store::{Counters, Store, StoreConfig};
 pub use wal::Durability;
-
-/// A B+tree: identity (unique for ever) and the page of its root, which never moves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct TreeRef {
-    pub id: u32,
-    pub root: PageId,
-}
 
 /// Longest key, in bytes (MySQL's limit for an index).
 pub const KEY_BYTES_MAX: usize = 3072;

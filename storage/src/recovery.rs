@@ -10,12 +10,12 @@
 //!
 //! R1: changes of different pages commute, also the parts of one STRUCTURE record: nothing reads pages before redo is done.
 
-use crate::error::blocking;
 use crate::page::{Page, PageId};
 use crate::progress::Progress;
 use crate::space::change_bits;
-use crate::wal::record::{self, PartOp, Record, RowChange};
-use crate::wal::{LogPlace, LogReader, chunks};
+use crate::stall::blocking;
+use crate::wal::record::{self, PartOp, Record, RowChange, chunks};
+use crate::wal::{LogPlace, LogReader};
 use crate::{Error, Lsn, Store};
 use std::collections::HashMap;
 use std::path::PathBuf;

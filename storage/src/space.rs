@@ -12,8 +12,8 @@
 
 use crate::Error;
 use crate::buffer::{PAGES_MAX, PageWrite, Pool};
-use crate::error::{Result, blocking};
 use crate::page::{HEADER_WORDS, PAGE_BYTES, PAGE_WORDS, PageId, PageType};
+use crate::stall::{Result, blocking};
 use crate::wal::record::{Part, PartOp, write_structure};
 use crate::wal::{Purpose, Wal};
 use std::sync::Arc;

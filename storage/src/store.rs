@@ -251,11 +251,11 @@ impl Store {
         let unlogged = recovered.log_bytes == 0 && self.control.state.lock().place == LogPlace::default();
         self.space.load(unlogged, recovered.pages_end)?;
         if self.space.is_empty() {
-            crate::error::blocking(|| self.space.add_group(&self.wal, worker, 0))?;
+            crate::stall::blocking(|| self.space.add_group(&self.wal, worker, 0))?;
         }
         // Also when the first start was cut off between the two.
         if !self.space.is_allocated(CATALOG_ROOT)? {
-            crate::error::blocking(|| self.create_tree_as(worker, CATALOG_TREE_ID))?;
+            crate::stall::blocking(|| self.create_tree_as(worker, CATALOG_TREE_ID))?;
             self.wal.wait_durable(worker, self.wal.epoch());
             // From here on there is a log that must be found again.
             self.note_log()?;

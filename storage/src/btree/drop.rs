@@ -4,8 +4,8 @@
 //! free page and clears all the bits: after a crash the tree is there whole, or gone. The caller has made sure that nobody reaches the tree;
 //! undo and purge records that still name it meet [`Error::NoSuchTree`].
 
-use crate::error::{Result, blocking};
 use crate::page::{PageId, PageType};
+use crate::stall::{Result, blocking};
 use crate::wal::record::{Part, PartOp};
 use crate::{Error, Store, TreeRef};
 

@@ -15,8 +15,8 @@
 
 use super::split::image_of;
 use crate::buffer::{PageRead, PageWrite};
-use crate::error::Result;
 use crate::page::{PAGE_WORDS, Page, PageId, PageType, RecordHeader};
+use crate::stall::Result;
 use crate::wal::record::{Part, PartOp};
 use crate::{Store, TreeRef};
 use sync::RacyWords;

@@ -22,8 +22,8 @@ pub use rank::Place;
 pub(crate) use split::insert_child;
 
 use crate::buffer::{AHEAD_MAX, PageRead, PageWrite};
-use crate::error::Result;
 use crate::page::{Page, PageId, PageType};
+use crate::stall::Result;
 use crate::wal::record::{RowChange, RowOp, write_row};
 use crate::{Error, Store, TreeRef};
 

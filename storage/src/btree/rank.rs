@@ -6,7 +6,7 @@
 //!
 //! What is read may be changed meanwhile by others: it is a true picture of each page, not of the tree.
 
-use crate::error::Result;
+use crate::stall::Result;
 use crate::{Store, TreeRef};
 use std::cell::RefCell;
 

@@ -4,9 +4,9 @@
 //! parent, up to the root). The caller tries its insertion again and calls again while there is no room.
 
 use crate::buffer::{PageRead, PageWrite};
-use crate::error::Result;
 use crate::page::{Page, PageId, PageType, RecordHeader};
 use crate::space::{Allocation, change_bits};
+use crate::stall::Result;
 use crate::wal::Purpose;
 use crate::wal::record::{Part, PartOp, write_structure};
 use crate::{Error, Store, TreeRef};

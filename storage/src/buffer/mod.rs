@@ -31,8 +31,8 @@ mod shrink;
 pub(crate) use cleaner::{CleanRequests, Cleaner, CleanerConfig};
 pub use frames::{ResizeBusy, ResizeState};
 
-use crate::error::{Interrupt, Result, Stall};
 use crate::page::{PAGE_BYTES, PAGE_WORDS, Page, PageId};
+use crate::stall::{Interrupt, Result, Stall};
 use crate::wal::Wal;
 use crate::{Error, Lsn};
 use frames::Frames;

@@ -52,6 +52,13 @@ pub type PageId = u32;
 /// Sequence number of a log record; `lsn >> EPOCH_SHIFT` is an epoch by whose flush the record is durable.
 pub type Lsn = u64;
 
+/// A B+tree: identity (unique for ever) and the page of its root, which never moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TreeRef {
+    pub id: u32,
+    pub root: PageId,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum PageType {

@@ -14,10 +14,9 @@
 //!
 //! What remains is a damaged epoch that is the last one: nothing tells it from a torn one.
 
-use super::chunks;
 use super::files::{LogPlace, SEGMENT_BYTES, segment_number, segment_path};
 use super::reader::LogReader;
-use super::record::{self, Record};
+use super::record::{self, Record, chunks};
 use crate::Error;
 use os::{AlignedBuf, File, IO_ALIGN};
 use std::collections::BTreeMap;

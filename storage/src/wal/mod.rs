@@ -316,7 +316,7 @@ impl Wal {
     /// # Errors
     /// A stall until the checkpoint has moved, or as of `check_buffer`; a full disk.
     #[inline]
-    pub fn check_room(&self, worker: usize, purpose: Purpose) -> crate::error::Result<()> {
+    pub fn check_room(&self, worker: usize, purpose: Purpose) -> crate::stall::Result<()> {
         if self.is_full() && (purpose == Purpose::Growth || self.is_exhausted()) {
             return Err(crate::Error::Full("no room for the log".into()).into());
         }
@@ -365,7 +365,7 @@ impl Wal {
 
     /// Too much is buffered by this worker: a stall until it is flushed.
     #[inline]
-    pub fn check_buffer(&self, worker: usize) -> crate::error::Result<()> {
+    pub fn check_buffer(&self, worker: usize) -> crate::stall::Result<()> {
         if self.logs[worker].buffered.load(Ordering::Relaxed) < BUFFER_BYTES_SOFT {
             return Ok(());
         }
@@ -710,15 +710,4 @@ fn wake(waits: &WorkerWaits, epoch: u64) {
             index += 1;
         }
     }
-}
-
-/// Splits an epoch's payload into the workers' chunks of records.
-pub fn chunks(mut payload: &[u8]) -> impl Iterator<Item = &[u8]> {
-    std::iter::from_fn(move || {
-        let (head, rest) = payload.split_first_chunk::<8>()?;
-        let bytes = u32::from_le_bytes([head[4], head[5], head[6], head[7]]) as usize;
-        let (chunk, later) = rest.split_at_checked(bytes)?;
-        payload = later;
-        Some(chunk)
-    })
 }

@@ -272,6 +272,17 @@ pub fn apply_row(page: Page<'_>, change: &RowChange<'_>) -> Result<(), crate::pa
     }
 }
 
+/// Splits an epoch's payload into the workers' chunks of records.
+pub fn chunks(mut payload: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let (head, rest) = payload.split_first_chunk::<8>()?;
+        let bytes = u32::from_le_bytes([head[4], head[5], head[6], head[7]]) as usize;
+        let (chunk, later) = rest.split_at_checked(bytes)?;
+        payload = later;
+        Some(chunk)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
