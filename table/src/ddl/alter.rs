@@ -8,8 +8,9 @@
 use super::NewForeignKey;
 use super::build::added_value;
 use super::checks;
-use super::define::{add_index, check_columns, check_name, check_whole, finish_indexes, hidden_index};
+use super::define::{add_index, check_columns, check_whole, finish_indexes, hidden_index};
 use super::foreign::{self, ForeignKeyError};
+use super::name::check_name;
 use super::{
     Algorithm, AlterAction, ColumnPosition, Conversion, DdlOptions, NewCheck, NewIndex, NewIndexColumn, functional, partition,
 };

@@ -1,6 +1,7 @@
 //! From a CREATE TABLE to a checked definition: MySQL's rules about names, columns and keys.
 
 use super::functional::Judge;
+use super::name::{NAME_CHARS_MAX, check_name};
 use super::{NewIndex, NewIndexColumn, NewIndexKind, NewTable};
 use super::{checks, foreign, functional, partition};
 use crate::{Error, NameOf, Result};
@@ -8,7 +9,6 @@ use types::row::COLUMNS_MAX;
 use types::schema::{ColumnDef, ColumnDefault, IndexColumn, IndexDef, IndexKind, TableDef, TableId};
 use types::{CollationId, ColumnType, LobSize, TypeKind};
 
-const NAME_CHARS_MAX: usize = 64;
 const INDEXES_MAX: usize = 64;
 const KEY_PARTS_MAX: usize = 16;
 /// MySQL's limit of all columns together, BLOB and TEXT counted as pointers.
@@ -16,19 +16,6 @@ const ROW_BYTES_MAX: usize = 65_535;
 const CHAR_LENGTH_MAX: u32 = 255;
 /// The size of BLOB and TEXT in `ROW_BYTES_MAX`, with their length prefix.
 const LOB_POINTER_BYTES: usize = 12;
-
-pub(crate) fn check_name(what: NameOf, name: &str) -> Result<()> {
-    if name.is_empty() || name.ends_with(' ') || name.contains('\0') {
-        return Err(Error::WrongName { what, name: name.to_string() });
-    }
-    let name = name.to_string();
-    match (name.chars().count() > NAME_CHARS_MAX, what) {
-        (false, _) => Ok(()),
-        // Long names of columns only come from a query's aliases; the grammar refuses them in a definition.
-        (true, NameOf::Column) => Err(Error::WrongName { what, name }),
-        (true, _) => Err(Error::NameTooLong { name }),
-    }
-}
 
 /// The checked definition, without an id and trees.
 pub(crate) fn define(table: NewTable, judge: Judge<'_>) -> Result<TableDef> {

@@ -21,6 +21,7 @@ mod exchange;
 pub(crate) mod foreign;
 mod functional;
 mod locks;
+mod name;
 mod online;
 mod partition;
 mod progress;
@@ -194,7 +195,7 @@ impl DdlOptions {
 impl Database {
     /// 1007 when it exists.
     pub fn create_database(&self, worker: &Worker, name: &str, collation: CollationId) -> Result<()> {
-        define::check_name(NameOf::Database, name)?;
+        name::check_name(NameOf::Database, name)?;
         let mut ddl = self.lock_ddl();
         if self.published().schema.databases.contains_key(name) {
             return Err(Error::DatabaseExists { database: name.to_string() });
@@ -509,7 +510,7 @@ fn moved_names(
     let mut changed: HashMap<(String, String), Option<TableId>> = HashMap::new();
     let mut moved = HashMap::new();
     for (from_database, from_name, database, name) in renames {
-        define::check_name(NameOf::Table, name)?;
+        name::check_name(NameOf::Table, name)?;
         let look = |changed: &HashMap<(String, String), Option<TableId>>, key: &(String, String)| match changed.get(key) {
             Some(state) => *state,
             None => published.schema.table(&key.0, &key.1).map(|def| def.id),

@@ -13,7 +13,7 @@
 //! | REBUILD | are rewritten |
 
 use super::PartitionChange;
-use super::define::check_name;
+use super::name::check_name;
 use crate::{NameOf, Result};
 use std::collections::HashSet;
 use types::partition::{

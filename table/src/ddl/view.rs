@@ -4,7 +4,7 @@
 //! statement that reads through it holds a share of its lock and of the locks of its tables; changing or dropping it
 //! takes its lock exclusively. Defining a view does not lock its tables: a view outlives them.
 
-use super::{DdlOptions, check_database, define, unlink_table};
+use super::{DdlOptions, check_database, define, name, unlink_table};
 use crate::catalog::{CatalogTxn, StoredTable};
 use crate::database::Published;
 use crate::{Database, Error, NameOf, Result, Table};
@@ -26,7 +26,7 @@ pub enum ViewChange {
 impl Database {
     /// Defines a view; `def` has no id yet. 1050, 1146 or 1347 as `change` asks.
     pub fn put_view(&self, worker: &Worker, mut def: TableDef, change: ViewChange, options: &DdlOptions) -> Result<()> {
-        define::check_name(NameOf::Table, &def.name)?;
+        name::check_name(NameOf::Table, &def.name)?;
         check_database(&self.published(), &def.database)?;
         let (database, name) = (def.database.clone(), def.name.clone());
         let present = |published: &Published| match (published.schema.table(&database, &name), change) {
