@@ -91,6 +91,15 @@ pub struct ColumnType {
 }
 
 impl ColumnType {
+    /// The name of an ENUM's ordinal; the empty text for 0.
+    pub fn member_name(&self, ordinal: u64) -> Option<&[u8]> {
+        let TypeKind::Enum { members } = &self.kind else { return None };
+        match ordinal {
+            0 => Some(b""),
+            n => members.get(usize::try_from(n - 1).ok()?).map(|member| member.as_bytes()),
+        }
+    }
+
     /// A type of this kind, signed, without display width; strings are utf8mb4_0900_ai_ci, the rest binary.
     pub fn new(kind: TypeKind) -> Self {
         let collation = match kind {

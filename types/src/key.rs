@@ -212,7 +212,7 @@ impl KeyPart {
         let value = match value {
             Value::Bytes(bytes) if matches!(self.ty.kind, TypeKind::Enum { .. }) => {
                 let ordinal = enum_ordinal(&self.ty, &Value::Bytes(bytes)).ok_or(NO_VALUE)?;
-                Value::Bytes(Cow::Borrowed(row::enum_name(&self.ty, u64::from(ordinal)).ok_or(NO_VALUE)?))
+                Value::Bytes(Cow::Borrowed(self.ty.member_name(u64::from(ordinal)).ok_or(NO_VALUE)?))
             }
             value => value.into_owned(),
         };

@@ -514,22 +514,13 @@ pub fn set_bits(ty: &ColumnType, value: &Value<'_>) -> Option<u64> {
     (members.len() >= 64 || bits >> members.len() == 0).then_some(bits)
 }
 
-/// The name of an ENUM's ordinal; the empty text for 0.
-pub fn enum_name(ty: &ColumnType, ordinal: u64) -> Option<&[u8]> {
-    let TypeKind::Enum { members } = &ty.kind else { return None };
-    match ordinal {
-        0 => Some(b""),
-        n => members.get(usize::try_from(n - 1).ok()?).map(|m| m.as_bytes()),
-    }
-}
-
 /// The value of an ENUM's ordinal: its name. The error value 0 is the empty string; if that is a member's name too, it
 /// is the number.
 pub fn enum_value(ty: &ColumnType, ordinal: u64) -> Option<Value<'_>> {
     if ordinal == 0 && has_empty_member(ty) {
         return Some(Value::UInt(0));
     }
-    enum_name(ty, ordinal).map(|name| Value::Bytes(Cow::Borrowed(name)))
+    ty.member_name(ordinal).map(|name| Value::Bytes(Cow::Borrowed(name)))
 }
 
 /// Is a member of the ENUM the empty text?

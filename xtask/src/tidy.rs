@@ -285,9 +285,6 @@ const CIRCLES: &[(&str, usize, &str)] = &[
     ("expr", 23, "evaluation, functions, conversions and casts call each other"),
     ("server", 46, "programs run statements, which run programs"),
     ("sql", 50, "expressions hold queries and queries hold expressions, in the tree of syntax and in the binder"),
-    ("storage", 17, "the pool writes by the log and the log's damage is read by the pool's pages"),
-    ("table", 23, "definitions and rows share the catalog"),
-    ("types", 21, "values, documents and texts are converted into each other"),
 ];
 
 const CIRCLE_MAX: usize = 10;

@@ -59,7 +59,7 @@ fn write_unsigned(value: u64, ty: &ColumnType, out: &mut Vec<u8>) {
         TypeKind::Bit { length } => {
             out.extend_from_slice(&value.to_be_bytes()[8 - usize::from(length.clamp(1, 64)).div_ceil(8)..])
         }
-        TypeKind::Enum { .. } => out.extend_from_slice(crate::row::enum_name(ty, value).unwrap_or_default()),
+        TypeKind::Enum { .. } => out.extend_from_slice(ty.member_name(value).unwrap_or_default()),
         // A year that is computed has no leading zeros, as one of a column has.
         _ => out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes()),
     }
