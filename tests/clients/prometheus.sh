@@ -15,7 +15,8 @@ for text in open named; do
   if grep -vE '^mysql_' "$WORK/out" | grep -q .; then bad "promtool_$text: $(grep -vE '^mysql_' "$WORK/out" | head -n 1)"; else ok "promtool_$text"; fi
 done
 
-AT=127.0.0.1:$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+free_address() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print("127.0.0.1:%d" % s.getsockname()[1])'; }
+AT=$(free_address)
 cat >"$WORK/prometheus.yml" <<YAML
 global: {scrape_interval: 1s, scrape_timeout: 1s}
 scrape_configs:
@@ -31,6 +32,12 @@ YAML
 check configuration promtool check config "$WORK/prometheus.yml"
 prometheus --config.file="$WORK/prometheus.yml" --storage.tsdb.path="$WORK/tsdb" --web.listen-address="$AT" >"$WORK/log" 2>&1 &
 PROMETHEUS=$!
+# With native histograms, which it asks for in protocol buffers and stores in place of those with bounds.
+NATIVE=$(free_address)
+sed '/job_name: named/,$d' "$WORK/prometheus.yml" >"$WORK/native.yml"
+prometheus --config.file="$WORK/native.yml" --storage.tsdb.path="$WORK/native" --web.listen-address="$NATIVE" \
+  --enable-feature=native-histograms >"$WORK/native.log" 2>&1 &
+PROMETHEUS="$PROMETHEUS $!"
 trap 'kill $PROMETHEUS 2>/dev/null; wait $PROMETHEUS 2>/dev/null; rm -rf "$WORK"' EXIT
 # query EXPRESSION: asks until there is an answer, for half a minute
 query() {
@@ -54,5 +61,12 @@ asked commands '=>' 'mysql_global_status_commands_total{job="open",command="sele
 asked histogram '=>' 'histogram_quantile(0.95, rate(heddle_statement_duration_seconds_bucket{job="open"}[10s])) > 0'
 asked rows_of_a_table '=>' 'mysql_info_schema_table_rows{job="named",schema="seen",table="t"} > 0'
 asked statements_by_digest '=>' 'rate(mysql_perf_schema_events_statements_total{job="named"}[10s]) > 0'
+NAMES=$AT
+AT=$NATIVE
+asked native_scrapes '=> 1 ' 'up{job="open"} == 1'
+asked native_counters '=>' 'mysql_global_status_commands_total{job="open",command="select"} > 0'
+asked native_histogram '=>' 'histogram_quantile(0.95, rate(heddle_statement_duration_seconds{job="open"}[10s])) > 0'
+asked native_histogram_counts '=>' 'histogram_count(heddle_statement_duration_seconds{job="open"}) > 5'
+AT=$NAMES
 has names_need_a_login '^$' promtool query instant "http://$AT" 'mysql_info_schema_table_rows{job="open"}'
 total

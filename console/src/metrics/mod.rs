@@ -9,6 +9,7 @@
 //! - everybody else: nothing.
 
 mod named;
+mod protobuf;
 mod text;
 
 use crate::Figures;
@@ -44,9 +45,41 @@ pub async fn answer(state: &State, request: &Request) -> Response {
     };
     counters(state, &state.sampler.fresh().await, &mut made);
     made.families.extend(named.into_iter().flatten());
-    let style =
-        if request.headers.accept.contains("application/openmetrics-text") { Style::OpenMetrics } else { Style::Prometheus };
-    Response::new(200, style.content_type(), made.write(style).into_bytes()).with("vary", "accept, authorization, cookie")
+    let (content_type, body) = match format_of(&request.headers.accept) {
+        Format::Text(style) => (style.content_type(), made.write(style).into_bytes()),
+        Format::Protobuf => (protobuf::CONTENT_TYPE, protobuf::write(&made.families)),
+    };
+    Response::new(200, content_type, body).with("vary", "accept, authorization, cookie")
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Text(Style),
+    Protobuf,
+}
+
+/// The format that the reader prefers. Prometheus asks for protocol buffers first when it takes native histograms, and for OpenMetrics first
+/// when it does not.
+fn format_of(accept: &str) -> Format {
+    let weight = |wanted: &str| {
+        let range = accept.split(',').find(|range| range.trim_start().starts_with(wanted))?;
+        let weight = range.split(';').find_map(|part| part.trim().strip_prefix("q="));
+        Some(weight.and_then(|weight| weight.parse::<f64>().ok()).unwrap_or(1.0))
+    };
+    let text = weight("application/openmetrics-text").map(|weight| (weight, Format::Text(Style::OpenMetrics)));
+    let protobuf = weight("application/vnd.google.protobuf").filter(|_| accept.contains("encoding=delimited"));
+    let protobuf = protobuf.map(|weight| (weight, Format::Protobuf));
+    match (text, protobuf) {
+        (Some(text), Some(protobuf)) => {
+            if protobuf.0 > text.0 {
+                protobuf.1
+            } else {
+                text.1
+            }
+        }
+        (Some((_, only)), None) | (None, Some((_, only))) => only,
+        (None, None) => Format::Text(Style::Prometheus),
+    }
 }
 
 fn challenge(response: Response) -> Response {
@@ -160,6 +193,7 @@ fn latencies_of(figures: &Figures, made: &mut Exposition) {
     family.add("_bucket", &[("le", "+Inf")], sum as f64);
     family.add("_sum", &[], figures.latency_sum);
     family.add("_count", &[], sum as f64);
+    family.counts.clone_from(&figures.latencies);
     made.families.push(family);
 }
 
@@ -188,6 +222,23 @@ fn own_process(state: &State, made: &mut Exposition) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_format_is_the_one_with_the_highest_weight() {
+        let openmetrics = Format::Text(Style::OpenMetrics);
+        let protobuf = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited";
+        let accepts = [
+            ("", Format::Text(Style::Prometheus)),
+            ("text/plain;version=0.0.4;q=1,*/*;q=0.1", Format::Text(Style::Prometheus)),
+            ("application/openmetrics-text;version=1.0.0,*/*;q=0.1", openmetrics),
+            (&format!("{protobuf},application/openmetrics-text;version=1.0.0;q=0.8,*/*;q=0.2"), Format::Protobuf),
+            (&format!("application/openmetrics-text;version=1.0.0;q=0.5,{protobuf};q=0.4"), openmetrics),
+            ("application/vnd.google.protobuf", Format::Text(Style::Prometheus)),
+        ];
+        for (accept, format) in accepts {
+            assert_eq!(format_of(accept), format, "{accept}");
+        }
+    }
 
     #[test]
     fn a_histogram_counts_what_is_below_each_bound() {

@@ -1,4 +1,4 @@
-//! Families of metrics, and their two text formats: Prometheus' 0.0.4 and OpenMetrics 1.0.
+//! Families of metrics, and their two text formats: Prometheus' 0.0.4 and OpenMetrics 1.0. [`super::protobuf`] has the third.
 //!
 //! M1: samples of a family stand together, whatever order they are added in.
 //! M2: the name of a counter ends in `_total`; OpenMetrics has its type and help under the name without.
@@ -29,22 +29,33 @@ impl Style {
     }
 }
 
-/// A family: its samples are the suffix of the name with the labels, and the value.
+/// One value of a family.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    /// What follows the family's name: `_sum` and others of a histogram; nothing for other kinds.
+    pub suffix: &'static str,
+    pub labels: Vec<(String, String)>,
+    pub value: f64,
+}
+
 #[derive(Clone, Debug)]
 pub struct Family {
-    name: String,
-    kind: Kind,
-    help: String,
-    samples: Vec<(String, f64)>,
+    pub name: String,
+    pub kind: Kind,
+    pub help: String,
+    pub samples: Vec<Sample>,
+    /// The finest buckets of a histogram: where each ends, and what it counts. Only native histograms show them.
+    pub counts: Vec<(f64, u64)>,
 }
 
 impl Family {
     pub fn new(name: &str, kind: Kind, help: &str) -> Self {
-        Self { name: name.to_owned(), kind, help: help.to_owned(), samples: Vec::new() }
+        Self { name: name.to_owned(), kind, help: help.to_owned(), samples: Vec::new(), counts: Vec::new() }
     }
 
-    pub fn add(&mut self, suffix: &str, labels: &[(&str, &str)], value: f64) {
-        self.samples.push((format!("{suffix}{}", written(labels)), value));
+    pub fn add(&mut self, suffix: &'static str, labels: &[(&str, &str)], value: f64) {
+        let labels = labels.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        self.samples.push(Sample { suffix, labels, value });
     }
 
     fn write(&self, style: Style, out: &mut String) {
@@ -61,8 +72,8 @@ impl Family {
         };
         let help = self.help.replace('\\', "\\\\").replace('\n', "\\n");
         let _ = writeln!(out, "# HELP {base} {help}\n# TYPE {base} {kind}");
-        for (rest, number) in &self.samples {
-            let _ = writeln!(out, "{}{rest} {}", self.name, value(*number));
+        for sample in &self.samples {
+            let _ = writeln!(out, "{}{}{} {}", self.name, sample.suffix, written(&sample.labels), value(sample.value));
         }
     }
 }
@@ -104,7 +115,7 @@ impl Exposition {
     }
 }
 
-fn written(labels: &[(&str, &str)]) -> String {
+fn written(labels: &[(String, String)]) -> String {
     if labels.is_empty() {
         return String::new();
     }
