@@ -7,6 +7,7 @@
 //! at each execution if these are rare.
 
 use super::kept::{Execution, Kept, KeptOf, PlanCount};
+use super::summary::Buckets;
 use super::{Phase, Phases, Summary};
 use reactor::TaskClock;
 use reactor::task_clock::Sums as Waits;
@@ -442,7 +443,7 @@ impl Statistics {
             most: self.most.get(),
             first: self.first.get(),
             last: self.last.get(),
-            buckets: self.buckets.iter().map(Cell::get).collect(),
+            buckets: Buckets::of(&*self.buckets),
             sample: String::from_utf8_lossy(&self.sample.borrow()).into_owned(),
             sample_time: self.sample_time.get(),
             sample_end: self.sample_end.get(),
@@ -494,7 +495,7 @@ mod tests {
         let sums = summary.sums;
         assert_eq!((sums.count, sums.sent, sums.errors, sums.warnings, sums.no_index), (3, 6, 1, 3, 3));
         assert!(summary.least <= summary.most && summary.most <= sums.time);
-        assert_eq!(summary.buckets.iter().sum::<u32>(), 3);
+        assert_eq!(summary.buckets.total(), 3);
         assert_eq!(summary.sample, "SELECT 1");
         statistics.clear();
         assert!(statistics.summary().is_none());

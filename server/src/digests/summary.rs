@@ -2,8 +2,7 @@
 
 use super::statistics::{Sums, bucket_end};
 use reactor::task_clock::Sums as Waits;
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use std::cell::Cell;
 use sync::waits::Kind;
 
 /// The statistics of one digest over all workers. Times are ticks; points in time are the ticks at an execution's end.
@@ -17,7 +16,7 @@ pub struct Summary {
     pub most: u64,
     pub first: u64,
     pub last: u64,
-    pub buckets: Vec<u32>,
+    pub buckets: Buckets,
     pub sample: String,
     pub sample_time: u64,
     pub sample_end: u64,
@@ -27,6 +26,55 @@ pub struct Summary {
     pub cause: Option<(String, usize)>,
 }
 
+/// A histogram of durations without the empty buckets at both ends.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Buckets {
+    /// The number of the first bucket in `counts`.
+    first: usize,
+    counts: Vec<u32>,
+}
+
+impl Buckets {
+    /// Takes what is not empty of all buckets.
+    pub fn of(all: &[Cell<u32>]) -> Self {
+        let Some(first) = all.iter().position(|count| count.get() > 0) else { return Self::default() };
+        let last = all.iter().rposition(|count| count.get() > 0).expect("there is a first one");
+        Self { first, counts: all[first..=last].iter().map(Cell::get).collect() }
+    }
+
+    fn add(&mut self, other: &Self) {
+        if other.counts.is_empty() {
+            return;
+        }
+        if self.counts.is_empty() {
+            self.first = other.first;
+        }
+        let missing = self.first.saturating_sub(other.first);
+        self.counts.splice(0..0, std::iter::repeat_n(0, missing));
+        self.first -= missing;
+        let place = other.first - self.first;
+        if self.counts.len() < place + other.counts.len() {
+            self.counts.resize(place + other.counts.len(), 0);
+        }
+        self.counts[place..].iter_mut().zip(&other.counts).for_each(|(sum, more)| *sum = sum.wrapping_add(*more));
+    }
+
+    #[cfg(test)]
+    pub fn total(&self) -> u32 {
+        self.counts.iter().sum()
+    }
+
+    /// The number of the bucket in which the execution of this rank lies.
+    fn reach(&self, rank: u64) -> Option<usize> {
+        let mut seen = 0;
+        let reached = self.counts.iter().position(|count| {
+            seen += u64::from(*count);
+            seen >= rank
+        });
+        reached.map(|place| self.first + place)
+    }
+}
+
 impl Summary {
     fn add(&mut self, other: Self) {
         self.sums.add(&other.sums);
@@ -34,7 +82,7 @@ impl Summary {
         self.most = self.most.max(other.most);
         self.first = self.first.min(other.first);
         self.last = self.last.max(other.last);
-        self.buckets.iter_mut().zip(&other.buckets).for_each(|(sum, more)| *sum = sum.wrapping_add(*more));
+        self.buckets.add(&other.buckets);
         if let Some(waits) = other.waits {
             self.waits.get_or_insert_default().add(&waits);
         }
@@ -59,25 +107,21 @@ impl Summary {
     /// The ticks that `thousandths` of the executions took at most.
     pub fn quantile(&self, thousandths: u64) -> u64 {
         let wanted = (self.sums.count * thousandths).div_ceil(1000);
-        let mut seen = 0;
-        let reached = self.buckets.iter().position(|count| {
-            seen += u64::from(*count);
-            seen >= wanted
-        });
-        reached.map_or(self.most, |bucket| bucket_end(bucket).min(self.most))
+        self.buckets.reach(wanted).map_or(self.most, |bucket| bucket_end(bucket).min(self.most))
     }
 }
 
 /// Merges the statistics of each digest. At most `size` rows; the digests seen last are merged into one row.
 pub fn merged(all: impl Iterator<Item = Summary>, size: usize) -> Vec<Summary> {
-    let mut by_digest: BTreeMap<(Option<String>, Option<String>), Summary> = BTreeMap::new();
-    for summary in all {
-        match by_digest.entry((summary.database.clone(), summary.text.clone())) {
-            Entry::Occupied(mut sum) => sum.get_mut().add(summary),
-            Entry::Vacant(place) => drop(place.insert(summary)),
+    let mut rows: Vec<Summary> = all.collect();
+    rows.sort_by(|a, b| (&a.database, &a.text).cmp(&(&b.database, &b.text)));
+    rows.dedup_by(|more, sum| {
+        let is_same = (&more.database, &more.text) == (&sum.database, &sum.text);
+        if is_same {
+            sum.add(std::mem::take(more));
         }
-    }
-    let mut rows: Vec<Summary> = by_digest.into_values().collect();
+        is_same
+    });
     // The row of all others is the last one.
     rows.sort_by_key(|row| (row.text.is_none(), row.first));
     let named = rows.iter().filter(|row| row.text.is_some()).count();
@@ -117,11 +161,31 @@ mod tests {
 
     #[test]
     fn quantiles_are_ends_of_buckets() {
-        let mut buckets = vec![0; super::super::statistics::BUCKETS];
-        (buckets[3], buckets[40]) = (98, 2);
-        let sums = Sums { count: 100, ..Sums::default() };
-        let summary = Summary { sums, most: u64::MAX, buckets, ..Summary::default() };
-        assert_eq!(summary.quantile(950), bucket_end(3));
-        assert_eq!(summary.quantile(990), bucket_end(40));
+        let one = |bucket: usize, count| {
+            let all = [const { Cell::new(0) }; super::super::statistics::BUCKETS];
+            all[bucket].set(count);
+            Buckets::of(&all)
+        };
+        // Of several workers, in any order.
+        for order in [[3, 40, 17], [40, 3, 17], [17, 40, 3]] {
+            let sums = Sums { count: 100, ..Sums::default() };
+            let mut summary = Summary { sums, most: u64::MAX, ..Summary::default() };
+            for bucket in order {
+                summary.buckets.add(&one(
+                    bucket,
+                    if bucket == 3 {
+                        97
+                    } else if bucket == 17 {
+                        1
+                    } else {
+                        2
+                    },
+                ));
+            }
+            assert_eq!(summary.quantile(950), bucket_end(3));
+            assert_eq!(summary.quantile(980), bucket_end(17));
+            assert_eq!(summary.quantile(990), bucket_end(40));
+        }
+        assert_eq!(Buckets::of(&[const { Cell::new(0) }; 5]), Buckets::default());
     }
 }
