@@ -15,7 +15,7 @@ use std::path::Path;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"HEDDLE01");
 /// The format of the whole data directory, the files beside this one included. `docs/FORMATS.md` has the list.
-pub(crate) const FORMAT: u32 = 5;
+pub(crate) const FORMAT: u32 = 6;
 /// Directories of these formats are read as they are, and have [`FORMAT`] from the next write of this file on.
 const FORMAT_OLDEST: u32 = 3;
 pub(crate) const SLOT_BYTES: usize = 4096;

@@ -149,6 +149,7 @@ fn redo_batch(
                     Record::Aborted { txn } => {
                         recovered.losers.remove(&txn);
                     }
+                    Record::Note { .. } => {}
                 }
             }
         }

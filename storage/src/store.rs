@@ -16,7 +16,7 @@ use crate::control::{Control, ControlState};
 use crate::progress::Progress;
 use crate::recovery::{Recovered, redo, survey};
 use crate::space::Space;
-use crate::wal::{Bounds, Durability, LogHold, LogPlace, LogReader, Wal, WalConfig, cut, find_damage};
+use crate::wal::{Bounds, Durability, LogFollower, LogHold, LogPlace, LogReader, Wal, WalConfig, cut, find_damage};
 use crate::{Error, TreeRef};
 use os::time::Instant;
 use os::{DirLock, File, LockError};
@@ -323,6 +323,20 @@ impl Store {
         // The checkpoint moves under this lock, and only then gives up log.
         let state = self.control.state.lock();
         (*state, self.wal.hold(state.place.position))
+    }
+
+    /// Follows the log from `place` on, under `hold`; without a place from what is durable now.
+    pub fn follow_log(&self, start: Option<(LogPlace, LogHold)>) -> LogFollower {
+        let dir = self.data_dir.join(LOG_DIRECTORY);
+        match start {
+            Some((place, hold)) => self.wal.follow(&dir, place, hold),
+            None => {
+                // Held first: the checkpoint is never behind it.
+                let hold = self.wal.hold(self.wal.written());
+                let place = self.wal.flush_all();
+                self.wal.follow(&dir, place, hold)
+            }
+        }
     }
 
     /// Tree ids at and above this were never given out.

@@ -17,7 +17,7 @@ use types::row::{EXTERNAL_BYTES, ExternalRef, Field, StoredRow};
 
 const CHUNK_KEY_BYTES: usize = 12;
 /// Four chunks fill a page.
-const CHUNK_BYTES: usize = RECORD_BYTES_MAX - CHUNK_KEY_BYTES - 8;
+pub(crate) const CHUNK_BYTES: usize = RECORD_BYTES_MAX - CHUNK_KEY_BYTES - 8;
 /// A shorter value gains nothing from being moved.
 const EXTERNALIZE_BYTES_MIN: usize = EXTERNAL_BYTES + 1;
 

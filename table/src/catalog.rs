@@ -39,9 +39,9 @@ use types::statistics::TableStatistics;
 
 const KIND_META: u8 = 1;
 const KIND_DATABASE: u8 = 2;
-const KIND_TABLE: u8 = 3;
+pub(crate) const KIND_TABLE: u8 = 3;
 const KIND_AUTO_INCREMENT: u8 = 4;
-const KIND_ORPHAN: u8 = 5;
+pub(crate) const KIND_ORPHAN: u8 = 5;
 const KIND_ESTIMATE: u8 = 6;
 const KIND_STATISTICS: u8 = 7;
 const KIND_VIEW: u8 = 8;
@@ -139,8 +139,11 @@ impl<'w> CatalogTxn<'w> {
         self.txn.as_mut().expect("open until commit")
     }
 
-    /// Commits and waits until the commit is durable.
-    pub fn commit(self) {
+    /// Commits, with the worker's note for the log, and waits until the commit is durable.
+    pub fn commit(mut self) {
+        if let (Some(note), Some(txn)) = (self.worker.take_note(), self.txn.as_mut()) {
+            txn.note(self.worker, &note);
+        }
         if let Some(stall) = self.commit_now() {
             stall.wait_blocking();
         }
@@ -466,7 +469,7 @@ fn load_record(
     Ok(())
 }
 
-fn parse_table(id: u64, json: &[u8]) -> Result<StoredTable> {
+pub(crate) fn parse_table(id: u64, json: &[u8]) -> Result<StoredTable> {
     let record: TableRecord = from_json("table", json)?;
     if record.def.id.0 != id {
         return Err(corrupt(format!("table {id} says it is {}", record.def.id.0)));

@@ -29,6 +29,7 @@ mod database;
 pub mod ddl;
 pub mod embedded;
 mod error;
+pub mod log_view;
 pub mod mdl;
 pub mod offline;
 mod reference;

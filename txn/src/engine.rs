@@ -14,7 +14,7 @@ use storage::buffer::{ResizeBusy, ResizeState};
 use storage::page::RecordHeader;
 use storage::recovery::{Recovered, tolerate};
 use storage::wal::record::{RowChange, RowOp, write_aborted};
-use storage::wal::{OwnFlush, Purpose};
+use storage::wal::{LogFollower, LogHold, LogPlace, OwnFlush, Purpose};
 use storage::{Durability, Store, StoreConfig, blocking};
 use sync::atomic::{AtomicU64, Ordering};
 use sync::{Company, Mutex};
@@ -49,6 +49,8 @@ pub struct Engine {
     configured: usize,
     handed_out: Mutex<Vec<bool>>,
     threads: Mutex<Vec<os::thread::JoinHandle<()>>>,
+    /// Of [`Engine::open_holding`].
+    held_log: Mutex<Option<LogHold>>,
     /// A description of the last recovery, for people; empty after a clean stop.
     recovery: String,
 }
@@ -104,6 +106,18 @@ impl Engine {
     /// # Errors
     /// As of `open`, but for a damaged log.
     pub fn open_with(config: Config, force_recovery: bool) -> std::result::Result<Arc<Engine>, Error> {
+        Self::open_holding(config, force_recovery, None)
+    }
+
+    /// Like [`Self::open_with`]. `log_from`: the log from this position on is kept, if it is there, until [`Self::follow_log`] takes it over.
+    ///
+    /// # Errors
+    /// As of `open_with`.
+    pub fn open_holding(
+        config: Config,
+        force_recovery: bool,
+        log_from: Option<u64>,
+    ) -> std::result::Result<Arc<Engine>, Error> {
         // The last worker is the engine's own: recovery, purge.
         let workers = config.workers + SPARE_WORKERS + 1;
         let data_dir = config.data_dir.clone();
@@ -121,6 +135,7 @@ impl Engine {
         let statuses = Arc::new(StatusTable::new(workers, recovered.txn_sequence));
         let for_checkpoint = statuses.clone();
         *store.counters.txn_sequence.lock() = Box::new(move || for_checkpoint.last_sequence());
+        let held_log = log_from.map(|position| store.wal.hold(position));
         // From here on the checkpoint moves, and it writes the sequence down.
         store.recovery_finished();
         let engine = Arc::new(Self {
@@ -134,6 +149,7 @@ impl Engine {
             configured: config.workers,
             handed_out: Mutex::new(vec![false; workers]),
             threads: Mutex::default(),
+            held_log: Mutex::new(held_log),
             recovery: describe(&recovered),
         });
         engine.start_threads();
@@ -171,6 +187,7 @@ impl Engine {
             open_writers: RefCell::default(),
             scratch: Cell::default(),
             company: Cell::default(),
+            note: RefCell::default(),
             turns: Cell::new(0),
             commit_turns: Cell::new(0),
         };
@@ -347,6 +364,28 @@ fn describe(recovered: &Recovered) -> String {
 }
 
 impl Engine {
+    /// Follows the log from a place on that [`Self::open_holding`] has kept, or from what is durable now.
+    pub fn follow_log(&self, place: Option<LogPlace>) -> LogFollower {
+        let held = self.held_log.lock().take();
+        let start = place.map(|place| (place, held.unwrap_or_else(|| self.store.wal.hold(place.position))));
+        self.store.follow_log(start)
+    }
+
+    /// Where the log ends that is durable.
+    pub fn log_end(&self) -> u64 {
+        self.store.wal.written()
+    }
+
+    /// Makes durable what was logged so far, and tells where the log ends then. Blocks for a flush.
+    pub fn flush_log(&self) -> u64 {
+        self.store.wal.flush_all().position
+    }
+
+    /// Wakes the thread that follows the log.
+    pub fn wake_log_follower(&self) {
+        self.store.wal.wake_follower();
+    }
+
     /// Begins a consistent copy of the data directory; see [`storage::hot_copy`].
     ///
     /// # Errors
@@ -414,6 +453,8 @@ pub struct Worker {
     open_writers: RefCell<Vec<u64>>,
     pub(crate) scratch: Cell<Scratch>,
     company: Cell<Company>,
+    /// Goes into the log with the next transaction that takes it ([`Worker::take_note`]).
+    note: RefCell<Option<Box<[u8]>>>,
     /// Turns since the last commit.
     turns: Cell<u32>,
     /// Turns between two commits, on average over some.
@@ -454,6 +495,16 @@ impl Worker {
         if UndoStore::has_retired(&self.undo.borrow()) {
             self.engine.undo.reclaim(&mut self.undo.borrow_mut(), self.engine.horizon());
         }
+    }
+
+    /// Sets the note for the next transaction that changes the catalog, see [`Txn::note`].
+    pub fn set_note(&self, note: Option<Box<[u8]>>) {
+        self.note.replace(note);
+    }
+
+    /// Takes that note.
+    pub fn take_note(&self) -> Option<Box<[u8]>> {
+        self.note.take()
     }
 
     /// Which other sessions are busy, as far as this thread knows.

@@ -18,7 +18,7 @@ use std::time::Duration;
 use storage::Durability;
 use storage::page::RecordHeader;
 use storage::wal::Purpose;
-use storage::wal::record::{RowChange, RowOp, write_aborted, write_commit};
+use storage::wal::record::{RowChange, RowOp, write_aborted, write_commit, write_note};
 use sync::atomic::Ordering;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -352,6 +352,18 @@ impl Txn {
             }
             return Ok(());
         }
+    }
+
+    /// Says something about this transaction to who reads the log for others; directly before the commit. Without changes nobody is told.
+    pub fn note(&mut self, worker: &Worker, bytes: &[u8]) {
+        if self.id != 0 && self.writer_epoch.is_some() {
+            write_note(worker.engine.store.wal.append(worker.index).buffer(), self.id, bytes);
+        }
+    }
+
+    /// Has it logged a change?
+    pub fn has_written(&self) -> bool {
+        self.writer_epoch.is_some()
     }
 
     /// Commits; visible to others at once. `Some(stall)`: await it before acknowledging (the log flush). Never fails once called.

@@ -26,7 +26,7 @@ const FLOORS: &[&[&str]] = &[
     &["txn"],
     &["table", "protocol", "expr"],
     &["sql"],
-    &["exec", "reactor"],
+    &["exec", "reactor", "binlog"],
     &["accounts", "advisor"],
     &["server", "console", "backup"],
     &["heddle", "bench", "sim", "flexasync"],

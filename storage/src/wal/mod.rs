@@ -20,6 +20,7 @@
 
 mod damage;
 mod files;
+mod follow;
 mod reader;
 pub mod record;
 
@@ -27,6 +28,7 @@ pub use damage::LogDamage;
 pub(crate) use damage::{Bounds, cut, find_damage};
 pub(crate) use files::segment_path;
 pub use files::{LogPlace, SEGMENT_BYTES, SegmentPool};
+pub use follow::LogFollower;
 pub use reader::LogReader;
 
 use crate::page::Lsn;
@@ -137,6 +139,8 @@ pub struct Wal {
     segments: Arc<SegmentPool>,
     /// Who reads old log, and from which position on.
     holds: Mutex<Vec<(u64, u64)>>,
+    /// The thread of the follower, if it waits for more log.
+    follower: follow::Bell,
     syncs: AtomicU64,
     pace: Arc<Pace>,
 }
@@ -264,6 +268,7 @@ impl Wal {
             places: Mutex::new(VecDeque::from([EpochPlace { epoch: begin.0, place: begin.1 }, EpochPlace { epoch, place }])),
             segments: writer.pool(),
             holds: Mutex::default(),
+            follower: follow::Bell::default(),
             flush_ns: AtomicU64::new(0),
             seat: Mutex::new(Seat { writer, payload: Vec::new(), taken: Vec::new() }),
             syncs: AtomicU64::new(0),
@@ -298,7 +303,7 @@ impl Wal {
 
     /// Byte position after the last written block.
     pub fn written(&self) -> u64 {
-        self.written.load(Ordering::Relaxed)
+        self.written.load(Ordering::Acquire)
     }
 
     /// Begins appending to `worker`'s buffer. Called under the latches of the pages concerned.
@@ -676,7 +681,8 @@ impl Seat {
             self.note_place(wal, epoch + 1);
             self.payload.shrink_to(4 << 20);
             let end = self.writer.place().position;
-            wal.written.store(end, Ordering::Relaxed);
+            // Release: who follows the log reads the file up to here.
+            wal.written.store(end, Ordering::Release);
             if end >= wal.pace.end_max.load(Ordering::SeqCst) {
                 // Should the cleaner have moved the bound in between, it looks again within a round.
                 wal.pace.behind.store(true, Ordering::SeqCst);
@@ -687,6 +693,9 @@ impl Seat {
         wal.durable.store(epoch, Ordering::Release);
         for log in &wal.logs {
             wake(&log.waits, epoch);
+        }
+        if !self.payload.is_empty() {
+            wal.follower.ring();
         }
     }
 

@@ -66,6 +66,8 @@ pub struct LogReader {
     window_bytes: usize,
     /// Epochs are sought from the last to the first: what lies before a place is read along with it.
     backwards: bool,
+    /// Of a log that is being written: what lies from here on is not read, and not kept in the window.
+    limit: u64,
     bytes_read: u64,
 }
 
@@ -83,6 +85,7 @@ impl LogReader {
             window_at: 0,
             window_bytes: 0,
             backwards: false,
+            limit: u64::MAX,
             bytes_read: 0,
         }
     }
@@ -95,6 +98,11 @@ impl LogReader {
 
     pub(super) fn seek(&mut self, place: LogPlace) {
         (self.next, self.end, self.run, self.epoch) = (place, place, 0, 0);
+    }
+
+    /// The log has been written up to `position`, the end of a block.
+    pub(super) fn set_limit(&mut self, position: u64) {
+        self.limit = position;
     }
 
     pub(super) fn dir(&self) -> &Path {
@@ -165,7 +173,9 @@ impl LogReader {
         let is_there = |from: u64, len: usize| offset >= from && offset + bytes as u64 <= from + len as u64;
         if !is_there(self.window_at, self.window_bytes) {
             let from = if self.backwards { offset.saturating_sub(WINDOW_BYTES as u64 / 4 * 3) } else { offset };
-            let wanted = ((offset - from) as usize + bytes).max(WINDOW_BYTES).min((SEGMENT_BYTES - from) as usize);
+            let begin = self.next.position - offset;
+            let end = SEGMENT_BYTES.min(self.limit.saturating_sub(begin)).max(offset + bytes as u64);
+            let wanted = ((offset - from) as usize + bytes).max(WINDOW_BYTES).min((end - from) as usize);
             if self.window.len() < wanted {
                 self.window = AlignedBuf::new(wanted);
             }

@@ -8,9 +8,11 @@
 //! STRUCTURE (2)  parts u16, each: page u32 | lsn u64 | op u8 | bytes u32 | body
 //! COMMIT (3)     txn u64 | timestamp u64
 //! ABORTED (4)    txn u64
+//! NOTE (5)       txn u64 | bytes
 //! ```
 //! A ROW record is redone by page (`page`, `lsn`) and undone by key (`tree`, `root`, key). A STRUCTURE record changes several pages
-//! and is in the log whole or not at all. `prev` addresses are not logged: no version below the newest survives a restart.
+//! and is in the log whole or not at all. A NOTE says something about a transaction to who reads the log for others (the binary log); recovery passes it by.
+//!  `prev` addresses are not logged: no version below the newest survives a restart.
 
 use crate::page::{Lsn, Page, PageId, RecordHeader};
 use crate::{Error, TreeRef};
@@ -19,6 +21,7 @@ pub const ROW: u8 = 1;
 pub const STRUCTURE: u8 = 2;
 pub const COMMIT: u8 = 3;
 pub const ABORTED: u8 = 4;
+pub const NOTE: u8 = 5;
 
 const HAD_OLD: u8 = 1;
 const COMPENSATION: u8 = 2;
@@ -83,6 +86,8 @@ pub enum Record<'a> {
     Structure(Vec<Part<'a>>),
     Commit { txn: u64, timestamp: u64 },
     Aborted { txn: u64 },
+    /// For readers of the log; no change of any page.
+    Note { txn: u64, bytes: &'a [u8] },
 }
 
 fn begin(out: &mut Vec<u8>, kind: u8) -> usize {
@@ -155,6 +160,13 @@ pub fn write_aborted(out: &mut Vec<u8>, txn: u64) {
     end(out, start);
 }
 
+pub fn write_note(out: &mut Vec<u8>, txn: u64, bytes: &[u8]) {
+    let start = begin(out, NOTE);
+    out.extend_from_slice(&txn.to_le_bytes());
+    out.extend_from_slice(bytes);
+    end(out, start);
+}
+
 /// A cursor over bytes whose lengths are not trusted.
 struct Reader<'a>(&'a [u8]);
 
@@ -207,6 +219,7 @@ fn parse(kind: u8, mut r: Reader<'_>) -> Option<Record<'_>> {
         }
         COMMIT => Some(Record::Commit { txn: r.u64()?, timestamp: r.u64()? }),
         ABORTED => Some(Record::Aborted { txn: r.u64()? }),
+        NOTE => Some(Record::Note { txn: r.u64()?, bytes: r.0 }),
         _ => None,
     }
 }
@@ -313,6 +326,7 @@ mod tests {
         );
         write_commit(&mut log, 8, 9);
         write_aborted(&mut log, 10);
+        write_note(&mut log, 11, b"said");
         let mut rest = &log[..];
         match read(&mut rest).expect("sound") {
             Some(Record::Row { page: 42, lsn: 1000, change }) => {
@@ -323,6 +337,7 @@ mod tests {
         assert!(matches!(read(&mut rest).expect("sound"), Some(Record::Structure(parts)) if parts.len() == 3));
         assert!(matches!(read(&mut rest).expect("sound"), Some(Record::Commit { txn: 8, timestamp: 9 })));
         assert!(matches!(read(&mut rest).expect("sound"), Some(Record::Aborted { txn: 10 })));
+        assert!(matches!(read(&mut rest).expect("sound"), Some(Record::Note { txn: 11, bytes: b"said" })));
         assert!(read(&mut rest).expect("sound").is_none());
         for cut in 1..log.len() {
             let mut part = &log[..cut];
