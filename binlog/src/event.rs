@@ -44,8 +44,8 @@ pub const ROWS_NO_FOREIGN_KEYS: u16 = 2;
 
 /// Bytes of the fixed part of each type from 1 on, as MySQL 8.4 has them.
 const POST_HEADERS: [u8; 42] = [
-    0, 13, 0, 8, 0, 0, 0, 0, 4, 0, 4, 0, 0, 0, 99, 0, 4, 26, 8, 0, 0, 0, 8, 8, 8, 2, 0, 0, 0, 10, 10, 10, 42, 42, 0, 18, 52, 0, 10,
-    40, 0, 0,
+    0, 13, 0, 8, 0, 0, 0, 0, 4, 0, 4, 0, 0, 0, 99, 0, 4, 26, 8, 0, 0, 0, 8, 8, 8, 2, 0, 0, 0, 10, 10, 10, 42, 42, 0, 18, 52, 0,
+    10, 40, 0, 0,
 ];
 
 /// The checksum of an event.
@@ -211,7 +211,14 @@ pub fn put_previous_gtids(out: &mut Vec<u8>, timestamp: u32, server_id: u32, set
     end(out, start, has_checksum);
 }
 
-pub fn put_rotate(out: &mut Vec<u8>, timestamp: u32, server_id: u32, (file, position): (&str, u64), flags: u16, has_checksum: bool) {
+pub fn put_rotate(
+    out: &mut Vec<u8>,
+    timestamp: u32,
+    server_id: u32,
+    (file, position): (&str, u64),
+    flags: u16,
+    has_checksum: bool,
+) {
     let start = begin(out, ROTATE, timestamp, server_id, flags);
     out.extend_from_slice(&position.to_le_bytes());
     out.extend_from_slice(file.as_bytes());
@@ -493,11 +500,23 @@ pub fn put_rows_query(out: &mut Vec<u8>, timestamp: u32, server_id: u32, stateme
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Seen {
     /// A group begins.
-    Group { gtid: Option<Gtid>, last_committed: i64, sequence_number: i64, bytes: u64 },
+    Group {
+        gtid: Option<Gtid>,
+        last_committed: i64,
+        sequence_number: i64,
+        bytes: u64,
+    },
     /// A statement, its database, and the engine's number of its commit if it is a definition.
-    Query { database: String, statement: Vec<u8>, xid: Option<u64> },
+    Query {
+        database: String,
+        statement: Vec<u8>,
+        xid: Option<u64>,
+    },
     Xid(u64),
-    Rotate { file: String, position: u64 },
+    Rotate {
+        file: String,
+        position: u64,
+    },
     PreviousGtids(GtidSet),
     Other,
 }

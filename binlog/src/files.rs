@@ -243,11 +243,32 @@ impl Events {
         self.at + self.given as u64
     }
 
+    /// How far the file may be read.
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// The file may be read further.
+    pub fn set_end(&mut self, end: u64) {
+        self.end = self.end.max(end);
+    }
+
     /// The next event without its checksum, which was compared; `None` at the end.
     ///
     /// # Errors
     /// An event that is cut off or damaged.
     pub fn next_event(&mut self) -> Result<Option<&[u8]>, Damage> {
+        let has_checksum = self.has_checksum;
+        let event = self.next_raw()?;
+        let has_one = |event: &[u8]| has_checksum || event.get(4) == Some(&event::FORMAT_DESCRIPTION);
+        Ok(event.map(|event| if has_one(event) { &event[..event.len() - event::CHECKSUM_BYTES] } else { event }))
+    }
+
+    /// The next event as it is in the file, with its checksum, which was compared; `None` at the end.
+    ///
+    /// # Errors
+    /// As of [`Self::next_event`].
+    pub fn next_raw(&mut self) -> Result<Option<&[u8]>, Damage> {
         let position = self.position();
         let damage = |why: String| Damage { position, why };
         if position >= self.end {
@@ -268,7 +289,6 @@ impl Events {
             self.has_checksum = event::says_checksum(event).unwrap_or(true);
         }
         let checked = self.has_checksum || kind == event::FORMAT_DESCRIPTION;
-        let mut length = bytes;
         if checked {
             let (body, crc) = event.split_last_chunk::<4>().ok_or_else(|| damage("an event is too short".to_owned()))?;
             let matches = if kind == event::FORMAT_DESCRIPTION {
@@ -282,11 +302,10 @@ impl Events {
             if !matches {
                 return Err(damage("an event has a wrong checksum".to_owned()));
             }
-            length -= 4;
         }
         let from = self.given;
         self.given += bytes;
-        Ok(Some(&self.buf[from..from + length]))
+        Ok(Some(&self.buf[from..from + bytes]))
     }
 
     /// Brings `bytes` from the next position on into the buffer. `false`: there are not so many.
@@ -404,13 +423,7 @@ const FULL_PAUSE: Duration = Duration::from_secs(1);
 
 impl Writer {
     /// Makes a file with these first events, which have no positions and checksums yet, and makes it durable.
-    pub fn create(
-        dir: &Path,
-        name: &str,
-        events: &mut [u8],
-        has_checksum: bool,
-        gives_up: Arc<AtomicBool>,
-    ) -> io::Result<Self> {
+    pub fn create(dir: &Path, name: &str, events: &mut [u8], has_checksum: bool, gives_up: Arc<AtomicBool>) -> io::Result<Self> {
         let first = event::length_of(events).unwrap_or(0).min(events.len());
         let (format, others) = events.split_at_mut(first);
         // The description always has a checksum, which leaves out that the file is in use.

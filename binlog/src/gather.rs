@@ -98,15 +98,6 @@ impl Gathered {
         self.buf.len()
     }
 
-    pub fn is_spilled(&self) -> bool {
-        self.file.is_some()
-    }
-
-    /// Bytes of all its changes.
-    pub fn bytes(&self) -> u64 {
-        self.file.as_ref().and_then(|spilled| spilled.ends.last().copied()).unwrap_or(0) + self.buf.len() as u64
-    }
-
     pub fn push(&mut self, change: &Change<'_>) {
         put_change(&mut self.buf, change);
     }
@@ -235,7 +226,7 @@ mod tests {
             gathered.spill(0, || dir.path().join("spill")).unwrap();
             expected.push(n.to_be_bytes().to_vec());
         }
-        assert!(gathered.is_spilled() && gathered.memory() <= MEMORY_MAX);
+        assert!(gathered.file.is_some() && gathered.memory() <= MEMORY_MAX);
         assert_eq!(keys(&gathered), expected);
         for n in (100..400u32).rev() {
             gathered.undo(5, &n.to_be_bytes()).unwrap();

@@ -374,7 +374,9 @@ mod tests {
         let mut union = all.clone();
         union.union(&part);
         assert_eq!(union.to_string(), format!("{A}:1-12,\n{B}:1-4"));
-        assert!(part.contains(&Gtid::parse(&format!("{A}:8")).unwrap()) && !part.contains(&Gtid::parse(&format!("{A}:4")).unwrap()));
+        assert!(
+            part.contains(&Gtid::parse(&format!("{A}:8")).unwrap()) && !part.contains(&Gtid::parse(&format!("{A}:4")).unwrap())
+        );
         assert_eq!(union.last_number(Uuid::parse(A).unwrap()), 12);
         assert_eq!(part.next_free(Uuid::parse(A).unwrap(), ""), 1);
         assert_eq!(all.next_free(Uuid::parse(A).unwrap(), ""), 11);

@@ -148,7 +148,8 @@ fn container(out: &mut Vec<u8>, members: Members<'_>) -> u8 {
 fn try_container(out: &mut Vec<u8>, members: Members<'_>, large: bool) -> bool {
     let start = out.len();
     let width = if large { 4 } else { 2 };
-    let put = |out: &mut [u8], at: usize, value: usize| out[at..at + width].copy_from_slice(&(value as u32).to_le_bytes()[..width]);
+    let put =
+        |out: &mut [u8], at: usize, value: usize| out[at..at + width].copy_from_slice(&(value as u32).to_le_bytes()[..width]);
     let fits = |value: usize| large || value <= 0xffff;
     if !fits(members.count()) {
         return false;
@@ -201,11 +202,7 @@ fn try_container(out: &mut Vec<u8>, members: Members<'_>, large: bool) -> bool {
 /// # Errors
 /// `None`: it is no document.
 pub fn put_stored(out: &mut Vec<u8>, stored: &[u8]) -> Option<()> {
-    let value = if types::json::is_binary(stored) {
-        Json::from_binary(stored).ok()?
-    } else {
-        Json::parse(stored).ok()?
-    };
+    let value = if types::json::is_binary(stored) { Json::from_binary(stored).ok()? } else { Json::parse(stored).ok()? };
     put(out, &value);
     Some(())
 }

@@ -447,7 +447,10 @@ impl Materialiser {
             tracing::warn!("the binary log has files, but no state: it begins anew behind them");
             if let Some(last) = files.last() {
                 executed = files::previous_gtids(&dir, &last.name)?;
-                files::scan_tail(&dir, &last.name, 4)?.groups.iter().for_each(|(gtid, _)| gtid.iter().for_each(|g| executed.add(g)));
+                files::scan_tail(&dir, &last.name, 4)?
+                    .groups
+                    .iter()
+                    .for_each(|(gtid, _)| gtid.iter().for_each(|g| executed.add(g)));
             }
             purged = files::previous_gtids(&dir, &files[0].name)?;
         }

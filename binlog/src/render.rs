@@ -125,7 +125,14 @@ impl Moment {
 }
 
 /// The body of a definition's group.
-pub fn definition(body: &mut Body, settings: &Settings, note: &crate::note::Statement, text: &str, moment: Moment, checksum: bool) {
+pub fn definition(
+    body: &mut Body,
+    settings: &Settings,
+    note: &crate::note::Statement,
+    text: &str,
+    moment: Moment,
+    checksum: bool,
+) {
     let context = note.context(moment.xid);
     let seconds = if note.time_us == 0 { moment.seconds() } else { (note.time_us / 1_000_000) as u32 };
     event::put_query(&mut body.bytes, (seconds, settings.server_id), &context, &note.database, text.as_bytes(), checksum);

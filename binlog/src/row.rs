@@ -224,6 +224,12 @@ fn put_low_first(out: &mut Vec<u8>, bits: impl Iterator<Item = bool>) {
     }
 }
 
+/// The columns of an image. As in MySQL, the bits of no column are set.
+fn put_shown(out: &mut Vec<u8>, shown: &[bool]) {
+    let bits = shown.len().next_multiple_of(8);
+    put_low_first(out, (0..bits).map(|at| shown.get(at).copied().unwrap_or(true)));
+}
+
 fn put_meta(out: &mut Vec<u8>, kind: u8, bytes: &[u8]) {
     out.push(kind);
     event::put_packed(out, bytes.len() as u64);
@@ -232,8 +238,7 @@ fn put_meta(out: &mut Vec<u8>, kind: u8, bytes: &[u8]) {
 
 impl WireTable {
     pub fn new(def: Arc<TableDef>) -> Self {
-        let columns: Vec<WireColumn> =
-            def.named_columns().map(|(at, column)| WireColumn::new(at, &column.ty)).collect();
+        let columns: Vec<WireColumn> = def.named_columns().map(|(at, column)| WireColumn::new(at, &column.ty)).collect();
         let unique = def.indexes.iter().filter(|index| {
             matches!(index.kind, IndexKind::Primary | IndexKind::Unique)
                 && index.columns.iter().all(|part| !def.columns[part.column].nullable && part.prefix.is_none())
@@ -265,8 +270,7 @@ impl WireTable {
         }
         event::put_packed(&mut out, self.columns.len() as u64);
         out.extend(self.columns.iter().map(|column| column.kind));
-        let meta: Vec<u8> =
-            self.columns.iter().flat_map(|c| c.meta[..usize::from(c.meta_bytes)].iter().copied()).collect();
+        let meta: Vec<u8> = self.columns.iter().flat_map(|c| c.meta[..usize::from(c.meta_bytes)].iter().copied()).collect();
         event::put_packed(&mut out, meta.len() as u64);
         out.extend_from_slice(&meta);
         put_low_first(&mut out, self.columns.iter().map(|column| self.def.columns[column.column].nullable));
@@ -358,9 +362,9 @@ impl WireTable {
         out.extend_from_slice(&event::ROWS_NO_FOREIGN_KEYS.to_le_bytes());
         out.extend_from_slice(&2u16.to_le_bytes());
         event::put_packed(out, self.columns.len() as u64);
-        put_low_first(out, shown.0.iter().copied());
+        put_shown(out, shown.0);
         if let Some(after) = shown.1 {
-            put_low_first(out, after.iter().copied());
+            put_shown(out, after);
         }
         start
     }

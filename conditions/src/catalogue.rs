@@ -168,6 +168,7 @@ rows! {
     WrongArguments { what } = 1210, "ER_WRONG_ARGUMENTS", "HY000", "Incorrect arguments to {what}";
     LockDeadlock = 1213, "ER_LOCK_DEADLOCK", "40001", "Deadlock found when trying to get lock; try restarting transaction";
     CannotAddForeign = 1215, "ER_CANNOT_ADD_FOREIGN", "HY000", "Cannot add foreign key constraint";
+    ErrorWhenExecutingCommand { command, why } = 1220, "ER_ERROR_WHEN_EXECUTING_COMMAND", "HY000", "Error when executing command {command}: {why}";
     WrongUsage { first, second } = 1221, "ER_WRONG_USAGE", "HY000", "Incorrect usage of {first} and {second}";
     WrongNumberOfColumnsInSelect = 1222, "ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT", "21000",
         "The used SELECT statements have a different number of columns";
@@ -192,6 +193,7 @@ rows! {
         "The server makes the table {table} itself: it stays as it is";
     SystemTableRowsLeftOut { rows, table } = 1235, "ER_NOT_SUPPORTED_YET", "42000",
         "{rows} rows for {table} were left out: the server makes this table itself";
+    SourceFatalErrorReadingBinlog { why } = 1236, "ER_SOURCE_FATAL_ERROR_READING_BINLOG", "HY000", "{why}";
     IncorrectGlobalLocalVar { name, kind } = 1238, "ER_INCORRECT_GLOBAL_LOCAL_VAR", "HY000",
         "Variable '{name}' is a {kind} variable";
     WrongFkDef { name } = 1239, "ER_WRONG_FK_DEF", "42000",
@@ -333,6 +335,7 @@ rows! {
     ViewCheckFailed { view } = 1369, "ER_VIEW_CHECK_FAILED", "HY000", "CHECK OPTION failed '{view}'";
     ProcAccessDeniedError { command, user, host, routine } = 1370, "ER_PROCACCESS_DENIED_ERROR", "42000",
         "{command} command denied to user '{user}'@'{host}' for routine '{routine}'";
+    UnknownTargetBinlog = 1373, "ER_UNKNOWN_TARGET_BINLOG", "HY000", "Target log not found in binlog index";
     NoBinaryLogging = 1381, "ER_NO_BINARY_LOGGING", "HY000", "You are not using binary logging";
     PsManyParam = 1390, "ER_PS_MANY_PARAM", "HY000", "Prepared statement contains too many placeholders";
     KeyPart0 { column } = 1391, "ER_KEY_PART_0", "HY000", "Key part '{column}' length cannot be 0";
@@ -706,6 +709,7 @@ rows! {
     UnknownAuthId { account } = 3523, "ER_UNKNOWN_AUTHID", "HY000", "Unknown authorization ID {account}";
     RoleNotGranted { role, account } = 3530, "ER_ROLE_NOT_GRANTED", "HY000", "{role} is not granted to {account}";
     RenameRole = 3532, "ER_RENAME_ROLE", "HY000", "Renaming of a role identifier is forbidden";
+    CantSetGtidPurged { why } = 3546, "ER_CANT_SET_GTID_PURGED_DUE_SETS_CONSTRAINTS", "HY000", "@@GLOBAL.GTID_PURGED cannot be changed: {why}";
     UnresolvedTableLock { name } = 3568, "ER_UNRESOLVED_TABLE_LOCK", "HY000", "Unresolved table name {name} in locking clause.";
     DuplicateTableLock { table } = 3569, "ER_DUPLICATE_TABLE_LOCK", "HY000",
         "Table `{table}` appears in multiple locking clauses.";

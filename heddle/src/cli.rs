@@ -388,6 +388,9 @@ pub struct ServeFlags {
     /// Whether events are run: 'off' until SET GLOBAL turns it on, 'disabled' for good [default: on]
     #[arg(long, value_name = "on|off|disabled")]
     pub event_scheduler: Option<String>,
+    /// Whether the binary log is written, which replicas and tools read [default: off]
+    #[arg(long, value_name = "on|off", num_args = 0..=1, default_missing_value = "on")]
+    pub log_bin: Option<String>,
     /// Whether slow statements are written to a file [default: off]
     #[arg(long, value_name = "on|off", num_args = 0..=1, default_missing_value = "on")]
     pub slow_query_log: Option<String>,
@@ -448,6 +451,7 @@ impl ServeFlags {
             "durability" => &self.durability,
             "max-connections" => &self.max_connections,
             "event-scheduler" => &self.event_scheduler,
+            "log-bin" => &self.log_bin,
             "slow-query-log" => &self.slow_query_log,
             "slow-query-log-file" => &self.slow_query_log_file,
             "long-query-time" => &self.long_query_time,
@@ -484,6 +488,7 @@ impl ServeFlags {
             "durability" => &mut self.durability,
             "max-connections" => &mut self.max_connections,
             "event-scheduler" => &mut self.event_scheduler,
+            "log-bin" => &mut self.log_bin,
             "slow-query-log" => &mut self.slow_query_log,
             "slow-query-log-file" => &mut self.slow_query_log_file,
             "long-query-time" => &mut self.long_query_time,

@@ -73,7 +73,9 @@ pub fn open_engine(settings: &Settings) -> Result<Arc<txn::Engine>, String> {
         workers: settings.workers,
         durability: settings.durability,
     };
-    txn::Engine::open_with(config, settings.force_recovery)
+    // Log that the binary log does not have yet is not given up by the recovery.
+    let log_from = if settings.log_bin { server::log_needed_from(&settings.data_dir)? } else { None };
+    txn::Engine::open_holding(config, settings.force_recovery, log_from)
         .map_err(|error| format!("cannot open the data directory {}: {}", settings.data_dir.display(), text_of(&error)))
 }
 
@@ -91,6 +93,7 @@ pub fn start_server(
         socket: socket_path(settings),
         data_dir: settings.data_dir.clone(),
         event_scheduler: settings.event_scheduler,
+        log_bin: settings.log_bin,
         logs: settings.logs.clone(),
         error_log,
         has_json_log: settings.log_json,

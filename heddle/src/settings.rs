@@ -33,6 +33,7 @@ pub const KEYS: &[&str] = &[
     "durability",
     "max-connections",
     "event-scheduler",
+    "log-bin",
     "slow-query-log",
     "slow-query-log-file",
     "long-query-time",
@@ -84,6 +85,8 @@ pub struct Settings {
     pub durability: Durability,
     pub connections_max: usize,
     pub event_scheduler: EventScheduler,
+    /// The binary log is written.
+    pub log_bin: bool,
     pub logs: LogSettings,
     pub log_level: tracing::Level,
     /// The file of the server's own log; `None`: standard error.
@@ -162,6 +165,7 @@ impl Settings {
             workers: sources.read("workers", |text| parse_count(text, WORKERS_MAX))?.unwrap_or_else(default_workers),
             durability: sources.read("durability", parse_durability)?.unwrap_or(Durability::Full),
             connections_max: sources.read("max-connections", |text| parse_count(text, CONNECTIONS_MAX))?.unwrap_or(4096),
+            log_bin: sources.read("log-bin", parse_switch)?.unwrap_or(false),
             event_scheduler: sources.read("event-scheduler", parse_event_scheduler)?.unwrap_or_default(),
             logs: LogSettings {
                 slow: sources.read("slow-query-log", parse_switch)?.unwrap_or(false),

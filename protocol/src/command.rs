@@ -70,6 +70,72 @@ pub enum Command<'a> {
     SetOption {
         option: u16,
     },
+    RegisterReplica(RegisterReplica<'a>),
+    /// COM_BINLOG_DUMP and COM_BINLOG_DUMP_GTID
+    BinlogDump(BinlogDump<'a>),
+}
+
+/// What a replica says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RegisterReplica<'a> {
+    pub server_id: u32,
+    pub host: &'a [u8],
+    pub user: &'a [u8],
+    pub password: &'a [u8],
+    pub port: u16,
+}
+
+/// From where a client wants the binary log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BinlogDump<'a> {
+    pub flags: u16,
+    pub server_id: u32,
+    /// Empty: the first one, or the one that the GTIDs lead to.
+    pub file: &'a [u8],
+    pub position: u64,
+    /// Of COM_BINLOG_DUMP_GTID: the set that the client has, encoded.
+    pub gtids: Option<&'a [u8]>,
+}
+
+impl<'a> BinlogDump<'a> {
+    fn parse(body: &'a [u8]) -> Result<Self> {
+        let mut cursor = Cursor::new("COM_BINLOG_DUMP", body);
+        let position = u64::from(cursor.u32("position")?);
+        let flags = cursor.u16("flags")?;
+        let server_id = cursor.u32("server id")?;
+        Ok(Self { flags, server_id, file: until_zero(cursor.rest()), position, gtids: None })
+    }
+
+    fn parse_gtid(body: &'a [u8]) -> Result<Self> {
+        let mut cursor = Cursor::new("COM_BINLOG_DUMP_GTID", body);
+        let flags = cursor.u16("flags")?;
+        let server_id = cursor.u32("server id")?;
+        let length = cursor.u32("length of the file's name")? as usize;
+        // Some clients send zero bytes for no name.
+        let file = until_zero(cursor.bytes(length, "file")?);
+        let position = cursor.u64("position")?;
+        let length = cursor.u32("length of the set")? as usize;
+        let gtids = cursor.bytes(length, "set of GTIDs")?;
+        Ok(Self { flags, server_id, file, position, gtids: Some(gtids) })
+    }
+}
+
+/// A name as C has it.
+fn until_zero(bytes: &[u8]) -> &[u8] {
+    &bytes[..bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len())]
+}
+
+impl<'a> RegisterReplica<'a> {
+    fn parse(body: &'a [u8]) -> Result<Self> {
+        let mut cursor = Cursor::new("COM_REGISTER_REPLICA", body);
+        let server_id = cursor.u32("server id")?;
+        let mut text = |field| {
+            let length = usize::from(cursor.u8(field)?);
+            cursor.bytes(length, field)
+        };
+        let (host, user, password) = (text("host")?, text("user")?, text("password")?);
+        Ok(Self { server_id, host, user, password, port: cursor.u16("port")? })
+    }
 }
 
 impl<'a> Command<'a> {
@@ -137,6 +203,9 @@ impl<'a> Command<'a> {
                 Command::StmtFetch { statement_id: cursor.u32("statement id")?, rows: cursor.u32("row count")? }
             }
             command_byte::SET_OPTION => Command::SetOption { option: Cursor::new("COM_SET_OPTION", body).u16("option")? },
+            command_byte::REGISTER_REPLICA => Command::RegisterReplica(RegisterReplica::parse(body)?),
+            command_byte::BINLOG_DUMP => Command::BinlogDump(BinlogDump::parse(body)?),
+            command_byte::BINLOG_DUMP_GTID => Command::BinlogDump(BinlogDump::parse_gtid(body)?),
             code => return Err(Error::UnknownCommand { code }),
         })
     }
@@ -169,6 +238,9 @@ impl<'a> Command<'a> {
             Command::StmtReset { .. } => "Reset stmt",
             Command::StmtFetch { .. } => "Fetch",
             Command::SetOption { .. } => "Set option",
+            Command::RegisterReplica(_) => "Register Replica",
+            Command::BinlogDump(dump) if dump.gtids.is_some() => "Binlog Dump GTID",
+            Command::BinlogDump(_) => "Binlog Dump",
         }
     }
 }

@@ -28,7 +28,7 @@ mod row;
 mod text;
 
 pub use column::{ColumnDefinition, DECIMALS_NOT_FIXED, WireType};
-pub use command::Command;
+pub use command::{BinlogDump, Command, RegisterReplica};
 pub use compress::{CompressedReader, CompressedWriter, Unpacked};
 pub use constants::{
     CACHING_SHA2_PASSWORD, Capabilities, NATIVE_PASSWORD, NONCE_BYTES, Status, column_flag, command_byte, field_type,

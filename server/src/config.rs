@@ -30,6 +30,8 @@ pub struct Config {
     pub durability: txn::Durability,
     /// Whether events are run, until SET GLOBAL says otherwise.
     pub event_scheduler: EventScheduler,
+    /// The binary log is written.
+    pub log_bin: bool,
     /// The slow query log and the general log, until SET GLOBAL says otherwise.
     pub logs: LogSettings,
     /// The file of the server's own log, which FLUSH ERROR LOGS opens anew; `None`: standard error.
@@ -62,6 +64,7 @@ impl Default for Config {
             buffer_pool_bytes: 128 << 20,
             durability: txn::Durability::Full,
             event_scheduler: EventScheduler::On,
+            log_bin: false,
             logs: LogSettings::default(),
             error_log: None,
             has_json_log: false,
@@ -131,6 +134,8 @@ pub enum StartError {
     Persisted(String),
     /// The file with the server's UUID cannot be used.
     Identity(String),
+    /// The binary log cannot be opened.
+    BinaryLog(String),
 }
 
 impl std::fmt::Display for StartError {
@@ -141,9 +146,11 @@ impl std::fmt::Display for StartError {
             }
             StartError::Listen { what, error } => write!(f, "cannot listen on {what}: {error}"),
             StartError::Resource(error) => write!(f, "cannot start a thread: {error}"),
-            StartError::Accounts(why) | StartError::Tls(why) | StartError::Persisted(why) | StartError::Identity(why) => {
-                f.write_str(why)
-            }
+            StartError::Accounts(why)
+            | StartError::Tls(why)
+            | StartError::Persisted(why)
+            | StartError::Identity(why)
+            | StartError::BinaryLog(why) => f.write_str(why),
             StartError::NoSpareWorker => f.write_str("the engine has no worker left for definitions"),
         }
     }

@@ -108,6 +108,7 @@ commands! {
     LockTables => "Com_lock_tables",
     Optimize => "Com_optimize",
     PrepareSql => "Com_prepare_sql",
+    Purge => "Com_purge",
     ReleaseSavepoint => "Com_release_savepoint",
     RenameTable => "Com_rename_table",
     RenameUser => "Com_rename_user",

@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod account;
+mod binary_log;
 mod causes;
 mod config;
 mod counters;
@@ -43,6 +44,7 @@ mod variables;
 mod waits;
 mod worker;
 
+pub use binary_log::log_needed_from;
 pub use config::{Config, ErrorLogFile, EventScheduler, LogSettings, StartError, VERSION};
 use os::thread::JoinHandle;
 use reactor::{EventLoop, stack};
@@ -157,6 +159,9 @@ impl ServerHandle {
             tracing::error!("the accepting thread panicked");
         }
         self.shared.ddl.finish();
+        if let Some(log) = &self.shared.binlog {
+            log.stop();
+        }
         self.shared.logs.finish();
     }
 }

@@ -1,6 +1,7 @@
 //! The state that all threads of the server share. It is written when clients come and go, when a global variable is
 //! set, and by DDL. Statements on rows do not write to it.
 
+use crate::binary_log::Dumps;
 use crate::config::{Config, EventScheduler, StartError, VERSION};
 use crate::ddl::DdlThreads;
 use crate::event::Events;
@@ -53,6 +54,10 @@ pub struct Shared {
     pub ddl: DdlThreads,
     /// Definitions hold a writer's share; a read lock on it stops definitions.
     pub definitions: Arc<table::MetadataLock>,
+    /// `None`: it is off.
+    pub binlog: Option<Arc<binlog::BinaryLog>>,
+    /// The replicas that are connected.
+    pub dumps: Dumps,
     pub accounts: Arc<AccountStore>,
     pub handshakes: Arc<Handshakes>,
     /// `None`: TLS is not offered.
@@ -114,6 +119,12 @@ impl Shared {
         if config.event_scheduler == EventScheduler::Disabled {
             globals.set(IDS.event_scheduler, Setting::Text("DISABLED".into()));
         }
+        let binlog = if config.log_bin {
+            let opened = crate::binary_log::start(&config.data_dir, &database, &mut globals);
+            Some(opened.map_err(StartError::BinaryLog)?)
+        } else {
+            None
+        };
         let instruments = Instruments::default();
         let logs = TextLogs::start(log_head(&config, tcp_address), &config.data_dir).map_err(StartError::Resource)?;
         open_logs(&logs, &mut globals, &config);
@@ -127,6 +138,8 @@ impl Shared {
             workers,
             ddl,
             definitions,
+            binlog,
+            dumps: Dumps::default(),
             accounts: Arc::new(accounts),
             handshakes: Arc::default(),
             tls,
@@ -165,6 +178,9 @@ impl Shared {
         set_logs(&self.instruments, &next);
         // Relaxed: a concurrent write began before the change.
         self.protection.store(Protection::of(&next) as u8, Ordering::Relaxed);
+        if let Some(log) = &self.binlog {
+            log.set_settings(crate::binary_log::settings_of(&next));
+        }
         self.globals.store(Arc::new(next));
     }
 

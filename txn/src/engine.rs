@@ -113,11 +113,7 @@ impl Engine {
     ///
     /// # Errors
     /// As of `open_with`.
-    pub fn open_holding(
-        config: Config,
-        force_recovery: bool,
-        log_from: Option<u64>,
-    ) -> std::result::Result<Arc<Engine>, Error> {
+    pub fn open_holding(config: Config, force_recovery: bool, log_from: Option<u64>) -> std::result::Result<Arc<Engine>, Error> {
         // The last worker is the engine's own: recovery, purge.
         let workers = config.workers + SPARE_WORKERS + 1;
         let data_dir = config.data_dir.clone();

@@ -41,8 +41,7 @@ fn statements_come_back() {
     };
     let mut out = Vec::new();
     put_query(&mut out, (1, 2), &context, "db", b"CREATE TABLE t (a INT)", false);
-    let expected =
-        Seen::Query { database: "db".to_owned(), statement: b"CREATE TABLE t (a INT)".to_vec(), xid: Some(77) };
+    let expected = Seen::Query { database: "db".to_owned(), statement: b"CREATE TABLE t (a INT)".to_vec(), xid: Some(77) };
     assert_eq!(see(&out), Some(expected));
     let mut out = Vec::new();
     put_query(&mut out, (1, 2), &QueryContext::default(), "", b"BEGIN", false);

@@ -37,7 +37,11 @@ fn values_have_mysqls_form() {
     check(TypeKind::Date, Value::Date(date), &[0x7c, 0xd5, 0x0f]);
     // 2012-06-15 13:14:15, and the negative fraction of the comments in MySQL's source.
     let moment = types::DateTime { date: types::Date::new(2012, 6, 15), hour: 13, minute: 14, second: 15, micros: 120_000 };
-    check(TypeKind::DateTime { fsp: 0 }, Value::DateTime(types::DateTime { micros: 0, ..moment }), &[0x99, 0x8c, 0x9e, 0xd3, 0x8f]);
+    check(
+        TypeKind::DateTime { fsp: 0 },
+        Value::DateTime(types::DateTime { micros: 0, ..moment }),
+        &[0x99, 0x8c, 0x9e, 0xd3, 0x8f],
+    );
     check(TypeKind::DateTime { fsp: 2 }, Value::DateTime(moment), &[0x99, 0x8c, 0x9e, 0xd3, 0x8f, 12]);
     check(TypeKind::Time { fsp: 2 }, Value::Time(types::Time { micros: -10_000 }), &[0x7f, 0xff, 0xff, 0xff]);
     check(TypeKind::Time { fsp: 0 }, Value::Time(types::Time { micros: 3_723_000_000 }), &[0x80, 0x10, 0x83]);

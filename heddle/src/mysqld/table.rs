@@ -65,7 +65,7 @@ const fn refused(name: &'static str, value: Value, why: &'static str) -> Row {
 }
 
 const ONE_BINARY: &str = "there are no files beside the program";
-const NO_BINLOG: &str = "there is no binary log";
+const NO_BINLOG: &str = "the binary log has all databases";
 const NO_PLUGINS: &str = "there are no plugins";
 const NO_X: &str = "there is no X protocol";
 const BOTH_HASHES: &str =
@@ -115,11 +115,11 @@ pub const TABLE: &[Row] = &[
     ignored("innodb-tmpdir", Value::Required, "temporary files are in the data directory"),
     ignored("console", Value::None, "the log goes to standard error"),
     ignored("chroot", Value::Required, "a container or a unit of systemd does it better"),
-    ignored("log-bin", Value::Optional, NO_BINLOG),
-    ignored("disable-log-bin", Value::None, NO_BINLOG),
-    ignored("skip-log-bin", Value::None, NO_BINLOG),
-    ignored("log-bin-index", Value::Required, NO_BINLOG),
-    ignored("expire-logs-days", Value::Required, NO_BINLOG),
+    Row { name: "log-bin", value: Value::Optional, does: Does::Setting("log-bin", always_on) },
+    Row { name: "disable-log-bin", value: Value::None, does: Does::Setting("log-bin", always_off) },
+    Row { name: "skip-log-bin", value: Value::None, does: Does::Setting("log-bin", always_off) },
+    ignored("log-bin-index", Value::Required, "the index is binlog.index in the data directory"),
+    ignored("expire-logs-days", Value::Required, "binlog_expire_logs_seconds says it"),
     ignored("binlog-do-db", Value::Required, NO_BINLOG),
     ignored("binlog-ignore-db", Value::Required, NO_BINLOG),
     ignored("skip-slave-start", Value::Optional, "there is no replication"),
@@ -168,6 +168,15 @@ pub const NEVER_IGNORED: &[&str] = &[
     "innodb_undo_log_encrypt",
     "authentication_policy",
 ];
+
+/// A switch by its mere name; MySQL's value is a base for names of files, which are always `binlog`.
+fn always_on(_: &str) -> Result<String, String> {
+    Ok("on".to_owned())
+}
+
+fn always_off(_: &str) -> Result<String, String> {
+    Ok("off".to_owned())
+}
 
 fn as_it_is(text: &str) -> Result<String, String> {
     Ok(text.to_owned())

@@ -13,8 +13,8 @@ use accounts::special;
 use conditions::Condition;
 use expr::Level;
 use sql::ast::{
-    AlterAction, AlterTable, CreateTable, ForeignKey, Maintenance, ObjectName, PartitionAction, SetItem, Show, Statement,
-    TableOptions, VariableScope, ViewForm,
+    AlterAction, AlterTable, BinaryLogChange, CreateTable, ForeignKey, Maintenance, ObjectName, PartitionAction, SetItem, Show,
+    Statement, TableOptions, VariableScope, ViewForm,
 };
 use sql::plan::Action;
 use sql::routine::Field;
@@ -127,6 +127,17 @@ impl State<'_> {
                 if access.has_dynamic("BACKUP_ADMIN") { Ok(()) } else { Err(special("BACKUP_ADMIN").into()) }
             }
             Statement::Shutdown => self.check_shutdown(),
+            Statement::BinaryLog(BinaryLogChange::Reset(_)) => {
+                if access.has(Privileges::RELOAD) {
+                    Ok(())
+                } else {
+                    Err(special("RELOAD").into())
+                }
+            }
+            Statement::BinaryLog(_) => {
+                let may = access.has(Privileges::SUPER) || access.has_dynamic("BINLOG_ADMIN");
+                if may { Ok(()) } else { Err(special("SUPER or BINLOG_ADMIN").into()) }
+            }
             Statement::LoadData(load) if !load.local && !access.has(Privileges::FILE) => {
                 self.database_of(&load.table)?;
                 Err(access.access_denied().into())
@@ -406,8 +417,8 @@ impl State<'_> {
                 _ => Ok(()),
             },
             Show::CreateOther { name, .. } => self.sees_table(name),
-            Show::LogEvents if access.has(Privileges::REPLICATION_SLAVE) => Ok(()),
-            Show::LogEvents => Err(special("REPLICATION SLAVE").into()),
+            Show::LogEvents(_) if access.has(Privileges::REPLICATION_SLAVE) => Ok(()),
+            Show::LogEvents(_) => Err(special("REPLICATION SLAVE").into()),
             Show::EngineStatus { .. } | Show::ServerProfile { .. } | Show::Advice { .. } => process(access),
             Show::Replicas => {
                 if access.has(Privileges::REPLICATION_SLAVE) {

@@ -230,7 +230,13 @@ pub async fn change<T: Send + 'static>(
     change: impl FnOnce(&mut Accounts) -> Result<T> + Send + 'static,
 ) -> Result<T> {
     let store = Arc::clone(&state.worker.shared.accounts);
-    let done = state.worker.shared.ddl.run(move |database, worker| store.change(database, worker, change));
+    let note = state.definition_note();
+    let done = state.worker.shared.ddl.run(move |database, worker| {
+        worker.set_note(note);
+        let done = store.change(database, worker, change);
+        worker.set_note(None);
+        done
+    });
     match done.await {
         Some(done) => done,
         None if state.worker.is_stopping() => Err(Error::ShuttingDown),

@@ -222,6 +222,7 @@ async fn alter_job<T: Send + 'static>(
         lock,
         progress: Arc::clone(&progress),
     };
+    let note = state.definition_note();
     // Set by the first of two: the thread that begins the job, or the session that gives up.
     let begun = Arc::new(AtomicBool::new(false));
     let begins = Arc::clone(&begun);
@@ -230,7 +231,10 @@ async fn alter_job<T: Send + 'static>(
             return Err(table::Error::Interrupted);
         }
         let _ends = Ends(Arc::clone(&options.progress));
-        work(database, worker, &options)
+        worker.set_note(note);
+        let done = work(database, worker, &options);
+        worker.set_note(None);
+        done
     };
     // All other threads may be waiting for locks of this session.
     let mut wait = if state.execution.transaction.locks().named.is_some() { threads.run_short(work) } else { threads.run(work) };
@@ -462,6 +466,10 @@ async fn create_table(state: &mut State<'_>, create: &CreateTable<'_>, given: &[
             new
         }
     };
+    if create.query.is_some() {
+        // Its rows follow as rows: the stream has the table as it was made.
+        state.session.definition = Box::default();
+    }
     let made = job(state, move |tables, worker, options| tables.create_table_with(worker, new, options)).await;
     match made {
         Ok(_) => {
@@ -529,6 +537,12 @@ fn add_query_columns(state: &State<'_>, query: &Query<'_>, given: &[Value<'_>], 
     Ok(())
 }
 
+/// The statement for the binary log that takes a table away.
+fn drop_text(database: &str, table: &str) -> String {
+    use types::show_create::quoted_name;
+    format!("DROP TABLE {}.{}", quoted_name(database), quoted_name(table))
+}
+
 /// Inserts the rows of CREATE TABLE ... SELECT; on an error the table is dropped.
 async fn fill(
     state: &mut State<'_>,
@@ -538,6 +552,7 @@ async fn fill(
 ) -> Result<Done> {
     let filled = insert_rows(state, create, (database, create.name.name), query, false).await;
     if filled.is_err() {
+        state.session.definition = drop_text(database, create.name.name).into();
         let table = vec![(database.to_owned(), create.name.name.to_owned())];
         let dropped = job(state, move |tables, worker, options| tables.drop_tables(worker, &table, options)).await;
         if let Err(error) = dropped {

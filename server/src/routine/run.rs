@@ -311,6 +311,7 @@ async fn unrecorded_statement(
     state.begin_inner_statement();
     let statement = &code.tree.statement;
     if !statement.info().plannable {
+        state.note_definition(statement, code.text.as_bytes());
         return action::run_other(state, client, statement, format).await;
     }
     state.clear_warnings();

@@ -92,6 +92,8 @@ impl Service<'_> {
             Command::Refresh { .. } => state.refresh_all(&mut Recipient::Client(client)).await,
             Command::Shutdown => state.check_shutdown().map(|()| state.shut_down(&mut Recipient::Client(client))),
             Command::SetOption { option } => state.set_option(client, option),
+            Command::RegisterReplica(said) => state.register_replica(client, &said),
+            Command::BinlogDump(request) => Box::pin(state.dump(client, &request)).await,
             // The loop handles these two itself.
             Command::Quit | Command::ChangeUser(_) => return Ok(Next::Close),
         };

@@ -339,6 +339,13 @@ impl State<'_> {
     pub fn read_variable(&self, name: &str, scope: Option<Scope>) -> Result<(Value<'static>, ColumnType)> {
         let id = variables::find(name).ok_or_else(|| variables::Error::Unknown { name: name.to_owned() })?;
         let definition = id.definition();
+        if (id == IDS.gtid_executed || id == IDS.gtid_purged)
+            && scope != Some(Scope::Session)
+            && let Some(log) = &self.worker.shared.binlog
+            && let Some(text) = crate::binary_log::variable(log, definition.name)
+        {
+            return Ok((Value::Bytes(text.into_bytes().into()), type_of(id)));
+        }
         let value = match (scope, definition.scope) {
             (Some(Scope::Global), Scope::Session) => {
                 return Err(variables::Error::NotGlobal { name: definition.name.to_owned() }.into());

@@ -2,7 +2,7 @@
 
 use crate::counters::Command;
 use protocol::Command as C;
-use sql::ast::{AccountStatement, InsertSource, Maintenance, Show, Statement, TableRef};
+use sql::ast::{AccountStatement, BinaryLogChange, InsertSource, Maintenance, Show, Statement, TableRef};
 
 /// The counter of a statement; `None` if MySQL has none.
 pub fn command_of(statement: &Statement<'_>) -> Option<Command> {
@@ -67,6 +67,8 @@ pub fn command_of(statement: &Statement<'_>) -> Option<Command> {
         S::Do(_) => Command::Do,
         S::Help(_) => Command::Help,
         S::ResetPersist { .. } => Command::Reset,
+        S::BinaryLog(BinaryLogChange::Reset(_)) => Command::Reset,
+        S::BinaryLog(_) => Command::Purge,
         S::Shutdown => Command::Shutdown,
         S::Account(account) => self::account(account),
         S::Unsupported { .. } => return None,
@@ -146,7 +148,7 @@ fn show(what: &Show<'_>) -> Command {
         Show::BinaryLogs => Command::ShowBinlogs,
         Show::ServerProfile { .. } | Show::Advice { .. } => Command::ShowProfile,
         Show::ReplicaStatus { .. } => Command::ShowReplicaStatus,
-        Show::LogEvents => Command::ShowBinlogEvents,
+        Show::LogEvents(_) => Command::ShowBinlogEvents,
         Show::Replicas => Command::ShowReplicas,
         Show::Profiles => Command::ShowProfiles,
         Show::Profile => Command::ShowProfile,
@@ -196,6 +198,7 @@ pub fn counted_as(command: &C<'_>) -> Option<Command> {
         C::StmtFetch { .. } => Command::StmtFetch,
         C::StmtPrepare { .. } => Command::StmtPrepare,
         C::StmtExecute(_) => Command::StmtExecute,
+        C::RegisterReplica(_) | C::BinlogDump(_) => Command::AdminCommands,
         C::Query { .. } | C::Quit | C::ChangeUser(_) => return None,
     })
 }

@@ -56,6 +56,16 @@ impl Kills {
         }
     }
 
+    /// Ends a session for the server itself. `false`: there is no such session.
+    pub fn end(&self, id: u32) -> bool {
+        let sessions = self.0.lock();
+        let Some(session) = sessions.get(&id) else { return false };
+        // Relaxed: as in `kill`.
+        session.flag.fetch_max(kill::CONNECTION, Ordering::Relaxed);
+        session.waker.wake_by_ref();
+        true
+    }
+
     /// Sets the kill flag of a session (see `expr::kill` for `how`) if the killer may. `None`: there is no session of
     /// that number; `false`: the killer may not.
     pub fn kill(&self, id: u32, how: u8, killer: &Killer<'_>) -> Option<bool> {

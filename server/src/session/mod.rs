@@ -254,6 +254,7 @@ impl Drop for Listed {
             self.worker.past.take(&info.user.borrow(), info.host_name(), &info.record, &info.clock);
         }
         self.worker.shared.kills.leave(self.id);
+        self.worker.shared.dumps.leave(self.id);
         self.worker.shared.user_locks.release_all(self.id);
     }
 }

@@ -147,6 +147,7 @@ impl State<'_> {
             return boxed(|| crate::routine::call(self, client, call, given, format)).await;
         }
         if !parsed.statement.info().plannable {
+            self.note_definition(&parsed.statement, &text);
             return boxed(|| self.run_other(client, &parsed.statement, &values, format)).await;
         }
         for _ in 0..PLAN_ATTEMPTS_MAX {

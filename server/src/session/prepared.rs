@@ -311,6 +311,7 @@ impl PreparedStatement {
                     boxed(|| crate::routine::call(state, client, call, given, RowFormat::Binary)).await?;
                     return Ok(recycle(bound));
                 }
+                state.note_definition(&parsed.statement, &text);
                 if self.parameters.count() > 0 {
                     let mut bound = recycle(values);
                     read_values(&mut self.parameters, state, execute, &mut bound)?;

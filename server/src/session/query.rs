@@ -94,6 +94,13 @@ impl State<'_> {
 
     /// Runs the first statement of `text` and returns where it ends.
     async fn one(&mut self, client: &mut Recipient<'_>, text: &[u8]) -> Result<usize> {
+        if let Some(log) = &self.worker.shared.binlog
+            && crate::binary_log::mentions_gtids(text)
+        {
+            // The session's own commits are in the set that it reads.
+            let log = std::sync::Arc::clone(log);
+            Box::pin(self.catch_up(&log)).await?;
+        }
         for _ in 0..PLAN_ATTEMPTS_MAX {
             match self.find_plan(text)? {
                 Found::Plan { entry, values, end } => {
@@ -224,10 +231,18 @@ impl State<'_> {
         if !parsed.deprecated.is_empty() {
             self.session.deprecated = deprecations(&parsed);
         }
+        self.note_definition(&parsed.statement, &text[..parsed.end]);
         let outcome = self.run_statement(client, &parsed.statement, RowFormat::Text).await;
         self.session.deprecated = Box::default();
         outcome?;
         Ok(parsed.end)
+    }
+
+    /// Keeps the text of a definition for the binary log.
+    pub fn note_definition(&mut self, statement: &Statement<'_>, text: &[u8]) {
+        if self.worker.shared.binlog.is_some() && statement.info().implicit_commit {
+            self.session.definition = String::from_utf8_lossy(without_end(text)).into();
+        }
     }
 
     /// Runs a parsed statement and writes its answer.

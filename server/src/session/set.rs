@@ -82,7 +82,7 @@ impl State<'_> {
         }
     }
 
-    async fn take_effect(&mut self, assignments: Vec<Assignment>) -> Result<()> {
+    async fn take_effect(&mut self, mut assignments: Vec<Assignment>) -> Result<()> {
         if assignments.iter().all(|assignment| matches!(assignment, Assignment::User(..))) {
             // No setting depends on user variables.
             assignments.into_iter().try_for_each(|assignment| self.assign(assignment))?;
@@ -92,6 +92,7 @@ impl State<'_> {
         let was_autocommit = self.session.settings.autocommit;
         Box::pin(self.open_logs(&global_settings(&assignments))).await?;
         self.persist(&assignments).await?;
+        self.take_gtid_purged(&mut assignments).await?;
         for assignment in assignments {
             self.assign(assignment)?;
         }
@@ -101,6 +102,37 @@ impl State<'_> {
             self.execution.transaction.commit(&worker).await;
         }
         self.track_change();
+        Ok(())
+    }
+
+    /// SET GLOBAL gtid_purged, which changes the binary log.
+    async fn take_gtid_purged(&mut self, assignments: &mut Vec<Assignment>) -> Result<()> {
+        let is_it = |assignment: &Assignment| matches!(assignment, Assignment::Global(id, _) if *id == IDS.gtid_purged);
+        while let Some(at) = assignments.iter().position(is_it) {
+            if let Assignment::Global(_, setting) = assignments.remove(at) {
+                Box::pin(self.set_gtid_purged(setting.as_text())).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A value of `gtid_next`.
+    fn check_gtid_next(&self, text: &str) -> Result<()> {
+        if ["AUTOMATIC", "ANONYMOUS"].iter().any(|word| word.eq_ignore_ascii_case(text)) {
+            return Ok(());
+        }
+        let Some(gtid) = binlog::gtid::Gtid::parse(text) else {
+            let (name, value) = ("gtid_next".to_owned(), text.to_owned());
+            return Err(variables::Error::WrongValue { name, value }.into());
+        };
+        let log = self.binary_log()?;
+        if self.execution.transaction.is_open() {
+            return Err(Condition::CantChangeTxCharacteristics.into());
+        }
+        if log.wait_rendered(std::time::Duration::from_millis(50)).executed.contains(&gtid) {
+            let message = format!("the transaction {gtid} is in gtid_executed already, and cannot be made again");
+            return Err(Condition::UnknownError { message: message.into() }.into());
+        }
         Ok(())
     }
 
@@ -183,6 +215,9 @@ impl State<'_> {
             },
             Some(value) => {
                 let (mut setting, was_moved) = id.check(&value).map_err(|error| explained(error, &value))?;
+                if id == IDS.gtid_next {
+                    self.check_gtid_next(setting.as_text())?;
+                }
                 if id.name() == "mandatory_roles" {
                     self.check_mandatory_roles(setting.as_text())?;
                 }

@@ -26,10 +26,10 @@ ids! {
     character_set_database, foreign_key_checks, character_set_results, collation_connection, collation_database,
     collation_server, completion_type, cte_max_recursion_depth, default_week_format, div_precision_increment, error_count, event_scheduler, group_concat_max_len,
     heddle_statement_memory, heddle_temporary_space_max, hostname, lc_time_names, min_examined_row_limit, min_parallel_rows, sql_log_off,
-    identity, innodb_buffer_pool_size, innodb_lock_wait_timeout, max_sp_recursion_depth, insert_id, interactive_timeout, last_insert_id, local_infile, lock_wait_timeout, long_query_time,
+    gtid_executed, gtid_next, gtid_purged, identity, innodb_buffer_pool_size, innodb_lock_wait_timeout, max_sp_recursion_depth, insert_id, interactive_timeout, last_insert_id, local_infile, lock_wait_timeout, long_query_time,
     max_allowed_packet, max_error_count, max_execution_time, max_parallel_workers, max_prepared_stmt_count, net_read_timeout, net_write_timeout, optimizer_switch, performance_schema_digests_size, pseudo_thread_id,
     rand_seed1, rand_seed2, session_track_schema, session_track_state_change,
-    session_track_system_variables, sql_mode,
+    session_track_system_variables, sql_log_bin, sql_mode,
     max_join_size, sql_auto_is_null, sql_big_selects, sql_notes, sql_safe_updates, sql_select_limit, time_zone, timestamp, tmp_table_size, transaction_isolation, transaction_read_only,
     wait_timeout, warning_count,
 }

@@ -99,6 +99,8 @@ pub struct Session {
     pub noted_plan: Option<Rc<PlanEntry>>,
     /// What the instruments record of the running statement.
     pub watched: Watched,
+    /// The text of the running definition, for the binary log.
+    pub definition: Box<str>,
     /// Further data for the logs.
     pub logged: Logged,
     /// Warnings about deprecated forms in the running statement's text, until it raises them.
@@ -205,6 +207,7 @@ impl Session {
             statistics: None,
             watched: Watched::default(),
             deprecated: Box::default(),
+            definition: Box::default(),
             logged: Logged::default(),
             sorted: [0; 3],
             causes: None,
@@ -361,6 +364,8 @@ impl<'s> State<'s> {
         self.session.refreshed = self.session.refreshed.wrapping_add(1);
         self.session.settings = Settings::new(&self.session.variables, self.execution.vars.database.as_deref());
         self.session.settings.bind_key ^= self.temporary_key();
+        let note = self.transaction_note();
+        self.execution.transaction.set_note(note);
         self.info.isolation.set(self.session.settings.isolation);
         let slow_ns = self.session.variables.get(IDS.long_query_time).as_f64() * 1e9;
         self.session.slow_ticks = (slow_ns / self.worker.shared.tick_clock.nanos_per_tick()) as u64;

@@ -163,6 +163,9 @@ impl State<'_> {
                 if !logs.is_empty() {
                     Box::pin(self.reopen_logs(&logs)).await?;
                 }
+                if what.split(',').any(|what| matches!(what.trim(), "LOGS" | "BINARY LOGS")) {
+                    Box::pin(self.flush_binary_log()).await?;
+                }
                 if what.split(',').any(|what| matches!(what.trim(), "LOGS" | "ERROR LOGS")) {
                     Box::pin(self.reopen_error_log()).await?;
                 }
@@ -199,6 +202,7 @@ impl State<'_> {
             Statement::CloneLocal { directory } => return Box::pin(self.clone_local(client, directory)).await,
             Statement::Help(_) => return Err(Error::NotSupported("HELP".to_owned())),
             Statement::ResetPersist { name, if_exists } => self.reset_persist(*name, *if_exists).await?,
+            Statement::BinaryLog(change) => Box::pin(self.change_binary_log(change)).await?,
             Statement::Shutdown => {
                 self.shut_down(client);
                 return Ok(());

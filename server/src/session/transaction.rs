@@ -74,6 +74,8 @@ pub struct Terms {
     next: Characteristics,
     held: Rc<HeldTables>,
     locks: SessionLocks,
+    /// Goes into the log with each commit, for the binary log.
+    note: Option<Rc<[u8]>>,
 }
 
 impl Terms {
@@ -361,10 +363,21 @@ impl<'s> Transaction<'s> {
         }
     }
 
+    /// Sets what goes into the log with each commit.
+    pub fn set_note(&mut self, note: Option<Box<[u8]>>) {
+        self.terms.note = note.map(Into::into);
+    }
+
     /// Commits and waits until the commit is durable.
     pub async fn commit(&mut self, worker: &Worker) {
         self.is_committed = true;
-        let stall = self.engine.take(worker).and_then(|mut txn| txn.commit(&worker.engine));
+        let note = &self.terms.note;
+        let stall = self.engine.take(worker).and_then(|mut txn| {
+            if let Some(note) = note {
+                txn.note(&worker.engine, note);
+            }
+            txn.commit(&worker.engine)
+        });
         self.end(worker);
         if let Some(stall) = stall.filter(|_| !os::mutated("early-answer")) {
             stall.await;

@@ -142,20 +142,21 @@ pub async fn show<'a>(state: &mut State<'_>, what: &Show<'a>, params: &'a [Value
         }
         Show::Profiles => Ok(empty(&["Query_ID", "Duration", "Query"])),
         Show::Profile => Ok(projection::PROFILE.all(state, Wanted::default(), &Gathered::default())),
-        Show::BinaryLogStatus => Ok(empty(BINARY_LOG_STATUS)),
-        Show::LogEvents => Ok(empty(&["Log_name", "Pos", "Event_type", "Server_id", "End_log_pos", "Info"])),
+        Show::BinaryLogStatus => Box::pin(state.binary_log_status()).await,
+        Show::LogEvents(Some(what)) => Box::pin(state.binary_log_events(&what)).await,
+        Show::LogEvents(None) => Ok(empty(&["Log_name", "Pos", "Event_type", "Server_id", "End_log_pos", "Info"])),
         Show::Advice { table, filter } => {
             let made = advice(state, table.as_ref()).await?;
             filter::apply(state, made, with(filter), 1).await
         }
         Show::ServerProfile { seconds, hertz } => server_profile(state, seconds, hertz).await,
-        Show::BinaryLogs => Err(Condition::NoBinaryLogging.into()),
+        Show::BinaryLogs => Box::pin(state.binary_logs()).await,
         Show::ReplicaStatus { channel: Some(channel) } if !channel.is_empty() => {
             let channel = String::from_utf8_lossy(channel).into();
             Err(Condition::ReplicaChannelDoesNotExist { channel }.into())
         }
         Show::ReplicaStatus { .. } => Ok(empty(REPLICA_STATUS)),
-        Show::Replicas => Ok(empty(&["Server_Id", "Host", "Port", "Source_Id", "Replica_UUID"])),
+        Show::Replicas => Ok(state.replicas()),
     }
 }
 
@@ -197,8 +198,6 @@ async fn server_profile(state: &State<'_>, seconds: u64, hertz: u64) -> Result<R
     }
     Ok(made)
 }
-
-const BINARY_LOG_STATUS: &[&str] = &["File", "Position", "Binlog_Do_DB", "Binlog_Ignore_DB", "Executed_Gtid_Set"];
 
 #[rustfmt::skip]
 const REPLICA_STATUS: &[&str] = &[

@@ -186,6 +186,8 @@ pub enum Statement<'a> {
         name: Option<&'a str>,
         if_exists: bool,
     },
+    /// PURGE BINARY LOGS, RESET BINARY LOGS AND GTIDS
+    BinaryLog(&'a BinaryLogChange<'a>),
     /// Stops the server.
     Shutdown,
     /// CREATE USER, GRANT, SET ROLE and the like.

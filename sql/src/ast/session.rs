@@ -168,8 +168,8 @@ pub enum Show<'a> {
     ReplicaStatus {
         channel: Option<&'a [u8]>,
     },
-    /// SHOW BINLOG EVENTS, SHOW RELAYLOG EVENTS
-    LogEvents,
+    /// SHOW BINLOG EVENTS; `None`: SHOW RELAYLOG EVENTS
+    LogEvents(Option<BinaryLogEvents<'a>>),
     Replicas,
     Profiles,
     Profile,
@@ -222,4 +222,27 @@ pub enum PrepareSource<'a> {
     Text(&'a [u8]),
     /// A user variable's name.
     Variable(&'a str),
+}
+
+/// SHOW BINLOG EVENTS
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BinaryLogEvents<'a> {
+    /// IN
+    pub file: Option<&'a [u8]>,
+    /// FROM
+    pub position: Option<u64>,
+    /// LIMIT
+    pub offset: Option<u64>,
+    pub count: Option<u64>,
+}
+
+/// Changes of the binary log's files.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum BinaryLogChange<'a> {
+    /// PURGE BINARY LOGS TO
+    PurgeTo(&'a [u8]),
+    /// PURGE BINARY LOGS BEFORE
+    PurgeBefore(Expr<'a>),
+    /// RESET BINARY LOGS AND GTIDS [TO n]
+    Reset(Option<u64>),
 }

@@ -214,7 +214,7 @@ impl<'a> Parser<'a> {
                 K::Grant => self.grant(),
                 K::Revoke => self.revoke(),
                 K::Load => self.load(),
-                K::Purge => self.unsupported("PURGE BINARY LOGS"),
+                K::Purge => self.purge(),
                 K::Change => self.unsupported("CHANGE REPLICATION SOURCE"),
                 K::Signal | K::Resignal | K::Get => self.condition_statement(),
                 _ => Err(self.error()),

@@ -308,7 +308,9 @@ impl<'a> Parser<'a> {
     }
 
     fn reset_logs(&mut self) -> Result<Statement<'a>> {
+        let mut of_log = None;
         loop {
+            let is_log = self.at_kw(K::Binary) || self.at_word("MASTER");
             if self.accept_kw(K::Binary) {
                 self.expect_word("LOGS")?;
                 self.expect_kw(K::And)?;
@@ -318,10 +320,36 @@ impl<'a> Parser<'a> {
             } else if !self.accept_word("MASTER") {
                 return self.unsupported("RESET");
             }
+            if is_log {
+                let first = if self.accept_kw(K::To) { Some(self.number()?) } else { None };
+                of_log = Some(BinaryLogChange::Reset(first));
+            }
             if !self.accept(Token::Comma) {
-                return Ok(Statement::Flush { what: "LOGS", tables: &[], read_lock: false, export: false });
+                return Ok(match of_log {
+                    Some(change) => Statement::BinaryLog(self.arena.node(change)),
+                    // There is no replica to reset.
+                    None => Statement::Flush { what: "RELAY LOGS", tables: &[], read_lock: false, export: false },
+                });
             }
         }
+    }
+
+    /// `PURGE {BINARY | MASTER} LOGS {TO 'name' | BEFORE moment}`
+    pub(super) fn purge(&mut self) -> Result<Statement<'a>> {
+        self.bump();
+        if !self.accept_kw(K::Binary) {
+            self.expect_word("MASTER")?;
+        }
+        self.expect_word("LOGS")?;
+        let change = if self.accept_kw(K::To) {
+            BinaryLogChange::PurgeTo(self.string()?)
+        } else {
+            if !self.accept_kw(K::Before) {
+                return Err(self.error());
+            }
+            BinaryLogChange::PurgeBefore(self.expr()?)
+        };
+        Ok(Statement::BinaryLog(self.arena.node(change)))
     }
 
     pub(super) fn shutdown(&mut self) -> Result<Statement<'a>> {

@@ -179,17 +179,42 @@ impl<'a> Parser<'a> {
                 }
                 Show::Profile
             }
-            b"BINLOG" | b"RELAYLOG" => {
+            b"BINLOG" => {
+                self.expect_word("EVENTS")?;
+                Show::LogEvents(Some(self.binary_log_events()?))
+            }
+            b"RELAYLOG" => {
                 self.expect_word("EVENTS")?;
                 while !matches!(self.token, Token::End | Token::Semicolon | Token::Bad) {
                     self.bump();
                 }
-                Show::LogEvents
+                Show::LogEvents(None)
             }
             b"LIBRARY" | b"PARSE_TREE" => return Ok(None),
             _ => return Err(self.error()),
         };
         Ok(Some(show))
+    }
+
+    /// `[IN 'name'] [FROM position] [LIMIT [offset,] count]`
+    fn binary_log_events(&mut self) -> Result<BinaryLogEvents<'a>> {
+        let mut events = BinaryLogEvents::default();
+        if self.accept_kw(K::In) {
+            events.file = Some(self.string()?);
+        }
+        if self.accept_kw(K::From) {
+            events.position = Some(self.number()?);
+        }
+        if self.accept_kw(K::Limit) {
+            let first = self.number()?;
+            if self.accept(Token::Comma) {
+                (events.offset, events.count) = (Some(first), Some(self.number()?));
+            } else {
+                events.count = Some(first);
+                events.offset = if self.accept_word("OFFSET") { Some(self.number()?) } else { None };
+            }
+        }
+        Ok(events)
     }
 
     /// `10 SECONDS`

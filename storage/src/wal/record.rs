@@ -82,12 +82,24 @@ pub struct Part<'a> {
 
 #[derive(Debug)]
 pub enum Record<'a> {
-    Row { page: PageId, lsn: Lsn, change: RowChange<'a> },
+    Row {
+        page: PageId,
+        lsn: Lsn,
+        change: RowChange<'a>,
+    },
     Structure(Vec<Part<'a>>),
-    Commit { txn: u64, timestamp: u64 },
-    Aborted { txn: u64 },
+    Commit {
+        txn: u64,
+        timestamp: u64,
+    },
+    Aborted {
+        txn: u64,
+    },
     /// For readers of the log; no change of any page.
-    Note { txn: u64, bytes: &'a [u8] },
+    Note {
+        txn: u64,
+        bytes: &'a [u8],
+    },
 }
 
 fn begin(out: &mut Vec<u8>, kind: u8) -> usize {

@@ -1,0 +1,205 @@
+//! The binary log as sessions see it: its settings, what sessions say of their transactions, its statements and commands.
+//!
+//! The crate `binlog` renders it from the write-ahead log (`binlog/src/log.rs`); nothing here is on the way of a commit but one look at
+//! whether the session has something to say.
+
+mod dump;
+mod statement;
+
+pub use dump::Dumps;
+
+use crate::error::{Error, Result};
+use crate::session::{IDS, State};
+use crate::variables::{Globals, Setting, known};
+use binlog::BinaryLog;
+use binlog::gtid::Uuid;
+use binlog::note::{Note, Statement};
+use binlog::row::RowImage;
+use binlog::settings::Settings;
+use conditions::Condition;
+use std::path::Path;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+use sync::waits::{self, Cause, Kind};
+use types::CollationId;
+
+/// How long a variable is waited for where a statement cannot be suspended.
+const SHORT_WAIT: Duration = Duration::from_millis(50);
+
+/// From which position on the engine must keep its log for the binary log of a directory.
+///
+/// # Errors
+/// One line for people: the state of the binary log cannot be read.
+pub fn log_needed_from(data_dir: &Path) -> std::result::Result<Option<u64>, String> {
+    binlog::log::log_needed_from(data_dir).map_err(|error| format!("the binary log: {error}"))
+}
+
+/// The settings in the global variables.
+pub fn settings_of(globals: &Globals) -> Settings {
+    let number = |name| globals.get(known(name)).as_u64();
+    Settings {
+        server_id: number("server_id") as u32,
+        image: match number("binlog_row_image") {
+            0 => RowImage::Minimal,
+            1 => RowImage::NoBlob,
+            _ => RowImage::Full,
+        },
+        full_metadata: number("binlog_row_metadata") == 1,
+        has_checksum: number("binlog_checksum") == 1,
+        file_bytes_max: number("max_binlog_size"),
+        event_bytes_max: number("binlog_row_event_max_size") as usize,
+        expire_seconds: if globals.get(known("binlog_expire_logs_auto_purge")).as_bool() {
+            number("binlog_expire_logs_seconds")
+        } else {
+            0
+        },
+        history_max: number("binlog_transaction_dependency_history_size") as usize,
+        version: crate::config::VERSION.to_owned(),
+        version_number: version_number(crate::config::VERSION),
+        server_collation: CollationId::by_name(globals.get(IDS.collation_server).as_text()).map_or(255, |id| id.0),
+    }
+}
+
+/// 80400 for `8.4.0-...`.
+fn version_number(version: &str) -> u32 {
+    let mut parts = version.split(['.', '-']).map(|part| part.parse::<u32>().unwrap_or(0));
+    let mut part = || parts.next().unwrap_or(0);
+    part() * 10_000 + part() * 100 + part()
+}
+
+/// Opens the binary log and starts its thread; sets the variables that say that it is there.
+///
+/// # Errors
+/// One line for people.
+pub fn start(
+    data_dir: &Path,
+    database: &Arc<table::Database>,
+    globals: &mut Globals,
+) -> std::result::Result<Arc<BinaryLog>, String> {
+    let base = data_dir.join(binlog::files::BASE).display().to_string();
+    let on = |globals: &mut Globals, name, value| globals.set(known(name), Setting::UInt(value));
+    globals.set(known("log_bin"), Setting::Int(1));
+    globals.set(known("log_bin_index"), Setting::Text(format!("{base}.index").into()));
+    globals.set(known("log_bin_basename"), Setting::Text(base.into()));
+    on(globals, "gtid_mode", 3);
+    on(globals, "enforce_gtid_consistency", 1);
+    let uuid = Uuid::parse(globals.get(known("server_uuid")).as_text()).ok_or("the server's UUID is none")?;
+    BinaryLog::start(data_dir, uuid, database, settings_of(globals)).map_err(|error| format!("the binary log: {error}"))
+}
+
+/// The value of a variable that the binary log computes; `None`: another variable.
+pub fn variable(log: &BinaryLog, name: &str) -> Option<String> {
+    match name {
+        "gtid_executed" => Some(log.wait_rendered(SHORT_WAIT).executed.to_string()),
+        "gtid_purged" => Some(log.status().purged.to_string()),
+        _ => None,
+    }
+}
+
+/// Does a text mention GTIDs?
+pub fn mentions_gtids(text: &[u8]) -> bool {
+    let mut rest = text;
+    while let Some(at) = memchr::memchr2(b'g', b'G', rest) {
+        if rest.len() >= at + 4 && rest[at..at + 4].eq_ignore_ascii_case(b"gtid") {
+            return true;
+        }
+        rest = &rest[at + 1..];
+    }
+    false
+}
+
+impl State<'_> {
+    /// The binary log.
+    ///
+    /// # Errors
+    /// 1381: it is off.
+    pub fn binary_log(&self) -> Result<Arc<BinaryLog>> {
+        self.worker.shared.binlog.clone().ok_or_else(|| Condition::NoBinaryLogging.into())
+    }
+
+    /// Waits until all that is durable now is in the binary log.
+    pub async fn catch_up(&self, log: &BinaryLog) -> Result<binlog::Status> {
+        let position = log.catch_up();
+        let status = self.until(|waker| log.poll_rendered(position, waker)).await?;
+        match &status.failed {
+            Some(why) if status.rendered < position => Err(Error::Internal(format!("the binary log stands still: {why}"))),
+            _ => Ok(status),
+        }
+    }
+
+    /// Waits for `poll`; KILL ends the wait.
+    pub async fn until<T>(&self, mut poll: impl FnMut(&std::task::Waker) -> Poll<T>) -> Result<T> {
+        let info = &self.info;
+        std::future::poll_fn(|cx| {
+            if let Poll::Ready(value) = poll(cx.waker()) {
+                return Poll::Ready(Ok(value));
+            }
+            if info.killed() != expr::kill::NONE {
+                return Poll::Ready(Err(Error::Exec(expr::Error::Interrupted)));
+            }
+            waits::pending(Cause::of(Kind::File));
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// What the session says of its transactions; `None`: nothing.
+    pub fn transaction_note(&self) -> Option<Box<[u8]>> {
+        self.worker.shared.binlog.as_ref()?;
+        let is_hidden = !self.session.variables.get(IDS.sql_log_bin).as_bool();
+        let next = self.session.variables.get(IDS.gtid_next).as_text();
+        let gtid = binlog::gtid::Gtid::parse(next).map(|gtid| gtid.to_string());
+        let note = Note { is_hidden, gtid, ..Note::default() };
+        (!note.is_empty()).then(|| note.to_bytes().into())
+    }
+
+    /// What goes into the log with a definition: its statement, and the settings that it depends on.
+    pub fn definition_note(&self) -> Option<Box<[u8]>> {
+        self.worker.shared.binlog.as_ref()?;
+        let variables = &self.session.variables;
+        let is_on = |id| variables.get(id).as_bool();
+        let settings = &self.session.settings;
+        let database = self.execution.vars.database.as_deref().unwrap_or_default();
+        let schema = self.worker.schema();
+        let database_collation = schema.databases.get(database).map_or(settings.server_collation, |of| of.collation);
+        // OPTION_NO_FOREIGN_KEY_CHECKS, OPTION_AUTO_IS_NULL
+        let flags2 = u32::from(!is_on(IDS.foreign_key_checks)) << 26 | u32::from(is_on(IDS.sql_auto_is_null)) << 14;
+        let identity = &self.session.access.name;
+        let statement = Statement {
+            text: self.session.definition.to_string(),
+            database: database.to_owned(),
+            sql_mode: variables.get(IDS.sql_mode).as_u64(),
+            flags2,
+            thread_id: self.info.id,
+            collations: (
+                // The text is in UTF-8, whatever the client's character set was.
+                CollationId::UTF8MB4_0900_AI_CI.0,
+                settings.connection_collation.0,
+                settings.server_collation.0,
+                database_collation.0,
+            ),
+            time_zone: Some(variables.get(IDS.time_zone).as_text().to_owned()),
+            time_us: self.execution.vars.statement_start_us.max(0) as u64,
+            invoker: Some((identity.user.to_string(), identity.host.to_string())),
+            default_utf8mb4: CollationId::UTF8MB4_0900_AI_CI.0,
+            explicit_defaults: true,
+        };
+        let is_hidden = !is_on(IDS.sql_log_bin);
+        let gtid = binlog::gtid::Gtid::parse(variables.get(IDS.gtid_next).as_text()).map(|gtid| gtid.to_string());
+        let note = Note { is_hidden, gtid, statement: Some(statement), ..Note::default() };
+        Some(note.to_bytes().into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_that_mention_gtids() {
+        assert!(mentions_gtids(b"SELECT @@global.Gtid_executed"));
+        assert!(!mentions_gtids(b"SELECT g, gti FROM t WHERE gt = 1"));
+        assert_eq!(version_number("8.4.0-heddle-0.1.0"), 80_400);
+    }
+}
