@@ -33,8 +33,8 @@ use std::task::{Poll, Waker};
 use std::time::{Duration, SystemTime};
 use storage::page::TOMBSTONE;
 use storage::wal::record::{Record, RowChange, RowOp};
-use storage::wal::{LogFollower, LogPlace, LogReader, chunks};
-use sync::atomic::{AtomicBool, Ordering};
+use storage::wal::{LogFollower, LogPlace, LogReader, chunks, chunks_of_workers};
+use sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use sync::{Condvar, Mutex};
 use table::Database;
 use table::log_view::{self, CatalogKey};
@@ -46,6 +46,8 @@ const STATE_LOG_BYTES: u64 = 64 << 20;
 const STATE_PERIOD: Duration = Duration::from_secs(10);
 /// The thread lets commits gather before it looks again, unless somebody waits.
 const GATHER_PAUSE: Duration = Duration::from_millis(2);
+/// While there is always more to render: who reads the files gets it so often.
+const PUBLISH_PERIOD: Duration = Duration::from_millis(10);
 const IDLE: Duration = Duration::from_secs(3600);
 
 /// What sessions see.
@@ -109,6 +111,8 @@ pub struct BinaryLog {
     /// Somebody waits for what is durable to be rendered.
     urgent: AtomicBool,
     stop: Arc<AtomicBool>,
+    /// [`Status::rendered`], for who frees dropped trees.
+    reached: Arc<AtomicU64>,
     thread: Mutex<Option<os::thread::JoinHandle<()>>>,
 }
 
@@ -173,8 +177,11 @@ impl BinaryLog {
             changed: Condvar::new(),
             urgent: AtomicBool::new(false),
             stop: Arc::default(),
+            reached: Arc::default(),
             thread: Mutex::new(None),
         });
+        // Before anything is freed.
+        database.keep_trees_for_reader(Arc::clone(&log.reached));
         let materialiser = Materialiser::open(Arc::clone(&log), database, &worker)?;
         // The worker belongs to one thread: it is given up here, and the thread takes one of its own.
         drop(worker);
@@ -372,8 +379,8 @@ struct Materialiser {
     /// Numbers of commits behind it that the files have. M3
     found: HashSet<u64>,
     commit_time: u64,
-    /// Where the write-ahead log is held.
-    held: u64,
+    /// What the log of earlier runs has of deleted large values, until it is rendered.
+    earlier: Option<Deleted>,
     state_at: Instant,
     state_position: u64,
     payload: Vec<u8>,
@@ -471,7 +478,11 @@ impl Materialiser {
         let writer = begin_file(&log, number, &settings, &executed)?;
         files.push(Entry { name: writer.name.clone() });
         files::write_index(&dir, &files)?;
-        let held = follower.place().position;
+        let start = follower.place().position;
+        let earlier = match &state {
+            Some(_) => Some(Deleted::read(&dir, follower.ahead(), engine.log_end(), &definitions)?),
+            None => None,
+        };
         let last_number = executed.last_number(log.uuid);
         let mut history = History::default();
         history.restart();
@@ -493,9 +504,9 @@ impl Materialiser {
             rendered_epoch,
             found,
             commit_time: 0,
-            held,
+            earlier,
             state_at: Instant::now(),
-            state_position: held,
+            state_position: start,
             payload: Vec::new(),
             hasher: foldhash::fast::FixedState::default(),
             log,
@@ -541,20 +552,32 @@ impl Materialiser {
     /// Renders all that is durable, does what was asked for, and writes the state if it is time.
     fn round(&mut self, worker: &Worker) -> Result<(), Stop> {
         let mut payload = std::mem::take(&mut self.payload);
-        let mut has_read = false;
+        let mut published = Instant::now();
         loop {
             let before = self.follower.place();
             let Some(epoch) = self.follower.next_epoch(&mut payload)? else { break };
-            has_read = true;
+            if self.earlier.as_ref().is_some_and(|earlier| before.position >= earlier.end) {
+                self.earlier = None;
+            }
             self.epoch(worker, epoch, &payload, before)?;
             if self.writer.position() >= self.log.settings().file_bytes_max {
                 self.rotate()?;
             }
+            // While the log grows as fast as it is rendered, this has no end: who waits must not wait for one.
+            if published.elapsed() >= PUBLISH_PERIOD {
+                self.show()?;
+                published = Instant::now();
+            }
         }
         payload.shrink_to(4 << 20);
         self.payload = payload;
+        self.show()
+    }
+
+    /// Makes what is rendered readable, does what was asked for, and writes the state if it is time.
+    fn show(&mut self) -> Result<(), Stop> {
         self.writer.write()?;
-        if has_read {
+        if self.log.reached.load(Ordering::Relaxed) != self.follower.place().position {
             self.publish();
         }
         self.serve()?;
@@ -585,13 +608,17 @@ impl Materialiser {
             (status.end, status.executed, status.purged) = (end, executed, purged);
             (status.rendered, status.commit_time) = (rendered, commit_time);
         });
+        self.log.reached.store(rendered, Ordering::Release);
     }
 
     fn epoch(&mut self, worker: &Worker, epoch: u64, payload: &[u8], place: LogPlace) -> Result<(), Stop> {
         let mut commits: Vec<(u64, u64)> = Vec::new();
-        for mut chunk in chunks(payload) {
+        for (of_worker, mut chunk) in chunks_of_workers(payload) {
             while let Some(record) = storage::wal::record::read(&mut chunk)? {
                 match record {
+                    // A transaction is rolled back by its own worker. What another one undoes in its name is purge, which removes what it has
+                    // deleted, maybe in the epoch of its commit; or a recovery, after which it is aborted.
+                    Record::Row { change, .. } if change.compensation && txn::worker_of(change.txn) != of_worker as usize => {}
                     Record::Row { change, .. } => self.row(&change, place)?,
                     Record::Structure(_) => {}
                     Record::Commit { txn, timestamp } => commits.push((timestamp, txn)),
@@ -711,7 +738,7 @@ impl Materialiser {
         let mut defined = Vec::new();
         if has_rows && !is_definition && !is_hidden && !is_rendered {
             // Before the definitions change: rows belong to those that were there (`table::log_view`, V1).
-            self.render_rows(worker, &gathered, note.as_ref(), timestamp)?;
+            self.render_rows(worker, &gathered, note.as_ref(), (timestamp, epoch))?;
         }
         if !changes.is_empty() {
             defined = self.definitions.apply(changes).map_err(Stop)?;
@@ -728,11 +755,18 @@ impl Materialiser {
         Moment { time_us: self.follower.time_us(), xid }
     }
 
-    fn render_rows(&mut self, worker: &Worker, gathered: &Gathered, note: Option<&Note>, xid: u64) -> Result<(), Stop> {
+    fn render_rows(
+        &mut self,
+        worker: &Worker,
+        gathered: &Gathered,
+        note: Option<&Note>,
+        (xid, epoch): (u64, u64),
+    ) -> Result<(), Stop> {
         let settings = self.log.settings();
         let mut body = Body::default();
         let dir = self.log.dir.clone();
-        let mut large = LargeReader { log: &self.log, worker, open: &self.open, follower: &self.follower };
+        let earlier = self.earlier.as_ref();
+        let mut large = LargeReader { log: &self.log, worker, open: &self.open, follower: &self.follower, earlier, epoch };
         let how = (self.moment(xid), self.has_checksum);
         let spill = || dir.join("binlog.spill");
         let definitions = &self.definitions;
@@ -749,6 +783,7 @@ impl Materialiser {
         let statement = note.statement.as_ref().expect("a definition");
         let made;
         let text = if statement.text.is_empty() {
+            // CREATE TABLE ... SELECT.
             made = defined.first().map(|def| types::show_create::show_create_table(def, None)).unwrap_or_default();
             &made
         } else {
@@ -854,7 +889,6 @@ impl Materialiser {
         if self.trees != old {
             files::remove_trees(&self.log.dir, old);
         }
-        self.held = place.position;
         self.follower.release(place.position);
         self.state_at = Instant::now();
         self.state_position = next.position;
@@ -1007,16 +1041,25 @@ fn begin_file(log: &BinaryLog, number: u64, settings: &Settings, executed: &Gtid
 /// Finds large values that a transaction refers to and did not write itself.
 ///
 /// A value is never changed, and its deletion is in the log with its bytes. So it is in its tree, or in a deletion that is gathered, or in one
-/// further on in the log.
+/// further on in the log. The number of a deleted value may be given again after a start; so what earlier runs have deleted is looked at first,
+/// while their log is rendered.
 struct LargeReader<'a> {
     log: &'a BinaryLog,
     worker: &'a Worker,
     open: &'a HashMap<u64, Gathered, foldhash::fast::FixedState>,
     follower: &'a LogFollower,
+    earlier: Option<&'a Deleted>,
+    /// Of the transaction.
+    epoch: u64,
 }
 
 impl Large for LargeReader<'_> {
     fn read(&mut self, tree: TreeRef, reference: ExternalRef) -> Result<Vec<u8>, render::Error> {
+        if let Some(earlier) = self.earlier
+            && let Some(value) = earlier.value(tree.id, reference, self.epoch)?
+        {
+            return Ok(value);
+        }
         let present = log_view::read_large(self.worker, tree, reference);
         match present.map_err(|error| render::Error::Row(format!("a large value: {error:?}")))? {
             Some(value) => Ok(value),
@@ -1069,5 +1112,60 @@ impl LargeReader<'_> {
             }
         }
         Ok(value)
+    }
+}
+
+/// Chunks of large values that transactions of earlier runs have deleted, in a file of its own.
+struct Deleted {
+    file: std::fs::File,
+    /// Tree, value and chunk -> epoch, offset and bytes of each deletion.
+    chunks: HashMap<(u32, u64, u32), Vec<(u64, u64, u32)>, foldhash::fast::FixedState>,
+    /// Where the log of the earlier runs ends.
+    end: u64,
+}
+
+impl Deleted {
+    /// Reads the log from where `reader` is to `end`.
+    fn read(dir: &Path, mut reader: LogReader, end: u64, definitions: &Definitions) -> Result<Self, Error> {
+        let failed = |error: storage::Error| Error(error.to_string());
+        let file = crate::gather::nameless(&dir.join("binlog.deleted"))?;
+        let mut deleted = Self { file, chunks: HashMap::default(), end };
+        let (mut payload, mut out, mut at) = (Vec::new(), Vec::new(), 0u64);
+        while reader.end().position < end {
+            let Some(epoch) = reader.next_epoch(&mut payload).map_err(failed)? else { break };
+            for mut chunk in chunks(&payload) {
+                while let Some(record) = storage::wal::record::read(&mut chunk).map_err(failed)? {
+                    let Record::Row { change, .. } = record else { continue };
+                    let is_large = matches!(definitions.role(change.tree.id), None | Some(Role::Large));
+                    let is_deletion = !change.compensation && change.header.flags & TOMBSTONE != 0;
+                    let old = change.old.filter(|(header, _)| is_large && is_deletion && header.flags & TOMBSTONE == 0);
+                    if let (Some((_, old)), Some((blob, number))) = (old, log_view::chunk_of_key(change.key)) {
+                        let place = (epoch, at + out.len() as u64, old.len() as u32);
+                        deleted.chunks.entry((change.tree.id, blob, number)).or_default().push(place);
+                        out.extend_from_slice(old);
+                    }
+                }
+            }
+            if out.len() > 1 << 20 {
+                std::os::unix::fs::FileExt::write_all_at(&deleted.file, &out, at)?;
+                at += out.len() as u64;
+                out.clear();
+            }
+        }
+        std::os::unix::fs::FileExt::write_all_at(&deleted.file, &out, at)?;
+        Ok(deleted)
+    }
+
+    /// The value that a transaction of `epoch` saw, if it was deleted in that epoch or later; the first deletion counts.
+    fn value(&self, tree: u32, reference: ExternalRef, epoch: u64) -> Result<Option<Vec<u8>>, render::Error> {
+        let mut value = Vec::with_capacity(reference.length.min(1 << 20) as usize);
+        for number in 0..log_view::chunks_in(reference.length) {
+            let places = self.chunks.get(&(tree, reference.blob, number));
+            let Some((_, at, bytes)) = places.into_iter().flatten().find(|place| place.0 >= epoch) else { return Ok(None) };
+            let from = value.len();
+            value.resize(from + *bytes as usize, 0);
+            std::os::unix::fs::FileExt::read_exact_at(&self.file, &mut value[from..], *at)?;
+        }
+        Ok((value.len() as u64 == reference.length).then_some(value))
     }
 }

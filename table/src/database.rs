@@ -13,7 +13,7 @@ use crate::counters::Counters;
 use crate::{Error, MetadataLock, Result, Table, ddl, hot_copy};
 use arc_swap::ArcSwap;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use sync::atomic::{AtomicU64, Ordering};
 use sync::{CachePadded, Mutex, MutexGuard};
 use txn::{Engine, TreeRef, Worker};
@@ -35,6 +35,8 @@ pub struct Database {
     accounts: Mutex<BTreeMap<Vec<u8>, Vec<u8>>>,
     /// When events were run last, in seconds since the epoch.
     pub(crate) event_runs: Mutex<HashMap<EventName, i64>>,
+    /// How far a reader of the log is, which may still look into dropped trees.
+    reader: OnceLock<Arc<AtomicU64>>,
 }
 
 /// One version of everything.
@@ -53,6 +55,8 @@ pub(crate) struct DdlState {
     pub next_temporary: u64,
     /// Trees of no table, to be freed (D3). All of them are recorded in the catalog.
     pub orphans: Vec<TreeRef>,
+    /// Where the log ended when a tree was first seen among the orphans, while somebody reads the log.
+    pub seen_at: HashMap<u32, u64>,
 }
 
 impl Database {
@@ -66,8 +70,12 @@ impl Database {
             catalog.put_meta(contents.next_table_id)?;
         }
         catalog.commit();
-        let ddl =
-            DdlState { next_table_id: contents.next_table_id, next_temporary: 0, orphans: std::mem::take(&mut contents.orphans) };
+        let ddl = DdlState {
+            next_table_id: contents.next_table_id,
+            next_temporary: 0,
+            orphans: std::mem::take(&mut contents.orphans),
+            seen_at: HashMap::new(),
+        };
         let accounts = std::mem::take(&mut contents.accounts);
         let event_runs = std::mem::take(&mut contents.event_runs);
         let published = open_all(contents, engine.worker_slots())?;
@@ -78,6 +86,7 @@ impl Database {
             ddl: Mutex::new(ddl),
             accounts: Mutex::new(accounts),
             event_runs: Mutex::new(event_runs),
+            reader: OnceLock::new(),
         }))
     }
 
@@ -246,7 +255,7 @@ impl Database {
 
     fn free_orphans(&self, worker: &Worker) -> Result<bool> {
         for _ in 0..FREE_SLICES_MAX {
-            let Some(tree) = self.ddl.lock().orphans.last().copied() else { return Ok(false) };
+            let Some(tree) = self.next_orphan() else { return Ok(false) };
             worker.tick();
             if !blocking(|| worker.drop_tree_slice(tree))? {
                 continue;
@@ -256,8 +265,25 @@ impl Database {
             catalog.remove_orphan(tree)?;
             catalog.commit();
             ddl.orphans.retain(|orphan| *orphan != tree);
+            ddl.seen_at.remove(&tree.id);
         }
-        Ok(!self.ddl.lock().orphans.is_empty())
+        Ok(self.next_orphan().is_some())
+    }
+
+    /// An orphan that nobody looks into any more.
+    fn next_orphan(&self) -> Option<TreeRef> {
+        let mut ddl = self.ddl.lock();
+        let Some(reader) = self.reader.get() else { return ddl.orphans.last().copied() };
+        let (end, reached) = (self.engine.log_end(), reader.load(Ordering::Acquire));
+        let DdlState { orphans, seen_at, .. } = &mut *ddl;
+        // Its table was dropped by a commit that is durable, so the log up to here has all that refers to it.
+        orphans.iter().rev().copied().find(|tree| *seen_at.entry(tree.id).or_insert(end) <= reached)
+    }
+
+    /// Keeps dropped trees until the reader of the log has come as far as the log was then: `reached` is its position.
+    pub fn keep_trees_for_reader(&self, reached: Arc<AtomicU64>) {
+        // The first reader stays the only one.
+        let _ = self.reader.set(reached);
     }
 }
 

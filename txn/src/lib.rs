@@ -32,6 +32,7 @@ pub use error::{Error, Interrupt, Result, Stall};
 pub use locks::{LockLine, LockOwner, LockReport, Locked};
 pub use read::{LockMode, Seen, WaitPolicy};
 pub use scan::{ReadMode, Scan, ScanRow};
+pub use status::worker_of;
 pub use storage::btree::{KeyList, Place};
 pub use storage::buffer::{ResizeBusy, ResizeState, page_requests, page_write_requests};
 pub use storage::{Durability, KEY_BYTES_MAX, RECORD_BYTES_MAX, TreeRef, block_on};

@@ -41,6 +41,7 @@ pub fn run(root: &Path, may_install: bool, only: &[String]) -> Result<bool, Stri
                 "advice",
                 "events",
                 "backups",
+                "binlog",
                 "console",
                 "package",
                 "larger",
@@ -190,6 +191,9 @@ fn patient_checks(root: &Path, steps: &Steps, wanted: &dyn Fn(&str) -> bool) {
     }
     if wanted("backups") {
         steps.run("backups", &mut test_program(root, "backups"), Counting::Lines);
+    }
+    if wanted("binlog") {
+        steps.run("binary log", &mut test_program(root, "binlog"), Counting::Lines);
     }
     if wanted("package") {
         package::step(root, steps);

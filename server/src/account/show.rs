@@ -209,17 +209,34 @@ fn quoted(value: &str) -> String {
     out
 }
 
+/// One statement that makes or changes these accounts, with the hashes of their passwords, in ASCII. The options are those of the first.
+pub fn definitions<'a>(verb: &str, accounts: impl Iterator<Item = &'a Account>) -> String {
+    let all: Vec<(String, String)> = accounts.map(|account| parts(account, true, true)).collect();
+    let users: Vec<&str> = all.iter().map(|(user, _)| user.as_str()).collect();
+    match all.first() {
+        Some((_, options)) => format!("{verb} {}{options}", users.join(", ")),
+        None => String::new(),
+    }
+}
+
 fn definition(account: &Account, sees_secrets: bool, as_hex: bool) -> String {
-    let mut out = format!("CREATE USER {} IDENTIFIED WITH '{}'", account.name.ticked(), account.plugin.name());
+    let (user, options) = parts(account, sees_secrets, as_hex);
+    format!("CREATE USER {user}{options}")
+}
+
+/// The account with its password, and its options.
+fn parts(account: &Account, sees_secrets: bool, as_hex: bool) -> (String, String) {
+    let mut user = format!("{} IDENTIFIED WITH '{}'", account.name.ticked(), account.plugin.name());
     match account.stored.as_str() {
         "" => {}
-        _ if !sees_secrets => out.push_str(" AS <secret>"),
+        _ if !sees_secrets => user.push_str(" AS <secret>"),
         stored if as_hex && !stored.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') => {
-            out.push_str(" AS 0x");
-            stored.bytes().for_each(|byte| out.push_str(&format!("{byte:02X}")));
+            user.push_str(" AS 0x");
+            stored.bytes().for_each(|byte| user.push_str(&format!("{byte:02X}")));
         }
-        stored => out.push_str(&format!(" AS {}", quoted(stored))),
+        stored => user.push_str(&format!(" AS {}", quoted(stored))),
     }
+    let mut out = String::new();
     if !account.default_roles.is_empty() {
         let mut roles: Vec<String> = account.default_roles.iter().map(Name::ticked).collect();
         roles.sort();
@@ -280,7 +297,7 @@ fn definition(account: &Account, sees_secrets: bool, as_hex: bool) -> String {
     if let Some(attribute) = &account.attribute {
         out.push_str(&format!(" ATTRIBUTE {}", quoted(&json_text(attribute))));
     }
-    out
+    (user, out)
 }
 
 /// A document as MySQL prints it: `{"a": 1, "bb": [1, 2]}`.

@@ -5,6 +5,7 @@
 //! none.
 
 use super::grant::{self, Written};
+use super::show;
 use crate::error::{Error, Result};
 use crate::session::State;
 use crate::show::{Columns, ResultSet, number, result, text};
@@ -16,6 +17,7 @@ use accounts::{PASSWORD_BYTES_MAX, Plugin};
 use conditions::Condition;
 use expr::Level;
 use sql::ast::{AccountName, AccountOption, AccountStatement, Authentication, Expiry, Resource, RoleChoice, UserSpec};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use types::schema::{DatabaseDef, Schema, TableDef};
 
@@ -231,9 +233,20 @@ pub async fn change<T: Send + 'static>(
 ) -> Result<T> {
     let store = Arc::clone(&state.worker.shared.accounts);
     let note = state.definition_note();
+    let has_secret = {
+        let text = state.session.definition.as_bytes();
+        sql::without_secrets(text, &state.session.settings.mode) != text
+    };
     let done = state.worker.shared.ddl.run(move |database, worker| {
         worker.set_note(note);
-        let done = store.change(database, worker, change);
+        let done = store.change(database, worker, |accounts| {
+            let before = has_secret.then(|| accounts.by_name.clone());
+            let done = change(accounts)?;
+            if let (Some(before), Some(note)) = (before, worker.take_note()) {
+                worker.set_note(Some(with_hashes(&note, &before, &accounts.by_name)));
+            }
+            Ok(done)
+        });
         worker.set_note(None);
         done
     });
@@ -242,6 +255,23 @@ pub async fn change<T: Send + 'static>(
         None if state.worker.is_stopping() => Err(Error::ShuttingDown),
         None => Err(Error::Internal("the change of accounts failed; see the server's log".to_owned())),
     }
+}
+
+/// The note of a statement that has passwords, with one that has their hashes: no file has a password.
+fn with_hashes(note: &[u8], before: &BTreeMap<Name, Arc<Account>>, now: &BTreeMap<Name, Arc<Account>>) -> Box<[u8]> {
+    let Some(mut said) = binlog::note::Note::parse(note) else { return note.into() };
+    let changed = |(name, account): &(&Name, &Arc<Account>)| before.get(*name).is_none_or(|old| old != *account);
+    let (made, altered): (Vec<_>, Vec<_>) = now.iter().filter(changed).partition(|(name, _)| !before.contains_key(*name));
+    let text = match (made.is_empty(), altered.is_empty()) {
+        (false, _) => show::definitions("CREATE USER", made.into_iter().map(|(_, account)| &**account)),
+        (true, false) => show::definitions("ALTER USER", altered.into_iter().map(|(_, account)| &**account)),
+        // Nothing has changed but what is not shown.
+        (true, true) => String::new(),
+    };
+    if let Some(statement) = &mut said.statement {
+        statement.text = text;
+    }
+    said.to_bytes().into()
 }
 
 fn note(state: &State<'_>, notes: Notes) {

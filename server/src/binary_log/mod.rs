@@ -109,6 +109,55 @@ pub fn mentions_gtids(text: &[u8]) -> bool {
     false
 }
 
+/// The text of a definition with the definer that it means: as in MySQL, a reader of the stream runs it as somebody else.
+pub fn with_definer(statement: &sql::ast::Statement<'_>, text: &str, definer: &accounts::model::Name) -> String {
+    use sql::ast::Statement as S;
+    // The definer stands before the first of these words.
+    let before: &[&str] = match statement {
+        S::CreateTrigger(create) if create.definer.is_none() => &["TRIGGER"],
+        S::CreateRoutine(create) if create.definer.is_none() => &["PROCEDURE", "FUNCTION"],
+        S::CreateEvent(create) if create.definer.is_none() => &["EVENT"],
+        S::CreateView(create) if create.definer.is_none() => &["SQL", "VIEW"],
+        _ => return text.to_owned(),
+    };
+    match place_of_word(text, before) {
+        Some(at) => format!("{}DEFINER={} {}", &text[..at], definer.ticked(), &text[at..]),
+        None => text.to_owned(),
+    }
+}
+
+/// Where the first of these words begins, outside of comments.
+fn place_of_word(text: &str, words: &[&str]) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let find = |from: usize, what: &str| text[from..].find(what).map(|at| from + at + what.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let is_line = bytes[at] == b'#' || text[at..].starts_with("-- ");
+        if is_line {
+            at = find(at, "\n")?;
+        } else if text[at..].starts_with("/*!") {
+            // Its content is a part of the statement.
+            at += 3;
+        } else if text[at..].starts_with("/*") {
+            at = find(at, "*/")?;
+        } else if bytes[at].is_ascii_alphabetic() {
+            let end = bytes[at..]
+                .iter()
+                .position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_')
+                .map_or(bytes.len(), |n| at + n);
+            if words.iter().any(|word| word.eq_ignore_ascii_case(&text[at..end])) {
+                return Some(at);
+            }
+            at = end;
+        } else if bytes[at].is_ascii() {
+            at += 1;
+        } else {
+            return None;
+        }
+    }
+    None
+}
+
 impl State<'_> {
     /// The binary log.
     ///
@@ -195,6 +244,21 @@ impl State<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_definer_is_written_out() {
+        let check = |text: &str, words: &[&str], expected: &str| {
+            let at = place_of_word(text, words).expect("the word is there");
+            assert_eq!(format!("{}<>{}", &text[..at], &text[at..]), expected);
+        };
+        check("CREATE TRIGGER t", &["TRIGGER"], "CREATE <>TRIGGER t");
+        check("create /* TRIGGER */ -- trigger\n trigger t", &["TRIGGER"], "create /* TRIGGER */ -- trigger\n <>trigger t");
+        check(
+            "CREATE OR REPLACE ALGORITHM=MERGE SQL SECURITY INVOKER VIEW v",
+            &["SQL", "VIEW"],
+            "CREATE OR REPLACE ALGORITHM=MERGE <>SQL SECURITY INVOKER VIEW v",
+        );
+    }
 
     #[test]
     fn texts_that_mention_gtids() {

@@ -241,7 +241,9 @@ impl State<'_> {
     /// Keeps the text of a definition for the binary log.
     pub fn note_definition(&mut self, statement: &Statement<'_>, text: &[u8]) {
         if self.worker.shared.binlog.is_some() && statement.info().implicit_commit {
-            self.session.definition = String::from_utf8_lossy(without_end(text)).into();
+            let text = String::from_utf8_lossy(without_end(text));
+            let definer = &self.session.access.name;
+            self.session.definition = crate::binary_log::with_definer(statement, &text, definer).into();
         }
     }
 

@@ -298,13 +298,19 @@ pub fn apply_row(page: Page<'_>, change: &RowChange<'_>) -> Result<(), crate::pa
 }
 
 /// Splits an epoch's payload into the workers' chunks of records.
-pub fn chunks(mut payload: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub fn chunks(payload: &[u8]) -> impl Iterator<Item = &[u8]> {
+    chunks_of_workers(payload).map(|(_, chunk)| chunk)
+}
+
+/// As [`chunks`], with the number of the worker that appended the records.
+pub fn chunks_of_workers(mut payload: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
     std::iter::from_fn(move || {
         let (head, rest) = payload.split_first_chunk::<8>()?;
+        let worker = u32::from_le_bytes([head[0], head[1], head[2], head[3]]);
         let bytes = u32::from_le_bytes([head[4], head[5], head[6], head[7]]) as usize;
         let (chunk, later) = rest.split_at_checked(bytes)?;
         payload = later;
-        Some(chunk)
+        Some((worker, chunk))
     })
 }
 
