@@ -104,7 +104,10 @@ impl Peer {
             .map_err(text)?;
         if waited != Some(0) {
             let why: Vec<String> = replica
-                .query("SELECT last_error_message FROM performance_schema.replication_applier_status_by_worker WHERE last_error_number <> 0")
+                .query(
+                    "SELECT last_error_message FROM performance_schema.replication_applier_status_by_worker WHERE last_error_number <> 0 \
+                     UNION SELECT CONCAT(service_state, ' ', last_error_message) FROM performance_schema.replication_connection_status",
+                )
                 .map_err(text)?;
             return Err(format!("it does not catch up: {why:?}"));
         }
