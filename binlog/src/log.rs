@@ -14,13 +14,16 @@
 //! M4: the write-ahead log is held from the place on that the state names.
 //! M5: commits wait for nothing here. Only who asks for the set of GTIDs waits, until the log that was durable before is rendered.
 
+mod requests;
+
 use crate::definitions::{Definitions, Role};
 use crate::event::{self, GroupHead};
 use crate::files::{self, Entry, State, Writer};
 use crate::gather::{Change, Gathered};
 use crate::gtid::{Gtid, GtidSet, NUMBER_MAX, Uuid};
+use crate::large::{Deleted, LargeReader};
 use crate::note::Note;
-use crate::render::{self, Body, Large, Moment};
+use crate::render::{self, Body, Moment};
 use crate::settings::Settings;
 use crate::writeset::History;
 use hashbrown::{HashMap, HashSet};
@@ -32,14 +35,13 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::{Duration, SystemTime};
 use storage::page::TOMBSTONE;
-use storage::wal::record::{Record, RowChange, RowOp};
-use storage::wal::{LogFollower, LogPlace, LogReader, chunks, chunks_of_workers};
+use storage::wal::record::{Record, RowChange, RowOp, chunks_of_workers};
+use storage::wal::{LogFollower, LogPlace, LogReader};
 use sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use sync::{Condvar, Mutex};
 use table::Database;
-use table::log_view::{self, CatalogKey};
-use txn::{Engine, TreeRef, Worker};
-use types::row::ExternalRef;
+use table::log_view::CatalogKey;
+use txn::{Engine, Worker};
 
 /// The state is written down after so much of the write-ahead log, or so long after the first change behind it.
 const STATE_LOG_BYTES: u64 = 64 << 20;
@@ -766,7 +768,8 @@ impl Materialiser {
         let mut body = Body::default();
         let dir = self.log.dir.clone();
         let earlier = self.earlier.as_ref();
-        let mut large = LargeReader { log: &self.log, worker, open: &self.open, follower: &self.follower, earlier, epoch };
+        let mut large =
+            LargeReader { engine: &self.log.engine, worker, open: &self.open, follower: &self.follower, earlier, epoch };
         let how = (self.moment(xid), self.has_checksum);
         let spill = || dir.join("binlog.spill");
         let definitions = &self.definitions;
@@ -895,115 +898,6 @@ impl Materialiser {
         Ok(())
     }
 
-    fn expire(&mut self, settings: &Settings) -> Result<(), Stop> {
-        if settings.expire_seconds == 0 {
-            return Ok(());
-        }
-        match SystemTime::now().checked_sub(Duration::from_secs(settings.expire_seconds)) {
-            Some(time) => self.purge_before(time),
-            None => Ok(()),
-        }
-    }
-
-    fn purge_before(&mut self, time: SystemTime) -> Result<(), Stop> {
-        let closed = &self.files[..self.files.len() - 1];
-        // As MySQL: up to the first file that was changed later.
-        let is_older = |entry: &&Entry| files::changed_at(&self.log.dir, &entry.name).is_ok_and(|changed| changed < time);
-        let count = closed.iter().take_while(is_older).count();
-        self.purge(count)
-    }
-
-    /// Removes the first files, up to one that is being read.
-    fn purge(&mut self, count: usize) -> Result<(), Stop> {
-        let used: Vec<String> = self.log.shared.lock().used.values().cloned().collect();
-        let is_used = |entry: &Entry| used.contains(&entry.name);
-        let count = self.files.iter().take(count.min(self.files.len() - 1)).take_while(|entry| !is_used(entry)).count();
-        if count == 0 {
-            return Ok(());
-        }
-        let gone: Vec<Entry> = self.files.drain(..count).collect();
-        self.purged = files::previous_gtids(&self.log.dir, &self.files[0].name)?;
-        files::write_index(&self.log.dir, &self.files)?;
-        for entry in gone {
-            files::remove(&self.log.dir, &entry.name)?;
-        }
-        self.write_state()?;
-        self.publish();
-        Ok(())
-    }
-
-    /// Does what sessions have asked for.
-    fn serve(&mut self) -> Result<(), Stop> {
-        loop {
-            let (request, ticket) = {
-                let mut shared = self.log.shared.lock();
-                if shared.requests.is_empty() {
-                    return Ok(());
-                }
-                shared.done += 1;
-                (shared.requests.remove(0), shared.done)
-            };
-            let outcome = match request {
-                Request::Rotate => self.rotate().map(|()| Ok(())),
-                Request::Reset(first) => self.reset(first).map(|()| Ok(())),
-                Request::Purged { set, adds } => self.change_purged(set, adds),
-                Request::PurgeTo(name) => match self.files.iter().position(|entry| entry.name == name) {
-                    Some(count) => self.purge(count).map(|()| Ok(())),
-                    None => Ok(Err(format!("no file {name} is in the index"))),
-                },
-                Request::PurgeBefore(time) => self.purge_before(time).map(|()| Ok(())),
-            };
-            let told = match &outcome {
-                Ok(told) => told.clone(),
-                Err(stop) => Err(stop.0.clone()),
-            };
-            self.log.shared.lock().outcomes.insert(ticket, told);
-            self.log.publish(|_| {});
-            outcome.map(drop)?;
-        }
-    }
-
-    fn change_purged(&mut self, set: GtidSet, adds: bool) -> Result<Result<(), String>, Stop> {
-        if adds {
-            if !set.subtract(&self.executed).subtract(&set).is_empty() || !self.is_disjoint(&set) {
-                return Ok(Err("The added gtid set must not overlap with @@GLOBAL.GTID_EXECUTED".to_owned()));
-            }
-            self.purged.union(&set);
-        } else {
-            if !self.purged.is_subset_of(&set) {
-                return Ok(Err("The new value must be a superset of the old value".to_owned()));
-            }
-            let logged = self.executed.subtract(&self.purged);
-            if !set.subtract(&logged).subtract(&set).is_empty() || set.subtract(&logged) != set {
-                return Ok(Err(
-                    "The added gtid set must not overlap with @@GLOBAL.GTID_EXECUTED minus @@GLOBAL.GTID_PURGED".to_owned()
-                ));
-            }
-            self.purged = set.clone();
-        }
-        self.executed.union(&set);
-        self.last_number = self.last_number.max(self.executed.last_number(self.log.uuid));
-        // A new file begins with the new set.
-        self.rotate()?;
-        Ok(Ok(()))
-    }
-
-    fn is_disjoint(&self, set: &GtidSet) -> bool {
-        set.subtract(&self.executed) == *set
-    }
-
-    fn reset(&mut self, first: u64) -> Result<(), Stop> {
-        let settings = self.log.settings();
-        let old = std::mem::take(&mut self.files);
-        (self.executed, self.purged, self.last_number) = (GtidSet::default(), GtidSet::default(), 0);
-        // The state names a file of the old ones until the new one is there.
-        files::write_index(&self.log.dir, &[])?;
-        for entry in &old {
-            files::remove(&self.log.dir, &entry.name)?;
-        }
-        self.begin_next(first.max(1), &settings)
-    }
-
     /// The server stops.
     fn close(&mut self) -> Result<(), Stop> {
         let settings = self.log.settings();
@@ -1036,136 +930,4 @@ fn begin_file(log: &BinaryLog, number: u64, settings: &Settings, executed: &Gtid
     event::put_format_description(&mut events, seconds, *server_id, version, *has_checksum, event::FLAG_IN_USE);
     event::put_previous_gtids(&mut events, seconds, *server_id, executed, *has_checksum);
     Writer::create(&log.dir, &files::name_of(number), &mut events, *has_checksum, Arc::clone(&log.stop))
-}
-
-/// Finds large values that a transaction refers to and did not write itself.
-///
-/// A value is never changed, and its deletion is in the log with its bytes. So it is in its tree, or in a deletion that is gathered, or in one
-/// further on in the log. The number of a deleted value may be given again after a start; so what earlier runs have deleted is looked at first,
-/// while their log is rendered.
-struct LargeReader<'a> {
-    log: &'a BinaryLog,
-    worker: &'a Worker,
-    open: &'a HashMap<u64, Gathered, foldhash::fast::FixedState>,
-    follower: &'a LogFollower,
-    earlier: Option<&'a Deleted>,
-    /// Of the transaction.
-    epoch: u64,
-}
-
-impl Large for LargeReader<'_> {
-    fn read(&mut self, tree: TreeRef, reference: ExternalRef) -> Result<Vec<u8>, render::Error> {
-        if let Some(earlier) = self.earlier
-            && let Some(value) = earlier.value(tree.id, reference, self.epoch)?
-        {
-            return Ok(value);
-        }
-        let present = log_view::read_large(self.worker, tree, reference);
-        match present.map_err(|error| render::Error::Row(format!("a large value: {error:?}")))? {
-            Some(value) => Ok(value),
-            None => self.deleted(tree, reference),
-        }
-    }
-}
-
-impl LargeReader<'_> {
-    #[cold]
-    fn deleted(&self, tree: TreeRef, reference: ExternalRef) -> Result<Vec<u8>, render::Error> {
-        let count = log_view::chunks_in(reference.length);
-        let mut found: HashMap<u32, Vec<u8>> = HashMap::default();
-        let mut take = |in_tree: u32, key: &[u8], old: Option<&[u8]>| {
-            if let (true, Some((blob, chunk)), Some(old)) = (in_tree == tree.id, log_view::chunk_of_key(key), old)
-                && blob == reference.blob
-            {
-                found.entry(chunk).or_insert_with(|| old.to_vec());
-            }
-            found.len()
-        };
-        for gathered in self.open.values() {
-            gathered.for_each::<io::Error>(|change| {
-                take(change.tree, change.key, change.old);
-                Ok(())
-            })?;
-        }
-        self.log.engine.flush_log();
-        let mut reader: LogReader = self.follower.ahead();
-        let end = self.log.engine.log_end();
-        let mut payload = Vec::new();
-        let io = |error: storage::Error| render::Error::Row(error.to_string());
-        while take(0, &[], None) < count as usize && reader.end().position < end {
-            if reader.next_epoch(&mut payload).map_err(io)?.is_none() {
-                break;
-            }
-            for mut chunk in chunks(&payload) {
-                while let Some(record) = storage::wal::record::read(&mut chunk).map_err(io)? {
-                    if let Record::Row { change, .. } = record {
-                        take(change.tree.id, change.key, change.old.map(|(_, old)| old));
-                    }
-                }
-            }
-        }
-        let mut value = Vec::with_capacity(reference.length.min(1 << 20) as usize);
-        for chunk in 0..count {
-            match found.get(&chunk) {
-                Some(piece) => value.extend_from_slice(piece),
-                None => return Err(render::Error::Row(format!("large value {} of tree {} is gone", reference.blob, tree.id))),
-            }
-        }
-        Ok(value)
-    }
-}
-
-/// Chunks of large values that transactions of earlier runs have deleted, in a file of its own.
-struct Deleted {
-    file: std::fs::File,
-    /// Tree, value and chunk -> epoch, offset and bytes of each deletion.
-    chunks: HashMap<(u32, u64, u32), Vec<(u64, u64, u32)>, foldhash::fast::FixedState>,
-    /// Where the log of the earlier runs ends.
-    end: u64,
-}
-
-impl Deleted {
-    /// Reads the log from where `reader` is to `end`.
-    fn read(dir: &Path, mut reader: LogReader, end: u64, definitions: &Definitions) -> Result<Self, Error> {
-        let failed = |error: storage::Error| Error(error.to_string());
-        let file = crate::gather::nameless(&dir.join("binlog.deleted"))?;
-        let mut deleted = Self { file, chunks: HashMap::default(), end };
-        let (mut payload, mut out, mut at) = (Vec::new(), Vec::new(), 0u64);
-        while reader.end().position < end {
-            let Some(epoch) = reader.next_epoch(&mut payload).map_err(failed)? else { break };
-            for mut chunk in chunks(&payload) {
-                while let Some(record) = storage::wal::record::read(&mut chunk).map_err(failed)? {
-                    let Record::Row { change, .. } = record else { continue };
-                    let is_large = matches!(definitions.role(change.tree.id), None | Some(Role::Large));
-                    let is_deletion = !change.compensation && change.header.flags & TOMBSTONE != 0;
-                    let old = change.old.filter(|(header, _)| is_large && is_deletion && header.flags & TOMBSTONE == 0);
-                    if let (Some((_, old)), Some((blob, number))) = (old, log_view::chunk_of_key(change.key)) {
-                        let place = (epoch, at + out.len() as u64, old.len() as u32);
-                        deleted.chunks.entry((change.tree.id, blob, number)).or_default().push(place);
-                        out.extend_from_slice(old);
-                    }
-                }
-            }
-            if out.len() > 1 << 20 {
-                std::os::unix::fs::FileExt::write_all_at(&deleted.file, &out, at)?;
-                at += out.len() as u64;
-                out.clear();
-            }
-        }
-        std::os::unix::fs::FileExt::write_all_at(&deleted.file, &out, at)?;
-        Ok(deleted)
-    }
-
-    /// The value that a transaction of `epoch` saw, if it was deleted in that epoch or later; the first deletion counts.
-    fn value(&self, tree: u32, reference: ExternalRef, epoch: u64) -> Result<Option<Vec<u8>>, render::Error> {
-        let mut value = Vec::with_capacity(reference.length.min(1 << 20) as usize);
-        for number in 0..log_view::chunks_in(reference.length) {
-            let places = self.chunks.get(&(tree, reference.blob, number));
-            let Some((_, at, bytes)) = places.into_iter().flatten().find(|place| place.0 >= epoch) else { return Ok(None) };
-            let from = value.len();
-            value.resize(from + *bytes as usize, 0);
-            std::os::unix::fs::FileExt::read_exact_at(&self.file, &mut value[from..], *at)?;
-        }
-        Ok((value.len() as u64 == reference.length).then_some(value))
-    }
 }

@@ -11,6 +11,7 @@
 //! S2: an answer is complete in the output buffer, or the connection ends.
 
 mod backup;
+mod binary_log;
 mod command;
 mod context;
 mod counted;

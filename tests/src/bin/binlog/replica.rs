@@ -1,4 +1,4 @@
-//! A real MySQL as replica of the server, from the tree that `PEERS_ROOT` names (default `/opt/peers`), with a data directory of its own there.
+//! A real MySQL as replica of the server, from the tree `mysql97` below the directory that `PEERS_ROOT` names, with a data directory of its own there.
 //!
 //! It needs the right to change the root directory; without it, or without the tree, there is no such replica.
 
@@ -37,7 +37,8 @@ impl Peer {
     /// # Errors
     /// It is there, and does not start.
     pub fn start(port: u16) -> Outcome<Option<Self>> {
-        let root = std::env::var_os("PEERS_ROOT").map_or_else(|| PathBuf::from("/opt/peers"), PathBuf::from).join("mysql97");
+        let Some(root) = std::env::var_os("PEERS_ROOT") else { return Ok(None) };
+        let root = PathBuf::from(root).join("mysql97");
         if !root.join("usr/sbin/mysqld").exists() {
             return Ok(None);
         }

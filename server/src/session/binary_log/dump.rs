@@ -11,6 +11,7 @@
 //! D2: every refusal is 1236 with MySQL's text, because replicas try again for ever after other errors.
 //! D3: a file that is being read is not purged.
 
+use crate::binary_log::Replica;
 use crate::error::{Error, Result};
 use crate::session::{Client, State};
 use binlog::event::{self, Seen};
@@ -20,11 +21,9 @@ use binlog::log::{BinaryLog, Use};
 use conditions::Condition;
 use protocol::{BinlogDump, RegisterReplica};
 use reactor::connection::Lost;
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
-use sync::Mutex;
 use sync::waits::{self, Cause, Kind};
 use types::Value;
 
@@ -34,72 +33,6 @@ const FLAG_NON_BLOCK: u16 = 1;
 const FLAG_HEARTBEAT_V2: u16 = 2;
 /// Longer than any dump waits.
 const FOR_EVER: Duration = Duration::from_secs(1 << 30);
-
-/// What a replica has said of itself.
-#[derive(Clone, Debug, Default)]
-pub struct Replica {
-    pub server_id: u32,
-    pub host: String,
-    pub user: String,
-    pub password: String,
-    pub port: u16,
-    pub uuid: String,
-}
-
-/// A line of SHOW REPLICAS.
-#[derive(Clone, Debug)]
-pub struct ReplicaLine {
-    pub session: u32,
-    pub replica: Replica,
-    pub is_dumping: bool,
-}
-
-/// The replicas that are connected, by session.
-#[derive(Default)]
-pub struct Dumps(Mutex<HashMap<u32, (Replica, bool)>>);
-
-impl Dumps {
-    pub fn lines(&self) -> Vec<ReplicaLine> {
-        let mut lines: Vec<_> = self
-            .0
-            .lock()
-            .iter()
-            .map(|(session, (replica, is_dumping))| ReplicaLine {
-                session: *session,
-                replica: replica.clone(),
-                is_dumping: *is_dumping,
-            })
-            .collect();
-        lines.sort_by_key(|line| line.session);
-        lines
-    }
-
-    /// The session has ended.
-    pub fn leave(&self, session: u32) {
-        let mut all = self.0.lock();
-        // The usual case is that no session is a replica's.
-        if !all.is_empty() {
-            all.remove(&session);
-        }
-    }
-
-    fn register(&self, session: u32, replica: Replica) {
-        self.0.lock().insert(session, (replica, false));
-    }
-
-    /// The session begins to dump; returns the sessions that dump for the same replica.
-    fn begin(&self, session: u32, uuid: &str, server_id: u32) -> Vec<u32> {
-        let mut all = self.0.lock();
-        let own = all.entry(session).or_default();
-        own.0.uuid = uuid.to_owned();
-        if own.0.server_id == 0 {
-            own.0.server_id = server_id;
-        }
-        own.1 = true;
-        let is_same = |replica: &Replica| if uuid.is_empty() { false } else { replica.uuid == uuid };
-        all.iter().filter(|(id, (replica, dumps))| **id != session && *dumps && is_same(replica)).map(|(id, _)| *id).collect()
-    }
-}
 
 /// 1236
 fn fatal(why: impl Into<String>) -> Error {
