@@ -41,9 +41,11 @@ impl History {
             return (depends, number);
         }
         for key in keys {
-            depends = depends.max(self.last.insert(*key, number).unwrap_or(0));
+            // A transaction may change a key twice.
+            let before = self.last.insert(*key, number).filter(|before| *before != number);
+            depends = depends.max(before.unwrap_or(0));
         }
-        (if depends == number { number - 1 } else { depends }, number)
+        (depends, number)
     }
 }
 
