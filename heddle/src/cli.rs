@@ -23,6 +23,7 @@ pub enum Command {
     Restore(RestoreFlags),
     Profile(ProfileFlags),
     Drill(DrillFlags),
+    Bench(Box<lab::flags::Flags>),
 }
 
 /// Why nothing is run.
@@ -84,6 +85,9 @@ enum CliCommand {
     /// Restore the newest backup into a scratch directory, and check it
     #[command(long_about = DRILL_ABOUT)]
     Drill(DrillFlags),
+    /// Measure servers beside each other, and explain the result
+    #[command(long_about = lab::flags::ABOUT, after_help = lab::flags::EXAMPLES)]
+    Bench(Box<lab::flags::Flags>),
 }
 
 const DRILL_ABOUT: &str = "Restore the newest backup of a directory into a scratch directory, let recovery apply the log, check every page, tree, row and index, \
@@ -527,6 +531,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
         Ok(Cli { command: CliCommand::Restore(flags) }) => Ok(Command::Restore(flags)),
         Ok(Cli { command: CliCommand::Drill(flags) }) => Ok(Command::Drill(flags)),
         Ok(Cli { command: CliCommand::Profile(flags) }) => Ok(Command::Profile(flags)),
+        Ok(Cli { command: CliCommand::Bench(flags) }) => Ok(Command::Bench(flags)),
         Err(error) => Err(stop(&error)),
     }
 }
@@ -591,6 +596,8 @@ mod tests {
             "heddle serve --help",
             "heddle check --help",
             "heddle topology --help",
+            "heddle bench --help",
+            "heddle bench compare --help",
             "heddle --version",
         ] {
             let Err(Stop::Print(text)) = parse_words(words) else { panic!("{words}") };

@@ -3,13 +3,14 @@
 //! `heddle` and `heddle serve` run the server ([`serve`]); `heddle init` makes a data directory with accounts ([`init`]); `heddle entrypoint` does
 //! both in a container ([`container`]); called as `mysqld` the program takes MySQL's options ([`mysqld`]); `heddle check` verifies a data directory ([`check`]);
 //! `heddle topology` describes the machine ([`topology`]); `heddle backup` and `heddle restore` save a server and bring it back
-//! ([`backups`]); `heddle profile` asks a running server what its processor time goes to ([`profile`]). Settings come from
-//! flags, environment and a file
+//! ([`backups`]); `heddle profile` asks a running server what its processor time goes to ([`profile`]); `heddle bench` measures servers
+//! ([`bench`]). Settings come from flags, environment and a file
 //! ([`settings`]). An error is one line on standard error and exit status 1.
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![forbid(unsafe_code)]
 
 mod backups;
+mod bench;
 mod check;
 mod cli;
 mod config_file;
@@ -68,6 +69,7 @@ fn main() -> ExitCode {
         cli::Command::Backup(flags) => backups::back_up(&flags),
         cli::Command::Restore(flags) => backups::restore_to(&flags),
         cli::Command::Drill(flags) => drill::run(&flags),
+        cli::Command::Bench(flags) => bench::run(&flags),
         cli::Command::Profile(flags) => profile::run(&flags).map(|told| say(&told)),
     };
     finish(result)

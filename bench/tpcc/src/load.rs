@@ -16,12 +16,12 @@ const TRANSACTION_ROWS: u32 = 30_000;
 /// Orders from here on are new: not delivered yet.
 const FIRST_NEW_ORDER: u32 = 2_101;
 
-/// `tpcc load`. Rows take long to make up, so each loader has a thread.
-pub fn run(server: &Server, loaders: u32) -> Result<(), Error> {
+/// `tpcc load`, which tells how far it is. Rows take long to make up, so each loader has a thread.
+pub fn run(server: &Server, loaders: u32, tell: impl Fn(String) + Sync) -> Result<(), Error> {
     let began = Instant::now();
     let name = &server.database;
     block_on(create_tables(server))?;
-    println!("{ITEMS} items, {:.1} s", began.elapsed().as_secs_f64());
+    tell(format!("{ITEMS} items, {:.1} s", began.elapsed().as_secs_f64()));
     // Relaxed: the number is all that is shared.
     let next = AtomicU32::new(1);
     let work = async || {
@@ -32,7 +32,7 @@ pub fn run(server: &Server, loaders: u32) -> Result<(), Error> {
                 return Ok(());
             }
             fill(&mut db, warehouse).await?;
-            println!("warehouse {warehouse} of {}, {:.1} s", server.warehouses, began.elapsed().as_secs_f64());
+            tell(format!("warehouse {warehouse} of {}, {:.1} s", server.warehouses, began.elapsed().as_secs_f64()));
         }
     };
     std::thread::scope(|scope| {
@@ -41,7 +41,7 @@ pub fn run(server: &Server, loaders: u32) -> Result<(), Error> {
         all.into_iter().try_for_each(|one| one.join().expect("a loader does not panic"))
     })?;
     block_on(analyze(server))?;
-    println!("{} warehouses in `{name}`, {:.1} s", server.warehouses, began.elapsed().as_secs_f64());
+    tell(format!("{} warehouses in `{name}`, {:.1} s", server.warehouses, began.elapsed().as_secs_f64()));
     Ok(())
 }
 

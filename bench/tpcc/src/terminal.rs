@@ -120,11 +120,11 @@ pub fn run(server: &Server, load: &Load) -> Result<Outcome, Error> {
     let done = std::thread::scope(|scope| {
         let phase = &phase;
         let all: Vec<_> = users.into_iter().map(|some| scope.spawn(move || block_on(work(some, server, load, phase)))).collect();
-        std::thread::sleep(Duration::from_secs_f64(load.ramp_up));
+        sleep(load.ramp_up, load);
         let before = (Instant::now(), load.pid.map(cpu_seconds), cpu_seconds(std::process::id()));
         // Relaxed: the phase is all that is shared.
         phase.store(COUNTING, Ordering::Relaxed);
-        std::thread::sleep(Duration::from_secs_f64(load.seconds));
+        sleep(load.seconds, load);
         phase.store(OVER, Ordering::Relaxed);
         let server_cpu = load.pid.zip(before.1).map(|(pid, before)| cpu_seconds(pid) - before);
         counted = (before.0.elapsed(), server_cpu, cpu_seconds(std::process::id()) - before.2);
@@ -142,6 +142,19 @@ pub fn run(server: &Server, load: &Load) -> Result<Outcome, Error> {
     }
     let (elapsed, server_cpu, client_cpu) = counted;
     Ok(Outcome { tallies, seconds: elapsed.as_secs_f64(), server_cpu, client_cpu, errors })
+}
+
+/// Sleeps, or until somebody wants the run to end.
+fn sleep(seconds: f64, load: &Load) {
+    let until = Instant::now() + Duration::from_secs_f64(seconds);
+    // Relaxed: the flag is all that is shared.
+    while !load.interrupted.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return;
+        }
+        std::thread::sleep(left.min(Duration::from_millis(50)));
+    }
 }
 
 /// Threads that run the users: one for each, as applications have, while there are processors for them. Which number suits a
