@@ -4,7 +4,7 @@
 
 use crate::settings;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
 
 /// What to run.
@@ -520,6 +520,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
     if is_serve {
         arguments.insert(1.min(arguments.len()), "serve".into());
     }
+    let word = arguments.get(1).map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
     match Cli::try_parse_from(arguments) {
         Ok(Cli { command: CliCommand::Serve(ServeArguments { settings, dry_run: true }) }) => Ok(Command::DryRun(settings)),
         Ok(Cli { command: CliCommand::Serve(ServeArguments { settings, dry_run: false }) }) => Ok(Command::Serve(settings)),
@@ -532,21 +533,22 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
         Ok(Cli { command: CliCommand::Drill(flags) }) => Ok(Command::Drill(flags)),
         Ok(Cli { command: CliCommand::Profile(flags) }) => Ok(Command::Profile(flags)),
         Ok(Cli { command: CliCommand::Bench(flags) }) => Ok(Command::Bench(flags)),
-        Err(error) => Err(stop(&error)),
+        Err(error) => Err(stop(&error, &word)),
     }
 }
 
-fn stop(error: &clap::Error) -> Stop {
+/// `word` is the command that was given.
+fn stop(error: &clap::Error, word: &str) -> Stop {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             Stop::Print(error.render().to_string())
         }
-        _ => Stop::Fail(one_line(error)),
+        _ => Stop::Fail(one_line(error, word)),
     }
 }
 
 /// What is wrong and, where it is near at hand, what was meant.
-fn one_line(error: &clap::Error) -> String {
+fn one_line(error: &clap::Error, word: &str) -> String {
     if let (ErrorKind::UnknownArgument, Some(ContextValue::String(argument))) = (error.kind(), error.get(ContextKind::InvalidArg))
         && let Some(word) = settings::word_for_mysql_option(argument.trim_start_matches('-'))
     {
@@ -555,6 +557,10 @@ fn one_line(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let first = text.lines().next().unwrap_or_default();
     let first = first.strip_prefix("error: ").unwrap_or(first);
+    let missing = match (error.kind(), error.get(ContextKind::InvalidArg)) {
+        (ErrorKind::MissingRequiredArgument, Some(ContextValue::Strings(names))) => format!(" {}", names.join(" ")),
+        _ => String::new(),
+    };
     let suggestion =
         [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand].into_iter().find_map(|kind| match error.get(kind) {
             Some(ContextValue::String(one)) => Some(one.clone()),
@@ -563,7 +569,10 @@ fn one_line(error: &clap::Error) -> String {
         });
     match suggestion {
         Some(meant) => format!("{first}; did you mean '{meant}'?"),
-        None => format!("{first}; 'heddle serve --help' lists what there is"),
+        None => {
+            let known = Cli::command().find_subcommand(word).is_some();
+            format!("{first}{missing}; 'heddle {} --help' lists what there is", if known { word } else { "serve" })
+        }
     }
 }
 
@@ -622,6 +631,7 @@ mod tests {
         check("heddle --defaults-file=/etc/my.cnf", "--config");
         check("heddle serv", "did you mean 'serve'?");
         check("heddle serve extra", "unexpected argument 'extra'");
+        check("heddle bench --without-heddle", "not provided: --against <ADDRESS>; 'heddle bench --help' lists");
         check("heddle serve --port", "a value is required for '--port <PORT>'");
     }
 

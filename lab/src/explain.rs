@@ -4,9 +4,10 @@
 //!
 //! 1. a lock of the data that takes half of the sessions' time: row, gap, metadata, user lock, latch of a page;
 //! 2. the client: its busiest thread runs more than nine tenths of the time, while processors are left;
-//! 3. the processors: nine tenths of those that both may use are busy;
+//! 3. the processors: server and client use nine tenths of what others leave them, and others use little;
 //! 4. another wait that takes a sixth of the sessions' time;
-//! 5. nothing that the server tells of.
+//! 5. the processors, with others;
+//! 6. nothing that the server tells of.
 //!
 //! Locks come first, because sessions that wait for them in line also keep processors busy with switching between them.
 
@@ -20,6 +21,8 @@ const KNEE_SHARE: f64 = 0.9;
 const LOCK_SHARE: f64 = 0.5;
 const WAIT_SHARE: f64 = 1.0 / 6.0;
 const BUSY: f64 = 0.9;
+/// Others that use more hide what server and client would do.
+const OTHERS_MAX: f64 = 0.3;
 
 /// Waits for what other sessions hold.
 fn is_lock(wait: &Wait) -> bool {
@@ -60,26 +63,28 @@ pub fn reason(cell: &Cell, cpus: usize) -> (String, String) {
     if cell.median(|run| run.busiest_thread) > BUSY && used < BUSY {
         return ("client".into(), "a thread of the client is busy all the time: give it more with --client-threads".into());
     }
-    if used >= BUSY {
-        return (
-            "processor".into(),
-            format!(
-                "the processors are busy: {:.0} % of them with the server, {:.0} % with the client, {:.0} % with others",
-                server * 100.0,
-                client * 100.0,
-                others * 100.0
-            ),
+    let of_processors = || {
+        let [server, client, others] = [server, client, others].map(|share| share * 100.0);
+        let text = format!(
+            "the processors are busy: {server:.0} % of them with the server, {client:.0} % with the client, {others:.0} % with others"
         );
+        ("processor".to_owned(), text)
+    };
+    if server + client >= BUSY * (1.0 - others) && others <= OTHERS_MAX {
+        return of_processors();
     }
-    match all.iter().find(|wait| !is_processor(wait) && share(wait) >= WAIT_SHARE) {
+    if let Some(wait) = all.iter().find(|wait| !is_processor(wait) && share(wait) >= WAIT_SHARE) {
+        return (wait.name.clone(), told(wait));
+    }
+    if used >= BUSY {
+        return of_processors();
+    }
+    match all.iter().find(|wait| is_processor(wait) && share(wait) >= WAIT_SHARE) {
         Some(wait) => (wait.name.clone(), told(wait)),
-        None => match all.iter().find(|wait| is_processor(wait) && share(wait) >= WAIT_SHARE) {
-            Some(wait) => (wait.name.clone(), told(wait)),
-            None => (
-                "none".into(),
-                format!("the server tells of no wait that explains it; {:.0} % of the processors are busy", used * 100.0),
-            ),
-        },
+        None => {
+            let told = format!("the server tells of no wait that explains it; {:.0} % of the processors are busy", used * 100.0);
+            ("none".into(), told)
+        }
     }
 }
 
@@ -222,6 +227,18 @@ pub fn noise(report: &Report) -> Vec<String> {
             (high - low) / high * 100.0
         ));
     }
+    for server in &report.servers {
+        let of_server = report.cells.iter().filter(|cell| cell.server == server.name);
+        let waited: f64 =
+            of_server.clone().flat_map(Cell::waits).filter(|wait| wait.name == waits::CLIENT).map(|wait| wait.seconds).sum();
+        let measured: f64 = of_server.flat_map(Cell::good).map(|run| run.seconds).sum();
+        if waited >= measured / 2.0 && measured > 0.0 {
+            notes.push(format!(
+                "{}: sessions waited {waited:.1} of {measured:.1} s for a client that does not read its answer; what they hold, others wait for.",
+                server.name
+            ));
+        }
+    }
     for cell in &report.cells {
         if let Some(error) = cell.runs.iter().find_map(|run| run.error.as_ref()) {
             notes.push(format!("{}, {} connections, {}: {error}", cell.server, cell.connections, cell.workload));
@@ -262,6 +279,10 @@ mod tests {
         check(&[(waits::ROW_LOCK, 8.0), (waits::READY, 1.0)], 1.75, waits::ROW_LOCK);
         check(&[(waits::METADATA_LOCK, 9.0)], 0.1, waits::METADATA_LOCK);
         check(&[(waits::READY, 9.0), (waits::ROW_LOCK, 0.5)], 1.75, "processor");
+        // Others leave little: the wait says more than that all are busy.
+        let mut beside = run(0, 100, &[("wait/io/file/innodb/innodb_log_file", 6.0)], 0.2);
+        beside.other_cpu = 0.8;
+        assert_eq!(reason(&cell("a", 10, vec![beside]), 2).0, "wait/io/file/innodb/innodb_log_file");
         check(&[("wait/io/file/innodb/innodb_log_file", 6.0), (waits::READY, 1.0)], 0.5, "wait/io/file/innodb/innodb_log_file");
         check(&[(waits::CLIENT, 3.0)], 0.3, waits::CLIENT);
         check(&[], 0.3, "none");

@@ -76,6 +76,9 @@ fn asked(flags: &Flags, program: &Program) -> Result<(String, bool)> {
     }
 }
 
+/// Reasons at the terminal: of more the page tells.
+const REASONS_MAX: usize = 12;
+
 /// What the first screen of the page says, as text.
 fn summary(report: &Report) -> String {
     let mut text = String::new();
@@ -95,7 +98,8 @@ fn summary(report: &Report) -> String {
         let of = if verdict.workload.is_empty() { "all together" } else { &verdict.workload };
         let _ = writeln!(text, "{of}: {}.", html::sentence(verdict));
     }
-    for curve in report.curves.iter().filter(|curve| curve.over == "connections") {
+    let curves = || report.curves.iter().filter(|curve| curve.over == "connections");
+    for curve in curves().filter(|_| curves().count() <= REASONS_MAX) {
         let _ = writeln!(text, "{}: {}", curve.workload, html::why(curve));
     }
     for note in &report.notes {

@@ -173,7 +173,8 @@ impl Server {
         self.empty()?;
         let mut client = Client::open(&self.target, Some(&self.database))?;
         workload.prepare(&mut client, self.target.dialect, tell).map_err(self.named())?;
-        self.data = Some(data);
+        // What wears out is of no use to another workload.
+        self.data = (!workload.wears_out()).then_some(data);
         Ok(())
     }
 

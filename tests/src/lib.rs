@@ -14,6 +14,7 @@ pub mod script;
 pub mod scripts;
 pub mod server;
 pub mod text;
+pub mod webdriver;
 
 pub use ours::on_a_server;
 pub use report::Report;

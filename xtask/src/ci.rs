@@ -43,6 +43,7 @@ pub fn run(root: &Path, may_install: bool, only: &[String]) -> Result<bool, Stri
                 "backups",
                 "binlog",
                 "console",
+                "lab",
                 "package",
                 "larger",
                 "migrations",
@@ -203,6 +204,9 @@ fn patient_checks(root: &Path, steps: &Steps, wanted: &dyn Fn(&str) -> bool) {
     }
     if wanted("console") {
         steps.run("console over HTTP", &mut test_program(root, "console"), Counting::Lines);
+    }
+    if wanted("lab") {
+        steps.run("heddle bench", &mut test_program(root, "lab"), Counting::Lines);
     }
     if wanted("crash") {
         steps.run("kill and recover", test_program(root, "crash").args(["--rounds", CRASH_ROUNDS]), Counting::Lines);

@@ -27,7 +27,7 @@ p { margin: 6px 0 } .soft { color: var(--soft) } .lead { font-size: 19px; line-h
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 14px 16px }
 .card h3 { margin: 0 0 6px } .card p { margin: 4px 0 }
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(380px, 1fr)); gap: 14px }
-svg.chart { width: 100%; height: auto; background: var(--card); border: 1px solid var(--line); border-radius: 8px }
+svg.chart { width: 100%; max-width: 620px; height: auto; background: var(--card); border: 1px solid var(--line); border-radius: 8px }
 svg.chart text { fill: var(--text); font: 12px system-ui, sans-serif } svg.chart .title { font-weight: 600 }
 svg.chart .tick, svg.chart .axis { fill: var(--soft); font-size: 11px } .grid { stroke: var(--line); stroke-width: 1 }
 .band { opacity: .16 } .curve { fill: none; stroke-width: 2 } .mark line { stroke-width: 1.5 } .rest { fill: var(--line); opacity: .5 }
@@ -65,6 +65,10 @@ pub fn page(report: &Report) -> String {
     conditions(report, &mut out);
     out.push_str("</body></html>\n");
     out
+}
+
+fn plural(count: u32) -> &'static str {
+    if count == 1 { "" } else { "s" }
 }
 
 /// In the order in which they ran.
@@ -114,7 +118,7 @@ fn first_screen(report: &Report, out: &mut String) {
     let rounds = report.cells.iter().map(|cell| cell.good().count()).max().unwrap_or(0);
     let range = match (levels.first(), levels.last()) {
         (Some(low), Some(high)) if low != high => format!("{low} to {high} connections"),
-        (Some(one), _) => format!("{one} connections"),
+        (Some(one), _) => format!("{one} connection{}", plural(*one)),
         _ => "no connections".into(),
     };
     let _ = write!(
@@ -346,7 +350,7 @@ fn waits(report: &Report, workload: &str, out: &mut String) {
             }
         }
         if !parts.is_empty() {
-            rows.push((format!("{}, {} connections", cell.server, cell.connections), parts));
+            rows.push((format!("{}, {} connection{}", cell.server, cell.connections, plural(cell.connections)), parts));
         }
     }
     if rows.is_empty() {

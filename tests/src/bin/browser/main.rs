@@ -7,10 +7,8 @@
 //!
 //! `--screenshots DIRECTORY` keeps pictures, after the load has run for a while.
 
-mod driver;
 mod load;
 
-use driver::Driver;
 use load::Load;
 use mysql::prelude::Queryable;
 use serde_json::Value;
@@ -18,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 use tests::server::console_address;
+use tests::webdriver::Driver;
 use tests::{Report, Server, ServerOptions};
 
 type Outcome<T = ()> = Result<T, String>;

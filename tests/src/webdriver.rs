@@ -1,11 +1,11 @@
-//! WebDriver, as far as the test needs it: chromedriver as a child, and its JSON over HTTP.
+//! WebDriver, as far as the tests need it: chromedriver as a child, and its JSON over HTTP.
 
+use crate::http::Browser;
+use crate::server::free_port;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use tests::http::Browser;
-use tests::server::free_port;
 
 /// How long an element may take to come.
 const PATIENCE: Duration = Duration::from_secs(30);
