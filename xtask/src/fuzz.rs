@@ -3,7 +3,7 @@
 //! MySQL's own tests (`tests/src/bin/replay`); and `metadata`, the metadata of result columns
 //! (`tests/src/bin/metadata`).
 
-use crate::bench::{parse_target, start_peers};
+use crate::servers::{parse_target, start_peers};
 use crate::ci;
 use crate::proc::{cargo, quiet};
 use clap::Args;

@@ -26,7 +26,8 @@
 //! | `migrations`| definitions of a table that sysbench works on, and kills in the middle of them |
 //! | `contention`| hot rows, hot pages, many connections: what they cost                      |
 //! | `tpch`      | the 22 queries of TPC-H beside other servers: answers and times             |
-//! | `bench`     | sysbench against Heddle and its peers, with the echo server as the floor    |
+//! | `bench`     | `heddle bench` of a release build beside its peers                          |
+//! | `coverage`  | which lines the tests run: a table by crate, and HTML                       |
 //! | `tpcc`      | TPC-C, by procedures and by statements, against Heddle and its peers        |
 
 #![forbid(unsafe_code)]
@@ -36,6 +37,7 @@ mod bench;
 mod ci;
 mod circles;
 mod clients;
+mod coverage;
 mod cross;
 mod fuzz;
 mod install;
@@ -43,6 +45,7 @@ mod miri;
 mod package;
 mod proc;
 mod scans;
+mod servers;
 mod sim;
 mod step;
 mod tidy;
@@ -168,8 +171,10 @@ enum Word {
     },
     /// Runs the fuzz targets (all without arguments), each for some seconds; `differential` compares with a real MySQL
     Fuzz(fuzz::Options),
-    /// Measures Heddle beside its peers with sysbench and prints the tables of docs/PERFORMANCE.md
+    /// Measures Heddle beside its peers with `heddle bench`; what stands behind `--` is for that
     Bench(Box<bench::Options>),
+    /// Counts which lines unit tests and SQL scripts run: a table by crate, and HTML
+    Coverage(coverage::Options),
     /// Measures long queries over a table in memory, beside peers
     Scans(Box<scans::Options>),
     /// Measures Heddle beside its peers with the transactions of TPC-C, and checks the consistency conditions
@@ -206,6 +211,7 @@ fn main() -> ExitCode {
         Word::Sim { arguments } => sim::run(&root, &arguments),
         Word::Fuzz(options) => fuzz::run(&root, &options),
         Word::Bench(options) => bench::run(&root, &options),
+        Word::Coverage(options) => coverage::run(&root, &options),
         Word::Scans(options) => scans::run(&root, &options),
         Word::Tpcc(options) => tpcc::run(&root, &options),
     };

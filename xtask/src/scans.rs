@@ -9,8 +9,8 @@
 //!
 //! PostgreSQL runs without parallel workers, so that each server uses one process or thread for a query.
 
-use crate::bench::{Servers, Target, median, sql};
 use crate::proc::{cpu_seconds, on_path, target};
+use crate::servers::{Servers, Target, median, sql};
 use clap::Args;
 use std::path::Path;
 use std::time::Instant;

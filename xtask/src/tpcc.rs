@@ -6,8 +6,8 @@
 //! 3. What is printed per cell, each the median of the rounds: new orders a minute, the server's CPU time per new order (with its
 //!    share of the other transactions), the client's, latencies of new orders, and conflicts per thousand transactions.
 
-use crate::bench::{Servers, Target, median};
 use crate::proc::{quiet, target};
+use crate::servers::{Servers, Target, median};
 use clap::Args;
 use std::collections::BTreeMap;
 use std::path::Path;
