@@ -42,11 +42,6 @@ pub fn cpu_seconds(pid: u32) -> f64 {
     stat_seconds(pid, 11..15) + others
 }
 
-/// User and system CPU time of the programs that this one has started and waited for, in seconds.
-pub fn ended_children_cpu_seconds() -> f64 {
-    stat_seconds(std::process::id(), 13..15)
-}
-
 /// The sum of some fields of `/proc/PID/stat` (proc(5)), counted from the one behind the name: 11 and 12 are the process's own user and
 /// system time, 13 and 14 those of its children that have ended and were waited for.
 fn stat_seconds(pid: u32, fields: std::ops::Range<usize>) -> f64 {
@@ -55,11 +50,4 @@ fn stat_seconds(pid: u32, fields: std::ops::Range<usize>) -> f64 {
     let after_name = text.rsplit(')').next().unwrap_or_default();
     let values: Vec<f64> = after_name.split_whitespace().map(|v| v.parse().unwrap_or(0.0)).collect();
     values.get(fields).map(|v| v.iter().sum::<f64>()).unwrap_or(0.0) / TICKS_PER_SECOND
-}
-
-/// Resident memory of a process in MiB.
-pub fn resident_mib(pid: u32) -> f64 {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let line = text.lines().find(|l| l.starts_with("VmRSS:")).unwrap_or_default();
-    line.split_whitespace().nth(1).and_then(|v| v.parse::<f64>().ok()).unwrap_or(0.0) / 1024.0
 }
