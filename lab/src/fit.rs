@@ -96,14 +96,10 @@ fn solve(runs: &[(f64, f64)], with: [bool; 3]) -> Option<([f64; 3], f64)> {
         if matrix[pivot][pivot].abs() < 1e-12 {
             return None;
         }
-        for below in 0..size {
-            if below != pivot {
-                let factor = matrix[below][pivot] / matrix[pivot][pivot];
-                for column in pivot..4 {
-                    let value = matrix[pivot][column];
-                    matrix[below][column] -= factor * value;
-                }
-            }
+        let of_pivot = matrix[pivot];
+        for (_, row) in matrix.iter_mut().enumerate().take(size).filter(|(at, _)| *at != pivot) {
+            let factor = row[pivot] / of_pivot[pivot];
+            row.iter_mut().zip(of_pivot).skip(pivot).for_each(|(value, above)| *value -= factor * above);
         }
     }
     let mut values = [0.0; 3];

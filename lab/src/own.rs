@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 const START_MAX: Duration = Duration::from_secs(60);
 const STOP_MAX: Duration = Duration::from_secs(30);
 /// The magic number of tmpfs, where a sync costs nothing.
-const TMPFS: i64 = 0x0102_1994;
+const TMPFS: i128 = 0x0102_1994;
 
 /// How it is started.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ pub struct Own {
 }
 
 fn is_tmpfs(path: &Path) -> bool {
-    rustix::fs::statfs(path).is_ok_and(|told| i64::from(told.f_type) == TMPFS)
+    rustix::fs::statfs(path).is_ok_and(|told| i128::from(told.f_type) == TMPFS)
 }
 
 impl Own {
@@ -87,14 +87,10 @@ impl Own {
         let file = std::fs::File::options().create(true).append(true).open(&log).map_err(Error::io(log.display().to_string()))?;
         let again = file.try_clone().map_err(Error::io("the log"))?;
         let setpriv = Path::new("/usr/bin/setpriv");
-        let mut command = match setpriv.exists() {
-            true => {
-                let mut command = Command::new(setpriv);
-                command.args(["--pdeathsig", "KILL"]).arg(&self.options.program);
-                command
-            }
-            false => Command::new(&self.options.program),
-        };
+        let mut command = Command::new(if setpriv.exists() { setpriv } else { &self.options.program });
+        if setpriv.exists() {
+            command.args(["--pdeathsig", "KILL"]).arg(&self.options.program);
+        }
         command.args(["serve", "--bind", "127.0.0.1", "--port", &self.target.port.to_string(), "--socket"]);
         command.arg(self.directory.path().join("sql.sock")).arg("--data-dir").arg(self.directory.path().join("data"));
         command.args([

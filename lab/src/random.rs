@@ -27,7 +27,7 @@ impl Random {
         Self(std::array::from_fn(|_| split_mix(&mut state)))
     }
 
-    pub fn next(&mut self) -> u64 {
+    pub fn word(&mut self) -> u64 {
         let s = &mut self.0;
         let result = s[0].wrapping_add(s[3]).rotate_left(23).wrapping_add(s[0]);
         let t = s[1] << 17;
@@ -42,7 +42,7 @@ impl Random {
 
     /// From 0 to `count` - 1; the bias of the multiplication is below 2^-32 for ranges of tables.
     pub fn below(&mut self, count: u64) -> u64 {
-        ((u128::from(self.next()) * u128::from(count)) >> 64) as u64
+        ((u128::from(self.word()) * u128::from(count)) >> 64) as u64
     }
 
     /// From `low` to `high`, both included.
@@ -52,7 +52,7 @@ impl Random {
 
     /// From 0 to below 1.
     pub fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+        (self.word() >> 11) as f64 / (1u64 << 53) as f64
     }
 
     /// The time to the next arrival of a Poisson process, in units of its mean.
@@ -68,7 +68,7 @@ impl Random {
                 b'#' => {
                     // Nineteen digits of one number.
                     if left == 0 {
-                        (digits, left) = (self.next() >> 1, 18);
+                        (digits, left) = (self.word() >> 1, 18);
                     }
                     out.push(b'0' + (digits % 10) as u8);
                     digits /= 10;

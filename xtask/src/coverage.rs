@@ -49,9 +49,10 @@ pub fn run(root: &Path, options: &Options) -> Result<bool, String> {
         std::fs::remove_dir_all(&counts).map_err(|e| format!("{}: {e}", counts.display()))?;
     }
     std::fs::create_dir_all(&counts).map_err(|e| format!("{}: {e}", counts.display()))?;
-    let chosen: Vec<&str> = match options.package.is_empty() {
-        true => vec!["--workspace"],
-        false => options.package.iter().flat_map(|name| ["--package", name.as_str()]).collect(),
+    let chosen: Vec<&str> = if options.package.is_empty() {
+        vec!["--workspace"]
+    } else {
+        options.package.iter().flat_map(|name| ["--package", name.as_str()]).collect()
     };
     let with_counters = |arguments: &[&str]| {
         let mut command = cargo(root, arguments);

@@ -3,9 +3,9 @@
 //! MySQL's own tests (`tests/src/bin/replay`); and `metadata`, the metadata of result columns
 //! (`tests/src/bin/metadata`).
 
-use crate::servers::{parse_target, start_peers};
 use crate::ci;
 use crate::proc::{cargo, quiet};
+use crate::servers::{parse_target, start_peers};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -23,6 +23,9 @@ const PREPARE: &str = "-- prepare";
 const RUN: &str = "-- run";
 const EVENT: &str = "-- event";
 
+/// The calls of one event: a statement, and the range of each of its marks.
+type Calls = Vec<(u32, Vec<(u64, u64)>)>;
+
 /// One statement with the ranges of its marks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Line {
@@ -36,7 +39,7 @@ pub struct File {
     prepare: Vec<String>,
     lines: Vec<Line>,
     /// Parts of the lines that are one event
-    events: Arc<Vec<Vec<(u32, Vec<(u64, u64)>)>>>,
+    events: Arc<Vec<Calls>>,
 }
 
 impl File {
@@ -191,7 +194,7 @@ impl Workload for File {
 }
 
 struct Turns {
-    events: Arc<Vec<Vec<(u32, Vec<(u64, u64)>)>>>,
+    events: Arc<Vec<Calls>>,
     next: usize,
 }
 

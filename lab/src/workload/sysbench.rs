@@ -142,11 +142,11 @@ impl Workload for Sysbench {
     fn statements(&self, dialect: Dialect) -> Vec<Statement> {
         match self.kind {
             Kind::RandomPoints => {
-                let marks = vec!["?"; RANDOM_POINTS].join(", ");
+                let marks = ["?"; RANDOM_POINTS].join(", ");
                 vec![Statement::new("random points", format!("SELECT id, k, c, pad FROM sbtest1 WHERE k IN ({marks})"))]
             }
             Kind::RandomRanges => {
-                let ranges = vec!["k BETWEEN ? AND ?"; RANDOM_RANGES].join(" OR ");
+                let ranges = ["k BETWEEN ? AND ?"; RANDOM_RANGES].join(" OR ");
                 vec![Statement::new("random ranges", format!("SELECT count(k) FROM sbtest1 WHERE {ranges}"))]
             }
             Kind::BulkInsert => {

@@ -82,7 +82,7 @@ impl Workload for Ycsb {
     }
 
     fn statements(&self, _: Dialect) -> Vec<Statement> {
-        let marks = vec!["?"; FIELDS + 1].join(", ");
+        let marks = ["?"; FIELDS + 1].join(", ");
         let mut all = vec![
             Statement::new("read", "SELECT * FROM usertable WHERE ycsb_key = ?"),
             Statement::new("scan", "SELECT * FROM usertable WHERE ycsb_key >= ? ORDER BY ycsb_key LIMIT 100"),
