@@ -11,6 +11,7 @@
 //! L1: an event counts if it ends while it is counted; its latency has all its calls, and conflicts that it ran into.
 //! L2: nothing is allocated for an event once buffers have grown.
 //! L3: one `read` takes an answer: the socket's readiness is edge-triggered, and no more bytes can come before the next call is sent.
+//! L4: a thread with one connection blocks in its reads, as other clients do; they give up now and then to look at the phase.
 
 use crate::client::codec::write_text;
 use crate::client::{Client, Codec, Sent, Socket};
@@ -217,14 +218,16 @@ enum Stream {
 }
 
 impl Stream {
-    fn new(socket: Socket) -> Result<Self> {
+    /// A socket that `blocks` is waited for in its reads, and by no event loop.
+    fn new(socket: Socket, blocks: bool) -> Result<Self> {
+        socket.set_patience(blocks.then_some(LOOK))?;
         Ok(match socket {
             Socket::Tcp(stream) => {
-                stream.set_nonblocking(true)?;
+                stream.set_nonblocking(!blocks)?;
                 Self::Tcp(mio::net::TcpStream::from_std(stream))
             }
             Socket::Unix(stream) => {
-                stream.set_nonblocking(true)?;
+                stream.set_nonblocking(!blocks)?;
                 Self::Unix(mio::net::UnixStream::from_std(stream))
             }
         })
@@ -309,6 +312,8 @@ struct Driver<'a> {
     /// Open loop: the mean time between arrivals in ns, and the next one
     arrivals: Option<(f64, u64)>,
     over: Option<Instant>,
+    /// The thread has one connection, whose reads block: a wait for readiness would cost as much again
+    alone: bool,
 }
 
 const TIMER: Token = Token(usize::MAX - 1);
@@ -324,6 +329,7 @@ impl<'a> Driver<'a> {
     ) -> Result<Self> {
         let poll = Poll::new()?;
         let mut connections = Vec::new();
+        let alone = job.mode == Loop::Closed && job.connections <= threads;
         for number in (thread..job.connections).step_by(threads) {
             if job.interrupted.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
@@ -338,8 +344,10 @@ impl<'a> Driver<'a> {
             let mut numbers = client.prepare(sql)?.into_iter();
             let ids =
                 statements.iter().map(|statement| if statement.as_text { 0 } else { numbers.next().unwrap_or(0) }).collect();
-            let mut stream = Stream::new(client.socket)?;
-            stream.register(&poll, Token(connections.len()), Interest::READABLE, false)?;
+            let mut stream = Stream::new(client.socket, alone)?;
+            if !alone {
+                stream.register(&poll, Token(connections.len()), Interest::READABLE, false)?;
+            }
             connections.push(Connection {
                 stream,
                 codec: client.codec,
@@ -394,6 +402,7 @@ impl<'a> Driver<'a> {
             queue: VecDeque::new(),
             arrivals,
             over: None,
+            alone,
         })
     }
 
@@ -439,6 +448,14 @@ impl<'a> Driver<'a> {
                     std::thread::sleep(LOOK);
                     continue;
                 }
+            }
+            if self.alone {
+                if self.connections[0].state == Running::Gone {
+                    std::thread::sleep(LOOK);
+                } else if let Err(error) = self.readable(0) {
+                    self.lose(0, error);
+                }
+                continue;
             }
             self.arrive();
             match self.poll.poll(&mut events, Some(LOOK)) {
