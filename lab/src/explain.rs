@@ -12,7 +12,7 @@
 //! Locks come first, because sessions that wait for them in line also keep processors busy with switching between them.
 
 use crate::fit;
-use crate::report::{Cell, Curve, Key, Report, Verdict, Wait};
+use crate::report::{self, Cell, Curve, Key, Report, Verdict, Wait};
 use crate::stats::paired;
 use crate::waits::{self, in_words};
 use std::collections::{BTreeMap, BTreeSet};
@@ -143,19 +143,43 @@ fn cell_client_cpus(free: usize) -> usize {
     free.min(1)
 }
 
+/// Which cells a figure compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Loops {
+    Closed,
+    /// The throughput is what was asked for: latencies differ.
+    Open,
+    Both,
+}
+
+impl Loops {
+    fn holds(self, cell: &Cell) -> bool {
+        match self {
+            Self::Closed => cell.rate.is_none(),
+            Self::Open => cell.rate.is_some(),
+            Self::Both => true,
+        }
+    }
+}
+
+type Figure = fn(&crate::report::Run) -> Option<f64>;
+
+const FIGURES: &[(&str, Figure, Loops)] = &[
+    (report::THROUGHPUT, |run| Some(run.rate_of_queries()), Loops::Closed),
+    (report::LATENCY, |run| Some(run.p99_ms), Loops::Open),
+    (report::SERVER_CPU, |run| run.server_us(), Loops::Both),
+];
+
 /// The first server beside each other one: by cell, and over all cells of a workload, and over all.
 pub fn verdicts(report: &Report) -> Vec<Verdict> {
     let names: Vec<&str> = report.servers.iter().map(|server| server.name.as_str()).collect();
     let Some((first, others)) = names.split_first() else { return Vec::new() };
     let mut all = Vec::new();
     for second in others {
-        for (of, figure) in [
-            ("throughput", (|run| Some(run.rate_of_queries())) as fn(&crate::report::Run) -> Option<f64>),
-            ("server CPU per query", |run| run.server_us()),
-        ] {
+        for (of, figure, loops) in FIGURES {
             // Pairs of the same round, by cell.
             let mut pairs: BTreeMap<Key, BTreeMap<u32, (f64, f64)>> = BTreeMap::new();
-            for cell in report.cells.iter().filter(|cell| cell.server == *first) {
+            for cell in report.cells.iter().filter(|cell| cell.server == *first && loops.holds(cell)) {
                 let Some(other) = report.cells.iter().find(|other| other.server == *second && other.key() == cell.key()) else {
                     continue;
                 };
@@ -168,7 +192,7 @@ pub fn verdicts(report: &Report) -> Vec<Verdict> {
             }
             let verdict = |workload: &str, (connections, cores, rate), pairs: &[(f64, f64)]| {
                 paired(pairs).map(|ratio| Verdict {
-                    of: of.into(),
+                    of: (*of).into(),
                     workload: workload.into(),
                     connections,
                     cores,
@@ -291,7 +315,7 @@ mod tests {
         assert_eq!(reason(&cell("a", 10, vec![busy]), 2).0, "client");
     }
 
-    fn report(cells: Vec<Cell>) -> Report {
+    fn report_of(cells: Vec<Cell>) -> Report {
         let servers = ["a", "b"].map(|name| crate::report::ServerInfo { name: name.into(), ..Default::default() });
         Report {
             format: crate::report::FORMAT,
@@ -314,13 +338,26 @@ mod tests {
     }
 
     #[test]
+    fn at_a_rate_latencies_are_compared() {
+        let cells = ["a", "b"].map(|server| {
+            let runs = (0..3).map(|round| Run { p99_ms: if server == "a" { 2.0 } else { 4.0 }, ..run(round, 500, &[], 0.1) });
+            Cell { rate: Some(500), ..cell(server, 4, runs.collect()) }
+        });
+        let verdicts = verdicts(&report_of(cells.into()));
+        assert!(verdicts.iter().all(|v| v.of != report::THROUGHPUT));
+        let latency = verdicts.iter().find(|v| v.of == report::LATENCY && v.workload == "w").expect("two servers");
+        assert!((latency.ratio.value - 0.5).abs() < 1e-9);
+        assert!(crate::report::html::sentence(latency).contains("0.50 times b's"));
+    }
+
+    #[test]
     fn the_knee_and_the_winner_are_found() {
         let level = |connections, a: u64, b: u64| {
             let runs = |queries: u64| (0..3).map(|round| run(round, queries + u64::from(round), &[], 1.9)).collect();
             [cell("a", connections, runs(a)), cell("b", connections, runs(b))]
         };
         let cells = [level(1, 1000, 500), level(2, 1900, 900), level(4, 2000, 1000), level(8, 2000, 1000)].concat();
-        let report = report(cells);
+        let report = report_of(cells);
         let curves = curves(&report);
         let of_a = curves.iter().find(|curve| curve.server == "a").expect("it was measured");
         assert_eq!((of_a.knee, of_a.cause.as_str(), of_a.fit.is_some()), (2, "processor", true));

@@ -91,7 +91,7 @@ fn summary(report: &Report) -> String {
     if let Some(state) = state {
         let _ = writeln!(text, "\n{state}");
     }
-    let of_workloads = |verdict: &&report::Verdict| verdict.of == "throughput" && verdict.connections.is_none();
+    let of_workloads = |verdict: &&report::Verdict| verdict.of != report::SERVER_CPU && verdict.connections.is_none();
     let many = report.verdicts.iter().filter(of_workloads).filter(|verdict| !verdict.workload.is_empty()).count() > 1;
     text.push('\n');
     for verdict in report.verdicts.iter().filter(of_workloads).filter(|verdict| many || !verdict.workload.is_empty()) {

@@ -63,8 +63,11 @@ pub fn tables(report: &Report, out: &mut String) {
         machine.processor,
         machine.memory_bytes as f64 / f64::from(1 << 30)
     );
-    let mut verdicts: Vec<&Verdict> =
-        report.verdicts.iter().filter(|v| v.of == "throughput" && v.connections.is_none() && !v.workload.is_empty()).collect();
+    let mut verdicts: Vec<&Verdict> = report
+        .verdicts
+        .iter()
+        .filter(|v| v.of == crate::report::THROUGHPUT && v.connections.is_none() && !v.workload.is_empty())
+        .collect();
     verdicts.sort_by(|a, b| a.ratio.value.total_cmp(&b.ratio.value));
     for verdict in &verdicts {
         let _ = writeln!(out, "- **{}**: {}.", verdict.workload, html::sentence(verdict));

@@ -81,6 +81,13 @@ fn workloads(report: &Report) -> Vec<String> {
 pub fn sentence(verdict: &Verdict) -> String {
     let ratio = verdict.ratio;
     let interval = format!("95 % sure between {:.2} and {:.2}", ratio.low, ratio.high);
+    if verdict.of == super::LATENCY {
+        let sure = if ratio.is_sure() { interval } else { format!("{interval}: not beyond the noise") };
+        return format!(
+            "{}'s p99 latency at the same rate is {:.2} times {}'s ({sure})",
+            verdict.first, ratio.value, verdict.second
+        );
+    }
     if ratio.of < 2 {
         return format!(
             "{} has {:.2} times the throughput of {}; one round says nothing about how sure that is",
@@ -101,7 +108,7 @@ pub fn sentence(verdict: &Verdict) -> String {
 }
 
 fn class(verdict: &Verdict) -> &'static str {
-    match (verdict.ratio.is_sure(), verdict.ratio.value >= 1.0) {
+    match (verdict.ratio.is_sure(), (verdict.ratio.value >= 1.0) != (verdict.of == super::LATENCY)) {
         (false, _) => "soft",
         (true, true) => "good",
         (true, false) => "bad",
@@ -109,7 +116,7 @@ fn class(verdict: &Verdict) -> &'static str {
 }
 
 fn throughput<'a>(report: &'a Report, workload: &'a str) -> impl Iterator<Item = &'a Verdict> {
-    report.verdicts.iter().filter(move |v| v.of == "throughput" && v.workload == workload && v.connections.is_none())
+    report.verdicts.iter().filter(move |v| v.of != super::SERVER_CPU && v.workload == workload && v.connections.is_none())
 }
 
 fn first_screen(report: &Report, out: &mut String) {
@@ -148,7 +155,8 @@ fn first_screen(report: &Report, out: &mut String) {
         }
     }
     for verdict in throughput(report, "") {
-        let cpu = report.verdicts.iter().find(|v| v.of != "throughput" && v.workload.is_empty() && v.second == verdict.second);
+        let cpu =
+            report.verdicts.iter().find(|v| v.of == super::SERVER_CPU && v.workload.is_empty() && v.second == verdict.second);
         let cpu = cpu
             .map(|v| format!(" It takes {:.2} times the server's processor time per query.", v.ratio.value))
             .unwrap_or_default();
@@ -181,12 +189,15 @@ fn first_screen(report: &Report, out: &mut String) {
 
 /// Where a curve bends and what bends it.
 pub fn why(curve: &Curve) -> String {
+    let other = if curve.over == "cores" { "connections" } else { "cores" };
+    let at =
+        curve.at.map(|at| format!(", at {at} {}", if at == 1 { other.trim_end_matches('s') } else { other })).unwrap_or_default();
     format!(
-        "{}: {} queries/s, reached with {} {}. Beyond: {}.",
+        "{}: {} queries/s, reached with {} {}{at}. Beyond: {}.",
         curve.server,
         grouped(curve.most),
         curve.knee,
-        curve.over,
+        if curve.knee == 1 { curve.over.trim_end_matches('s') } else { &curve.over },
         curve.reason
     )
 }

@@ -153,10 +153,15 @@ pub struct Curve {
     pub cause: String,
 }
 
+/// What verdicts compare.
+pub const THROUGHPUT: &str = "throughput";
+pub const LATENCY: &str = "p99 latency";
+pub const SERVER_CPU: &str = "server CPU per query";
+
 /// One comparison of two servers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// "throughput" or "server CPU per query"
+    /// [`THROUGHPUT`], or [`LATENCY`] of an open loop, or [`SERVER_CPU`]
     pub of: String,
     /// Empty for all workloads together
     pub workload: String,
