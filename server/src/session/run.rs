@@ -19,6 +19,7 @@ use super::state::{Answer, Execution, State};
 use super::transaction::Hold;
 use super::{Client, Recipient};
 use crate::causes::Causes;
+use crate::counters::count;
 use crate::digests::{Phase, ROWS_PER_TIMED};
 use crate::error::{Error, Result};
 use crate::latin1::Narrow;
@@ -148,8 +149,13 @@ impl State<'_> {
         match outcome {
             Ok(()) => {
                 // A statement without tables does not begin a transaction.
-                if lasting && !was_open && plan.prepared.tables().is_empty() {
-                    self.forget_unused().await;
+                if lasting && plan.prepared.tables().is_empty() {
+                    if !was_open {
+                        self.forget_unused().await;
+                    }
+                } else if lasting {
+                    // MySQL counts the end of each statement in a transaction as well.
+                    count(&self.info.counters.events.commits);
                 }
                 Ok(Ran::Done)
             }
@@ -162,6 +168,7 @@ impl State<'_> {
                 if error.ends_transaction() || !lasting {
                     self.execution.transaction.rollback(&worker).await;
                 } else if !os::mutated("half-statement") {
+                    count(&self.info.counters.events.rollbacks);
                     self.execution.transaction.undo_to(&worker, mark).await?;
                 }
                 if lasting {

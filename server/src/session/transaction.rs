@@ -13,6 +13,7 @@
 //!     before the session waits for a lock, because locks are waited for in the order of their tables; and at the end
 //!     of the statement.
 
+use crate::counters::{Events, count};
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
 use crate::session::held::{Held, HeldTables};
@@ -23,6 +24,7 @@ use crate::session::table_locks::SessionLocks;
 use crate::worker::Worker;
 use conditions::Condition;
 use os::time::Instant;
+use std::cell::Cell;
 use std::future::Future;
 use std::mem::ManuallyDrop;
 use std::rc::Rc;
@@ -76,9 +78,18 @@ pub struct Terms {
     locks: SessionLocks,
     /// Goes into the log with each commit, for the binary log.
     note: Option<Rc<[u8]>>,
+    /// The session's counters.
+    info: Option<Rc<SessionInfo>>,
 }
 
 impl Terms {
+    #[inline]
+    fn count(&self, counter: impl FnOnce(&Events) -> &Cell<u64>) {
+        if let Some(info) = &self.info {
+            count(counter(&info.counters.events));
+        }
+    }
+
     fn start(&mut self, worker: &Worker, settings: &Settings, lasting: bool) -> Txn {
         let isolation = match self.isolation {
             Some(isolation) => isolation,
@@ -173,8 +184,8 @@ impl<'s> Transaction<'s> {
     }
 
     /// The transactions of a session.
-    pub fn of_session(info: &SessionInfo) -> Self {
-        let terms = Terms { session: info.id, held: Rc::clone(&info.held), ..Terms::default() };
+    pub fn of_session(info: &Rc<SessionInfo>) -> Self {
+        let terms = Terms { session: info.id, held: Rc::clone(&info.held), info: Some(Rc::clone(info)), ..Terms::default() };
         Self { engine: Handle::Own(None), terms, savepoints: Vec::new(), is_committed: true }
     }
 
@@ -371,9 +382,12 @@ impl<'s> Transaction<'s> {
     /// Commits and waits until the commit is durable.
     pub async fn commit(&mut self, worker: &Worker) {
         self.is_committed = true;
-        let note = &self.terms.note;
+        if self.is_used() {
+            self.terms.count(|events| &events.commits);
+        }
+        let terms = &self.terms;
         let stall = self.engine.take(worker).and_then(|mut txn| {
-            if let Some(note) = note {
+            if let Some(note) = &terms.note {
                 txn.note(&worker.engine, note);
             }
             txn.commit(&worker.engine)
@@ -387,6 +401,7 @@ impl<'s> Transaction<'s> {
     pub async fn rollback(&mut self, worker: &Rc<Worker>) {
         self.is_committed = false;
         if let Some(mut txn) = self.engine.take(worker) {
+            self.terms.count(|events| &events.rollbacks);
             let changes = txn.changes();
             loop {
                 match txn.rollback(&worker.engine) {
@@ -443,6 +458,7 @@ impl<'s> Transaction<'s> {
             // The transaction of this statement ends with it.
             return;
         }
+        self.terms.count(|events| &events.savepoints);
         let place = self.ensure(worker, settings, true).savepoint();
         self.savepoints.retain(|(existing, _)| !existing.eq_ignore_ascii_case(name));
         self.savepoints.push((name.into(), place));
@@ -464,6 +480,7 @@ impl<'s> Transaction<'s> {
         if os::mutated("lost-savepoint") {
             return Ok(());
         }
+        self.terms.count(|events| &events.savepoint_rollbacks);
         self.undo_to(worker, Some(place)).await
     }
 
