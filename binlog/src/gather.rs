@@ -58,7 +58,7 @@ struct Spilled {
 fn put_change(out: &mut Vec<u8>, change: &Change<'_>) {
     let start = out.len();
     out.extend_from_slice(&[0; 4]);
-    out.push(u8::from(change.new.is_some()) * HAS_NEW | u8::from(change.old.is_some()) * HAS_OLD);
+    out.push((u8::from(change.new.is_some()) * HAS_NEW) | (u8::from(change.old.is_some()) * HAS_OLD));
     out.extend_from_slice(&change.tree.to_le_bytes());
     let (new, old) = (change.new.unwrap_or_default(), change.old.unwrap_or_default());
     for length in [change.key.len(), new.len(), old.len()] {
@@ -195,7 +195,12 @@ mod tests {
 
     fn keys(gathered: &Gathered) -> Vec<Vec<u8>> {
         let mut keys = Vec::new();
-        gathered.for_each::<io::Error>(|change| Ok(keys.push(change.key.to_vec()))).unwrap();
+        gathered
+            .for_each::<io::Error>(|change| {
+                keys.push(change.key.to_vec());
+                Ok(())
+            })
+            .unwrap();
         keys
     }
 
@@ -248,7 +253,12 @@ mod tests {
         gathered.push(&change(b"b", b"3"));
         gathered.undo(5, b"a").unwrap();
         let mut news = Vec::new();
-        gathered.for_each::<io::Error>(|change| Ok(news.push(change.new.unwrap().to_vec()))).unwrap();
+        gathered
+            .for_each::<io::Error>(|change| {
+                news.push(change.new.unwrap().to_vec());
+                Ok(())
+            })
+            .unwrap();
         assert_eq!(news, [b"1", b"3"]);
     }
 }

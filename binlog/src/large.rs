@@ -93,11 +93,14 @@ impl LargeReader<'_> {
     }
 }
 
+/// Epoch, offset and bytes of each deletion of a chunk.
+type Deletions = Vec<(u64, u64, u32)>;
+
 /// Chunks of large values that transactions of earlier runs have deleted, in a file of its own.
 pub struct Deleted {
     file: std::fs::File,
-    /// Tree, value and chunk -> epoch, offset and bytes of each deletion.
-    chunks: HashMap<(u32, u64, u32), Vec<(u64, u64, u32)>, foldhash::fast::FixedState>,
+    /// By tree, value and chunk.
+    chunks: HashMap<(u32, u64, u32), Deletions, foldhash::fast::FixedState>,
     /// Where the log of the earlier runs ends.
     pub end: u64,
 }

@@ -770,10 +770,10 @@ impl Materialiser {
         let earlier = self.earlier.as_ref();
         let mut large =
             LargeReader { engine: &self.log.engine, worker, open: &self.open, follower: &self.follower, earlier, epoch };
-        let how = (self.moment(xid), self.has_checksum);
+        let how = (&*settings, self.moment(xid), self.has_checksum);
         let spill = || dir.join("binlog.spill");
         let definitions = &self.definitions;
-        if !render::rows(&mut body, gathered, definitions, &settings, how, note, &mut large, spill)? {
+        if !render::rows(&mut body, gathered, definitions, how, note, &mut large, spill)? {
             return Ok(());
         }
         let keys = (!gathered.is_unkeyed && gathered.hashes.len() < HASHES_MAX).then_some(&gathered.hashes[..]);

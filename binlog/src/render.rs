@@ -149,8 +149,7 @@ pub fn rows(
     body: &mut Body,
     gathered: &Gathered,
     definitions: &Definitions,
-    settings: &Settings,
-    (moment, checksum): (Moment, bool),
+    (settings, moment, checksum): (&Settings, Moment, bool),
     note: Option<&Note>,
     large: &mut dyn Large,
     spill_path: impl Fn() -> PathBuf,
@@ -160,10 +159,8 @@ pub fn rows(
     let mut chunks = Chunks::default();
     gathered.for_each::<Error>(|change| {
         match definitions.role(change.tree) {
-            Some(Role::Clustered(known)) => {
-                if !tables.iter().any(|table| Arc::ptr_eq(table, known)) {
-                    tables.push(Arc::clone(known));
-                }
+            Some(Role::Clustered(known)) if !tables.iter().any(|table| Arc::ptr_eq(table, known)) => {
+                tables.push(Arc::clone(known));
             }
             Some(Role::Large) => {
                 let place = chunk_of_key(change.key).ok_or_else(|| Error::Row("a chunk has a wrong key".to_owned()))?;

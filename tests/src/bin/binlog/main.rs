@@ -123,9 +123,10 @@ fn run(directory: &std::path::Path, rounds: u64, seconds: u64, report: &mut Repo
         client.query_drop(written).map_err(text)?;
         client.query_drop("INSERT INTO b.noted (n, v, more) VALUES (1, 'more', 9)").map_err(text)?;
         reader.read(&server.address)?;
-        match reader.statements.iter().any(|statement| statement == written) {
-            true => compare(server, &reader),
-            false => Err(format!("{:?}", reader.statements)),
+        if reader.statements.iter().any(|statement| statement == written) {
+            compare(server, &reader)
+        } else {
+            Err(format!("{:?}", reader.statements))
         }
     });
     report.case("sql_log_bin and gtid_next are obeyed", || said(server, &mut reader));
@@ -237,9 +238,10 @@ fn compare(server: &Server, reader: &Reader) -> Outcome {
     }
     let executed: Option<String> = client.query_first("SELECT @@gtid_executed").map_err(text)?;
     let read = reader.set_text();
-    match executed.as_deref() == Some(read.as_str()) {
-        true => Ok(()),
-        false => Err(format!("gtid_executed is {executed:?}, and the stream had {read}")),
+    if executed.as_deref() == Some(read.as_str()) {
+        Ok(())
+    } else {
+        Err(format!("gtid_executed is {executed:?}, and the stream had {read}"))
     }
 }
 
@@ -269,9 +271,10 @@ fn said(server: &Server, reader: &mut Reader) -> Outcome {
     client.query_drop("SET sql_log_bin = 0").map_err(text)?;
     client.query_drop("DELETE FROM b.noted WHERE id = 900000").map_err(text)?;
     let executed: Option<String> = client.query_first("SELECT @@gtid_executed").map_err(text)?;
-    match executed.as_deref().is_some_and(|set| set.contains("3e11fa47-71ca-11e1-9e33-c80aa9429562:7")) {
-        true => compare(server, reader),
-        false => Err(format!("{executed:?}")),
+    if executed.as_deref().is_some_and(|set| set.contains("3e11fa47-71ca-11e1-9e33-c80aa9429562:7")) {
+        compare(server, reader)
+    } else {
+        Err(format!("{executed:?}"))
     }
 }
 
