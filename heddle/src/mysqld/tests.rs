@@ -56,7 +56,7 @@ fn what_is_ignored_is_named() {
     );
     ignored("--skip-host-cache", "'skip-host-cache' is ignored: names of hosts");
     ignored("--gtid-mode=ON", "'gtid-mode' is ignored: it is 'OFF' here");
-    ignored("--binlog-format=MIXED", "'binlog-format' is ignored: there is no binary log");
+    ignored("--binlog-format=MIXED", "'binlog-format' is ignored: the binary log is rendered from the log");
     ignored("--loose-no-such=1", "unknown variable 'no-such=1'");
     ignored("--log-error", "'log-error' is ignored: without a file, the log goes to standard error");
 }
