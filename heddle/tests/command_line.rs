@@ -43,10 +43,10 @@ fn mistakes_are_one_line() {
 fn a_mistake_in_the_file_names_its_line() {
     let path = std::env::temp_dir().join(format!("heddle-command-line-{}.toml", std::process::id()));
     std::fs::write(&path, "port = 3307\nbufer-pool = '4G'\n").expect("the directory for temporary files is writable");
-    let known = "port, bind, tcp, admin-address, admin-port, socket, data-dir, secure-file-priv, tls, buffer-pool, undo-memory, \
-                 recovery-target-seconds, force-recovery, workers, durability, max-connections, event-scheduler, log-bin, slow-query-log, \
-                 slow-query-log-file, long-query-time, general-log, general-log-file, log-output, log-level, log-error, \
-                 log-format, console, console-plain";
+    let known = "port, bind, tcp, admin-address, admin-port, socket, data-dir, secure-file-priv, tls, buffer-pool, \
+                 undo-memory, recovery-target-seconds, force-recovery, workers, durability, max-connections, event-scheduler, \
+                 log-bin, slow-query-log, slow-query-log-file, long-query-time, general-log, general-log-file, log-output, \
+                 log-level, log-error, log-format, console, console-plain";
     let message = format!("{}, line 2: there is no setting 'bufer-pool'; known are {known}", path.display());
     check_fails(&["--config", path.to_str().expect("a plain path")], &[], &message);
     std::fs::remove_file(&path).expect("it was just written");
