@@ -96,6 +96,30 @@ pub struct Finding {
     pub is_sql: bool,
     /// How many statements it helps.
     pub statements: u64,
+    /// These statements.
+    pub helps: Vec<Helped>,
+    /// The index that is the cure.
+    pub index: Option<AdvisedIndex>,
+    /// The part of an execution's time that the cure would save: an estimate.
+    pub part: Option<f64>,
+}
+
+/// An index that a finding advises.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AdvisedIndex {
+    /// As ADD INDEX takes them between parentheses.
+    pub parts: String,
+    /// About its size.
+    pub bytes: u64,
+}
+
+/// A statement that a cure helps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Helped {
+    pub database: Option<String>,
+    /// The digest, and its text.
+    pub digest: String,
+    pub text: String,
 }
 
 impl Finding {
@@ -116,6 +140,9 @@ impl Finding {
             cure: String::new(),
             is_sql: false,
             statements: 1,
+            helps: Vec::new(),
+            index: None,
+            part: None,
         }
     }
 
@@ -124,6 +151,8 @@ impl Finding {
         self.database.clone_from(&statement.database);
         self.digest = Some(statement.digest.clone());
         self.statement = Some(statement.text.clone());
+        let (database, digest, text) = (statement.database.clone(), statement.digest.clone(), statement.text.clone());
+        self.helps = vec![Helped { database, digest, text }];
         let slowest = statement.samples.iter().max_by(|a, b| a.time_us.total_cmp(&b.time_us));
         self.example = slowest.map(|sample| sample.text.clone()).or_else(|| statement.sample.clone());
         self
@@ -143,6 +172,7 @@ impl Finding {
     /// `part` of the statement's time would have been saved.
     pub fn saves(mut self, statement: &crate::workload::Statement, part: f64) -> Self {
         self.gain_us = statement.time_us * part.clamp(0.0, 1.0);
+        self.part = Some(part.clamp(0.0, 1.0));
         let share = (part.clamp(0.0, 1.0) * 100.0).round();
         self.gain = format!("about {share} % of this statement's {} (estimated)", duration(statement.time_us));
         self
@@ -161,6 +191,13 @@ impl Finding {
     pub fn cured_by_sql(mut self, sql: String) -> Self {
         (self.cure, self.is_sql) = (sql, true);
         self
+    }
+
+    /// ADD INDEX with these parts, about `bytes` large.
+    pub fn cured_by_index(mut self, def: &types::schema::TableDef, parts: String, bytes: u64) -> Self {
+        let cure = format!("ALTER TABLE {}.{} ADD INDEX ({parts})", quoted(&def.database), quoted(&def.name));
+        self.index = Some(AdvisedIndex { parts, bytes });
+        self.cured_by_sql(cure)
     }
 
     pub fn cured_by(mut self, words: String) -> Self {

@@ -25,17 +25,21 @@ mod shape;
 mod testing;
 mod workload;
 
-pub use finding::{Finding, Kind};
+pub use finding::{AdvisedIndex, Finding, Helped, Kind, duration, quoted};
+pub use rules::bytes;
 pub use workload::{Account, PlanUse, Sample, Session, Statement, TableUse, TreeUse, Workload};
 
 use shape::Shape;
 use sql::Arena;
 use std::collections::{BTreeMap, BTreeSet};
 use types::SqlMode;
+use types::schema::TableDef;
 use workload::is_of_server;
 
 /// See V4.
 const STATEMENTS_MAX: usize = 2000;
+/// A statement that somebody asks about counts as so many executions: enough for each rule about its form.
+const ASKED_COUNT: u64 = 1000;
 
 /// A statement with its form.
 struct Case<'a> {
@@ -77,6 +81,40 @@ pub fn advise(workload: &Workload<'_>) -> Vec<Finding> {
     findings
 }
 
+/// The findings about one statement that was run once, with a gain for one execution.
+///
+/// `workload` has the statement alone, with the counts of that execution.
+pub fn advise_for(mut workload: Workload<'_>) -> Vec<Finding> {
+    let mut took_us = 0.0;
+    for statement in &mut workload.statements {
+        took_us = statement.time_us / statement.count.max(1) as f64;
+        statement.scale(ASKED_COUNT);
+    }
+    let mut findings = advise(&workload);
+    findings.retain(|finding| !finding.helps.is_empty());
+    for finding in &mut findings {
+        finding.gain_us /= ASKED_COUNT as f64;
+        if let Some(part) = finding.part {
+            let share = (part * 100.0).round();
+            finding.gain = format!("about {share} % of the {} that it took (estimated)", finding::duration(took_us));
+        }
+    }
+    findings
+}
+
+/// The statements that insert, change or delete rows of a table.
+pub fn writers<'w>(workload: &'w Workload<'_>, table: &TableDef) -> Vec<&'w Statement> {
+    let arena = Arena::default();
+    let writes = |of: &&Statement| {
+        let shape = shape_of(&arena, of, workload);
+        shape.is_some_and(|shape| {
+            let is_it = |source: &shape::Source<'_>| source.def.id == table.id;
+            shape.verb != shape::Verb::Select && shape.sources.first().is_some_and(is_it)
+        })
+    };
+    workload.statements.iter().filter(writes).collect()
+}
+
 /// Findings of one kind with one cure are one: the statements that it helps are counted.
 fn merge(findings: &mut Vec<Finding>) {
     let mut kept: Vec<Finding> = Vec::new();
@@ -87,6 +125,7 @@ fn merge(findings: &mut Vec<Finding>) {
                 let known = &mut kept[*place];
                 known.gain_us += finding.gain_us;
                 known.statements += 1;
+                known.helps.extend(finding.helps);
             }
             None => {
                 places.insert(finding.id.clone(), kept.len());

@@ -4,6 +4,9 @@
 use std::collections::HashMap;
 use types::schema::{Schema, TableDef};
 
+/// The part of the executions that the last plan must have, so that the counts speak of it.
+const LAST_PLAN_PART: f64 = 0.8;
+
 /// All of it.
 #[derive(Debug)]
 pub struct Workload<'a> {
@@ -62,9 +65,16 @@ pub struct Statement {
     pub cause: Option<(String, usize)>,
     /// Executions that a deadlock undid, as far as they are known.
     pub deadlocks: u64,
+    /// Somebody asks about this statement: it was run once, and the counts are those of many such executions.
+    pub is_asked: bool,
 }
 
 impl Statement {
+    /// "12 executions", for the evidence.
+    pub fn executions(&self) -> String {
+        if self.is_asked { "Executions".to_owned() } else { format!("{} executions", self.count) }
+    }
+
     /// Rows examined by an execution.
     pub fn examined_each(&self) -> f64 {
         self.examined as f64 / self.count.max(1) as f64
@@ -75,14 +85,28 @@ impl Statement {
         (self.sent + self.affected) as f64 / self.count.max(1) as f64
     }
 
+    /// Counts it as `count` executions like the one that it was.
+    pub fn scale(&mut self, count: u64) {
+        (self.is_asked, self.count, self.time_us) = (true, count, self.time_us * count as f64);
+        for rows in [&mut self.examined, &mut self.sent, &mut self.affected] {
+            *rows = rows.saturating_mul(count);
+        }
+        self.plans.iter_mut().for_each(|plan| plan.count = count);
+    }
+
     /// The part of the rows examined that were returned or changed.
     pub fn yield_of_rows(&self) -> f64 {
         (self.sent + self.affected) as f64 / self.examined.max(1) as f64
     }
 
-    /// Does the plan that ran last have a step that begins so? `on`: the alias of the table.
+    /// Does the plan that ran last have a step that begins so? `on`: the alias of the table. No, while most of what was counted belongs to
+    /// other plans.
     pub fn last_plan_reads(&self, step: &str, on: &str) -> bool {
         let Some(plan) = self.plans.iter().max_by(|a, b| b.last_age_s.total_cmp(&a.last_age_s)) else { return false };
+        let all: u64 = self.plans.iter().map(|plan| plan.count).sum();
+        if (plan.count as f64) < all as f64 * LAST_PLAN_PART {
+            return false;
+        }
         let wanted = format!("-> {step} on {on}");
         plan.text.lines().any(|line| {
             let rest = line.trim_start().strip_prefix(wanted.as_str());

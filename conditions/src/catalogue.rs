@@ -6,6 +6,7 @@ rows! {
     FileNotFound { path, errno, why } = 2, "EE_READ", "HY000", "Error reading file '{path}' (OS errno {errno} - {why})";
     StatError { path, errno, why } = 13, "EE_STAT", "HY000", "Can't get stat of '{path}' (OS errno {errno} - {why})";
     FileMissing { path, errno, why } = 29, "EE_FILENOTFOUND", "HY000", "File '{path}' not found (OS errno {errno} - {why})";
+    ExplainNote { text } = 1003, "ER_YES", "HY000", "{text}";
     DbCreateExists { database } = 1007, "ER_DB_CREATE_EXISTS", "HY000", "Can't create database '{database}'; database exists";
     DbDropExists { database } = 1008, "ER_DB_DROP_EXISTS", "HY000", "Can't drop database '{database}'; database doesn't exist";
     DiskFullNow { place } = 1021, "ER_DISK_FULL", "HY000",

@@ -112,8 +112,9 @@ async fn measured(cx: &mut ExecContext<'_>, prepared: &Prepared, registry: &Regi
         gathers: matches!(&*prepared.plan, Plan::Query(_) | Plan::Insert(_)),
     };
     let mut rows = tree(&builder, root);
-    pump(&mut rows, &mut run, columns, &mut NullSink::default(), u64::MAX).await?;
-    Ok(())
+    let outcome = pump(&mut rows, &mut run, columns, &mut NullSink::default(), u64::MAX).await;
+    run.count_rest();
+    outcome.map(drop)
 }
 
 /// Runs an INSERT, REPLACE, UPDATE or DELETE plan. On an error the statement's changes are undone; for [`Error::Deadlock`] the

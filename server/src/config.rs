@@ -132,6 +132,8 @@ pub enum StartError {
     Tls(String),
     /// The persisted variables cannot be read.
     Persisted(String),
+    /// The log of the query doctor cannot be used.
+    Advice(String),
     /// The file with the server's UUID cannot be used.
     Identity(String),
     /// The binary log cannot be opened.
@@ -149,6 +151,7 @@ impl std::fmt::Display for StartError {
             StartError::Accounts(why)
             | StartError::Tls(why)
             | StartError::Persisted(why)
+            | StartError::Advice(why)
             | StartError::Identity(why)
             | StartError::BinaryLog(why) => f.write_str(why),
             StartError::NoSpareWorker => f.write_str("the engine has no worker left for definitions"),

@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod account;
+mod advice;
 mod binary_log;
 mod causes;
 mod config;
@@ -101,6 +102,7 @@ pub fn start(config: Config, database: Arc<table::Database>, engine: Arc<txn::En
         })?;
     }
     shared.workers[0].send(Message::Call(Box::new(event::start)));
+    shared.workers[0].send(Message::Call(Box::new(advice::start)));
     handle.spawn("acceptor".to_owned(), move || acceptor.run(&shared))?;
     Ok(handle)
 }

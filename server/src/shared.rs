@@ -1,6 +1,7 @@
 //! The state that all threads of the server share. It is written when clients come and go, when a global variable is
 //! set, and by DDL. Statements on rows do not write to it.
 
+use crate::advice::journal::Journal;
 use crate::binary_log::Dumps;
 use crate::config::{Config, EventScheduler, StartError, VERSION};
 use crate::ddl::DdlThreads;
@@ -70,6 +71,8 @@ pub struct Shared {
     pub logs: TextLogs,
     pub profiler: Profiler,
     pub events: Events,
+    /// What the query doctor measured and changed.
+    pub advice: Arc<Journal>,
     /// Storage for data of statements that exceeds memory.
     pub temporary: exec::Temporary,
     pub started: Instant,
@@ -111,6 +114,7 @@ impl Shared {
         let ddl = DdlThreads::start(&database, &engine)?;
         let definitions = table::MetadataLock::new(engine.worker_slots());
         let persisted = Persisted::open(&config.data_dir).map_err(StartError::Persisted)?;
+        let advice = Arc::new(Journal::open(&config.data_dir).map_err(StartError::Advice)?);
         let uuid = crate::identity::server_uuid(&config.data_dir).map_err(StartError::Identity)?;
         let mut globals = initial_globals(&config, uuid, tcp_address, admin_address);
         crate::given::settings(&config.variables).into_iter().for_each(|(id, setting)| globals.set_whole(id, setting));
@@ -150,6 +154,7 @@ impl Shared {
             logs,
             profiler: Profiler::default(),
             events: Events::default(),
+            advice,
             temporary,
             started: Instant::now(),
             tick_clock: os::TickClock::start(),

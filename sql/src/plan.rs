@@ -807,6 +807,8 @@ pub struct Switches {
     pub index_merge_intersection: bool,
     /// Predicates may be pushed into derived tables.
     pub derived_condition_pushdown: bool,
+    /// Plans may use invisible indexes. The only switch that is off by default.
+    pub use_invisible_indexes: bool,
 }
 
 impl Default for Switches {
@@ -824,6 +826,7 @@ impl Default for Switches {
             index_merge_sort_union: true,
             index_merge_intersection: true,
             derived_condition_pushdown: true,
+            use_invisible_indexes: false,
         }
     }
 }

@@ -283,7 +283,7 @@ fn byte_order(sources: &[Source]) -> Vec<String> {
 const CIRCLES: &[(&str, usize, &str)] = &[
     ("exec", 18, "a change of a row fires triggers and foreign keys, which change rows"),
     ("expr", 23, "evaluation, functions, conversions and casts call each other"),
-    ("server", 46, "programs run statements, which run programs"),
+    ("server", 48, "programs run statements, which run programs"),
     ("sql", 50, "expressions hold queries and queries hold expressions, in the tree of syntax and in the binder"),
 ];
 

@@ -6,7 +6,7 @@
 
 use super::index::{self, COLUMNS_MAX, fits};
 use super::{COUNT_MIN, EXAMINED_MIN, YIELD_MAX};
-use crate::finding::{Finding, Kind, quoted};
+use crate::finding::{Finding, Kind};
 use crate::shape::{Column, Shape, Test, Verb, With};
 use crate::workload::{Statement, Workload};
 use types::schema::TableDef;
@@ -30,8 +30,8 @@ fn returns_few(of: &Statement, shape: &Shape<'_>) -> bool {
 /// What the statement reads too much, in words.
 fn reading(of: &Statement, alias: &str) -> String {
     format!(
-        "{} executions read the whole table {alias}: {:.0} rows each, of which {:.1} were returned or changed",
-        of.count,
+        "{} read the whole table {alias}: {:.0} rows each, of which {:.1} were returned or changed",
+        of.executions(),
         of.examined_each(),
         of.useful_each()
     )
@@ -64,10 +64,13 @@ pub fn function_on_column(workload: &Workload<'_>, of: &Statement, shape: &Shape
     };
     let index = if is_defeated { format!(" The index on {shown} cannot be used for it.") } else { String::new() };
     let evidence = format!("{}. Its condition compares {text}.{index}{words}", reading(of, shape.sources[source].alias));
-    let cure = format!("ALTER TABLE {}.{} ADD INDEX (({text}))", quoted(&def.database), quoted(&def.name));
     let finding = Finding::new(Kind::FunctionOnColumn, &[&def.database, &def.name, text]);
     let price = index::price(workload, def, &[column]);
-    Some(finding.of(of).on(&def.database, &def.name).because(evidence).saves(of, saved(of)).at(price).cured_by_sql(cure))
+    Some(finding.of(of).on(&def.database, &def.name).because(evidence).saves(of, saved(of)).at(price).cured_by_index(
+        def,
+        format!("({text})"),
+        index::size(workload, def, &[column]),
+    ))
 }
 
 fn is_text(kind: &TypeKind) -> bool {
@@ -138,8 +141,12 @@ pub fn missing_index(workload: &Workload<'_>, of: &Statement, shape: &Shape<'_>)
     let evidence =
         format!("{}. No index begins with a column of its condition ({named})", reading(of, shape.sources[source].alias));
     let finding = Finding::new(Kind::MissingIndex, &[&def.database, &def.name, &named]);
-    let (cure, price) = (index::add(def, &columns), index::price(workload, def, &columns));
-    Some(finding.of(of).on(&def.database, &def.name).because(evidence).saves(of, saved(of)).at(price).cured_by_sql(cure))
+    let (parts, price) = (index::parts(def, &columns), index::price(workload, def, &columns));
+    Some(finding.of(of).on(&def.database, &def.name).because(evidence).saves(of, saved(of)).at(price).cured_by_index(
+        def,
+        parts,
+        index::size(workload, def, &columns),
+    ))
 }
 
 /// Do equalities leave few of the rows, as statistics say?

@@ -46,13 +46,13 @@ pub fn covering_index(workload: &Workload<'_>, of: &Statement, shape: &Shape<'_>
     let columns: Vec<usize> = own.iter().chain(&more).copied().collect();
     let named = index::names(def, &more).join(", ");
     let evidence = format!(
-        "{} executions found {:.0} rows each by index {} and visited every one for {named}",
-        of.count,
+        "{} found {:.0} rows each by index {} and visited every one for {named}",
+        of.executions(),
         of.examined_each(),
         index.name
     );
     let finding = Finding::new(Kind::CoveringIndex, &[&def.database, &def.name, &index.name, &named]);
     let price = index::price(workload, def, &columns);
     let finding = finding.of(of).on(&def.database, &def.name).because(evidence).saves(of, VISIT_PART).at(price);
-    Some(finding.cured_by_sql(index::add(def, &columns)))
+    Some(finding.cured_by_index(def, index::parts(def, &columns), index::size(workload, def, &columns)))
 }

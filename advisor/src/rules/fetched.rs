@@ -27,8 +27,8 @@ pub fn dear_columns(workload: &Workload<'_>, of: &Statement, shape: Option<&Shap
         return None;
     }
     let evidence = format!(
-        "{} executions returned {returned:.0} rows each with {}; a row of the table has {} on average",
-        of.count,
+        "{} returned {returned:.0} rows each with {}; a row of the table has {} on average",
+        of.executions(),
         names.join(", "),
         bytes(used.row_bytes)
     );

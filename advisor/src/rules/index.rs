@@ -1,6 +1,6 @@
 //! The definition and the price of an index that a rule advises.
 
-use crate::finding::{list, quoted};
+use crate::finding::list;
 use crate::workload::{TableUse, Workload};
 use types::TypeKind;
 use types::schema::{ColumnDef, IndexDef, IndexKind, TableDef};
@@ -50,19 +50,23 @@ pub fn names<'d>(def: &'d TableDef, columns: &[usize]) -> Vec<&'d str> {
     columns.iter().map(|column| def.columns[*column].name.as_str()).collect()
 }
 
-/// ALTER TABLE ... ADD INDEX
-pub fn add(def: &TableDef, columns: &[usize]) -> String {
-    let names = list(names(def, columns));
-    format!("ALTER TABLE {}.{} ADD INDEX ({names})", quoted(&def.database), quoted(&def.name))
+/// The parts of an index.
+pub fn parts(def: &TableDef, columns: &[usize]) -> String {
+    list(names(def, columns))
+}
+
+/// The bytes of an index with these columns, about.
+pub fn size(workload: &Workload<'_>, def: &TableDef, columns: &[usize]) -> u64 {
+    let of_row = def.primary().columns.iter().map(|part| &part.column);
+    let key: u64 = columns.iter().chain(of_row).map(|column| width(&def.columns[*column])).sum();
+    workload.table(def).map_or(0, |used| used.rows) * (key + ENTRY_BYTES)
 }
 
 /// The size of the index, and what writers pay at the rate seen.
 pub fn price(workload: &Workload<'_>, def: &TableDef, columns: &[usize]) -> String {
     let nothing = TableUse::default();
     let used = workload.table(def).unwrap_or(&nothing);
-    let key: u64 =
-        columns.iter().chain(def.primary().columns.iter().map(|part| &part.column)).map(|c| width(&def.columns[*c])).sum();
-    let size = used.rows * (key + ENTRY_BYTES);
+    let size = size(workload, def, columns);
     let tree = used.trees.first().copied().unwrap_or_default();
     let written = tree.inserted + tree.updated + tree.deleted;
     let rate = written as f64 / workload.uptime_s.max(1.0);

@@ -18,7 +18,7 @@ pub fn needless_join(_: &Workload<'_>, of: &Statement, shape: Option<&Shape<'_>>
     let source = (0..shape.sources.len()).find(|source| is_unread(shape, *source) && changes_nothing(shape, *source))?;
     let (alias, def) = (shape.sources[source].alias, shape.sources[source].def);
     let evidence =
-        format!("{} executions joined {alias} by a key that finds exactly one row or none, and read no column of it", of.count);
+        format!("{} joined {alias} by a key that finds exactly one row or none, and read no column of it", of.executions());
     let finding = Finding::new(Kind::NeedlessJoin, &[&def.database, &of.digest, alias]).of(of).on(&def.database, &def.name);
     let part = 0.8 / shape.sources.len() as f64;
     Some(finding.because(evidence).saves(of, part).cured_by(format!("Leave the join with {alias} out: the result is the same")))

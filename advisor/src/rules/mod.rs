@@ -18,6 +18,8 @@ mod rows;
 mod sessions;
 mod tables;
 
+pub use index::bytes;
+
 use crate::finding::Finding;
 use crate::shape::Shape;
 use crate::workload::{Statement, Workload};

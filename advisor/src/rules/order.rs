@@ -40,16 +40,20 @@ pub fn order_without_index(workload: &Workload<'_>, of: &Statement, shape: &Shap
         return None;
     }
     let evidence = format!(
-        "{} executions read {:.0} rows each and sorted them to return the first {:.1}",
-        of.count,
+        "{} read {:.0} rows each and sorted them to return the first {:.1}",
+        of.executions(),
         of.examined_each(),
         of.useful_each()
     );
     let named = index::names(def, &columns).join(", ");
     let finding = Finding::new(Kind::OrderWithoutIndex, &[&def.database, &def.name, &named]);
-    let (cure, price) = (index::add(def, &columns), index::price(workload, def, &columns));
+    let (parts, price) = (index::parts(def, &columns), index::price(workload, def, &columns));
     let part = 1.0 - (of.useful_each() / of.examined_each()).max(0.01);
-    Some(finding.of(of).on(&def.database, &def.name).because(evidence).saves(of, part).at(price).cured_by_sql(cure))
+    Some(finding.of(of).on(&def.database, &def.name).because(evidence).saves(of, part).at(price).cured_by_index(
+        def,
+        parts,
+        index::size(workload, def, &columns),
+    ))
 }
 
 fn sorts(of: &Statement) -> bool {

@@ -13,8 +13,8 @@ use accounts::special;
 use conditions::Condition;
 use expr::Level;
 use sql::ast::{
-    AlterAction, AlterTable, BinaryLogChange, CreateTable, ForeignKey, Maintenance, ObjectName, PartitionAction, SetItem, Show,
-    Statement, TableOptions, VariableScope, ViewForm,
+    Advice, AlterAction, AlterTable, BinaryLogChange, CreateTable, ForeignKey, Maintenance, ObjectName, PartitionAction, SetItem,
+    Show, Statement, TableOptions, VariableScope, ViewForm,
 };
 use sql::plan::Action;
 use sql::routine::Field;
@@ -142,7 +142,8 @@ impl State<'_> {
                 self.database_of(&load.table)?;
                 Err(access.access_denied().into())
             }
-            Statement::ExplainConnection { .. } => process(access),
+            Statement::Advice(Advice::For { .. }) => Ok(()),
+            Statement::ExplainConnection { .. } | Statement::Advice(_) => process(access),
             // Checked later, when the affected objects are known.
             Statement::Account(_) | Statement::Kill { .. } | Statement::Call(_) | Statement::ResetPersist { .. } => Ok(()),
             // Checked while they are bound.

@@ -2,7 +2,7 @@
 
 use crate::counters::Command;
 use protocol::Command as C;
-use sql::ast::{AccountStatement, BinaryLogChange, InsertSource, Maintenance, Show, Statement, TableRef};
+use sql::ast::{AccountStatement, Advice, BinaryLogChange, InsertSource, Maintenance, Show, Statement, TableRef};
 
 /// The counter of a statement; `None` if MySQL has none.
 pub fn command_of(statement: &Statement<'_>) -> Option<Command> {
@@ -59,6 +59,8 @@ pub fn command_of(statement: &Statement<'_>) -> Option<Command> {
         S::UnlockTables => Command::UnlockTables,
         S::LockInstance { lock: true } => Command::LockInstance,
         S::LockInstance { .. } => Command::UnlockInstance,
+        S::Advice(Advice::For { statement, .. }) => planned(statement)?,
+        S::Advice(_) => Command::AlterTable,
         S::BackupServer(_) => Command::BackupServer,
         S::CloneLocal { .. } => Command::Clone,
         S::Prepare { .. } => Command::PrepareSql,

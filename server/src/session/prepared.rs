@@ -494,6 +494,7 @@ fn is_preparable(statement: &Statement<'_>) -> bool {
             | Statement::Shutdown
             | Statement::BackupServer(_)
             | Statement::CloneLocal { .. }
+            | Statement::Advice(_)
             | Statement::Condition(_)
             | Statement::CreateRoutine(_)
             | Statement::AlterRoutine { .. }

@@ -130,12 +130,17 @@ impl State<'_> {
                 let result = show::describe(self, table, *column)?;
                 return self.write_result(client, &result, format).await;
             }
-            Statement::Explain { format: explain_format, analyze, statement } => {
-                let result = Box::pin(show::explain(self, *explain_format, *analyze, statement, given)).await?;
+            Statement::Explain { format: explain_format, analyze, statement, text } => {
+                let how = (*explain_format, *analyze);
+                let result = Box::pin(show::explain(self, how, statement, text, given)).await?;
                 return self.write_result(client, &result, format).await;
             }
             Statement::ExplainConnection { .. } => {
                 return Err(Error::NotSupported("EXPLAIN FOR CONNECTION".to_owned()));
+            }
+            Statement::Advice(advice) => {
+                let result = Box::pin(crate::advice::run(self, advice, given)).await?;
+                return self.write_result(client, &result, format).await;
             }
             Statement::Kill { query, id } => return self.kill_statement(client, *query, id).await,
             Statement::Do(exprs) => {

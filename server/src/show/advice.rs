@@ -6,18 +6,25 @@
 use super::build::{Columns, ResultSet, number, optional, result, text};
 use super::definitions::named;
 use super::digests::Clock;
+use super::explain::MeasuredRun;
 use super::gathered::Gathered;
 use super::source::{Maker, Row, Source};
+use crate::advice::journal::Line;
+use crate::advice::measured::Trial;
 use crate::digests::digest_of;
+use crate::error::Result;
+use crate::plan_cache::VirtualReads;
+use crate::session::State;
 use crate::shared::Shared;
 use accounts::privilege::Privileges;
 use advisor::{Account, Finding, PlanUse, Sample, Session, Statement, TableUse, TreeUse, Workload};
 use std::collections::{BTreeMap, HashMap};
 use sync::waits::Kind as Wait;
 use table::offline::PAGE_BYTES;
+use types::Value;
 use types::schema::{Schema, TableDef};
 
-pub const MAKERS: &[(&str, Maker)] = &[("advice", advice)];
+pub const MAKERS: &[(&str, Maker)] = &[("advice", advice), ("advice_log", log)];
 
 /// Bytes of a sample; a longer text was cut.
 const SAMPLE_BYTES: usize = 1024;
@@ -27,6 +34,18 @@ const TICKS_TO_US: f64 = 1e-3;
 type Named<'a> = (Option<&'a str>, Option<&'a str>);
 /// The statements of an account by name, and its sessions that have ended.
 type Counted = (BTreeMap<&'static str, u64>, u64);
+
+/// What the server has counted.
+pub async fn gather(state: &State<'_>) -> Gathered {
+    let reads = VirtualReads { any: true, gathered: true, digests: true, kept: true, events: true, ..VirtualReads::default() };
+    Box::pin(Gathered::collect(state, reads)).await
+}
+
+/// What is known of a finding beside its counts: a measurement, and what was done last.
+fn known(source: &Source<'_>, id: &str) -> (Option<Trial>, Option<&'static str>) {
+    let journal = &source.worker.shared.advice;
+    (journal.trial(id), journal.last(id).map(|line| line.action.name()))
+}
 
 /// The rows of `sys.advice`; an account without PROCESS sees none.
 fn advice(source: &Source<'_>) -> Vec<Row> {
@@ -38,6 +57,7 @@ fn advice(source: &Source<'_>) -> Vec<Row> {
     let findings = advisor::advise(&workload(shared, source.schema, gathered));
     let dismissed = dismissed(shared);
     let row = |finding: &Finding| {
+        let (trial, state) = known(source, &finding.id);
         let yes = |is: bool| text(if is { "YES" } else { "NO" });
         let cells = [
             ("id", text(&finding.id)),
@@ -48,22 +68,45 @@ fn advice(source: &Source<'_>) -> Vec<Row> {
             ("statement", optional(finding.statement.clone())),
             ("example", optional(finding.example.clone())),
             ("evidence", text(&finding.evidence)),
-            ("gain", text(&finding.gain)),
+            ("gain", text(trial.as_ref().map_or_else(|| finding.gain.clone(), Trial::gain))),
             ("gain_ms", number((finding.gain_us / 1e3) as u64)),
-            ("price", text(&finding.price)),
+            ("price", text(trial.as_ref().map_or_else(|| finding.price.clone(), Trial::price))),
             ("cure", text(&finding.cure)),
             ("is_sql", yes(finding.is_sql)),
             ("statements", number(finding.statements)),
             ("dismissed", yes(dismissed.contains(&finding.id))),
+            ("state", optional(state)),
+            ("measured", optional(trial.and_then(|trial| serde_json::to_string(&trial).ok()))),
         ];
         named("sys", "advice", cells)
     };
     findings.iter().map(row).collect()
 }
 
-/// The rows of SHOW ADVICE: without the findings that are dismissed. `about`: those about this table alone.
-pub fn shown(source: &Source<'_>, gathered: &Gathered, about: Option<&TableDef>) -> ResultSet {
-    let columns = Columns::default()
+/// The rows of `sys.advice_log`; an account without PROCESS sees none.
+fn log(source: &Source<'_>) -> Vec<Row> {
+    if source.access.is_some_and(|access| !access.has(Privileges::PROCESS)) {
+        return Vec::new();
+    }
+    let row = |line: Line| {
+        let cells = [
+            ("time", text(line.time)),
+            ("id", text(line.id)),
+            ("action", text(line.action.name())),
+            ("by", text(line.by)),
+            ("table_schema", text(line.database)),
+            ("table_name", text(line.table)),
+            ("index_name", text(line.index)),
+            ("note", text(line.note)),
+        ];
+        named("sys", "advice_log", cells)
+    };
+    source.worker.shared.advice.lines().into_iter().map(row).collect()
+}
+
+/// The columns of SHOW ADVICE and ADVISE FOR.
+fn columns() -> Columns {
+    Columns::default()
         .text("Id", 16)
         .text("Kind", 32)
         .nullable_text("Table", 129)
@@ -72,11 +115,93 @@ pub fn shown(source: &Source<'_>, gathered: &Gathered, about: Option<&TableDef>)
         .long_text("Price")
         .long_text("Cure")
         .nullable_text("Digest", 64)
-        .long_text("Example");
-    let mut made = result(columns);
+        .long_text("Example")
+}
+
+/// ADVISE FOR: runs the reading part of a statement once, and says what there is to say about it.
+pub async fn advise_for(
+    state: &mut State<'_>,
+    statement: &sql::ast::Statement<'_>,
+    text_of: &[u8],
+    given: &[Value<'_>],
+) -> Result<ResultSet> {
+    let run = super::explain::measure(state, statement, text_of, given).await?;
+    let mut made = result(columns());
+    for finding in of_run(state, &run, given).await {
+        let own = finding.database.clone().zip(finding.table.clone());
+        made.rows.push(vec![
+            text(finding.id),
+            text(finding.kind.name()),
+            optional(own.map(|(database, table)| format!("{database}.{table}"))),
+            text(finding.evidence),
+            text(finding.gain),
+            text(finding.price),
+            text(finding.cure),
+            optional(finding.digest),
+            text(run.text.clone()),
+        ]);
+    }
+    Ok(made)
+}
+
+/// One line for each finding about the executions of a statement so far, for EXPLAIN.
+pub async fn lines_of(state: &State<'_>, statement: &[u8]) -> Vec<String> {
+    let shared = &state.worker.shared;
+    if !shared.globals().get(crate::variables::known("heddle_advice")).as_bool() {
+        return Vec::new();
+    }
+    let digest = digest_of(&sql::digest_text(statement, &state.session.settings.mode));
+    let gathered = gather(state).await;
+    let schema = state.visible_schema();
+    let (own, dismissed) = (state.execution.vars.database.as_deref(), dismissed(shared));
+    let helps = |finding: &Finding| {
+        let is_it = |helped: &advisor::Helped| helped.digest == digest && helped.database.as_deref() == own;
+        finding.helps.iter().any(is_it) && !dismissed.contains(&finding.id)
+    };
+    let findings = advisor::advise(&workload(shared, &schema, &gathered));
+    findings.iter().filter(|finding| helps(finding)).map(line_of).collect()
+}
+
+pub fn line_of(finding: &Finding) -> String {
+    format!("Advice {} ({}): {}. {}", finding.id, finding.kind.name(), finding.evidence, finding.cure)
+}
+
+/// What there is to say about a statement that was run with measurements. Nothing if its text has parameters, whose values belong to
+/// the form of a statement, or if nobody is to get advice.
+pub async fn of_run(state: &State<'_>, run: &MeasuredRun, given: &[Value<'_>]) -> Vec<Finding> {
+    let is_on = state.worker.shared.globals().get(crate::variables::known("heddle_advice")).as_bool();
+    if !is_on || !given.is_empty() {
+        return Vec::new();
+    }
+    let gathered = gather(state).await;
+    let schema = state.visible_schema();
+    let digest_text = sql::digest_text(run.text.as_bytes(), &state.session.settings.mode);
+    let (sent, affected) = if run.is_query { (run.rows, 0) } else { (0, run.rows) };
+    let statement = Statement {
+        database: state.execution.vars.database.as_deref().map(str::to_owned),
+        digest: digest_of(&digest_text),
+        samples: vec![Sample { text: run.text.clone(), time_us: run.time_us, examined: run.examined, sent }],
+        text: digest_text,
+        count: 1,
+        time_us: run.time_us,
+        examined: run.examined,
+        sent,
+        affected,
+        plans: vec![PlanUse { text: run.plan.clone(), count: 1, cpu_us: run.time_us, ..PlanUse::default() }],
+        ..Statement::default()
+    };
+    let all = workload(&state.worker.shared, &schema, &gathered);
+    let alone = Workload { statements: vec![statement], sessions: Vec::new(), accounts: Vec::new(), ..all };
+    advisor::advise_for(alone)
+}
+
+/// The rows of SHOW ADVICE: without the findings that are dismissed. `about`: those about this table alone.
+pub fn shown(source: &Source<'_>, gathered: &Gathered, about: Option<&TableDef>) -> ResultSet {
+    let mut made = result(columns());
     let shared = &source.worker.shared;
     let dismissed = dismissed(shared);
     for finding in advisor::advise(&workload(shared, source.schema, gathered)) {
+        let (trial, _) = known(source, &finding.id);
         let own = finding.database.clone().zip(finding.table.clone());
         let is_about =
             |def: &TableDef| own.as_ref().is_some_and(|(database, table)| *database == def.database && *table == def.name);
@@ -88,8 +213,8 @@ pub fn shown(source: &Source<'_>, gathered: &Gathered, about: Option<&TableDef>)
             text(finding.kind.name()),
             optional(own.map(|(database, table)| format!("{database}.{table}"))),
             text(finding.evidence),
-            text(finding.gain),
-            text(finding.price),
+            text(trial.as_ref().map_or(finding.gain, Trial::gain)),
+            text(trial.as_ref().map_or(finding.price, Trial::price)),
             text(finding.cure),
             optional(finding.digest),
             text(finding.example.unwrap_or_default()),
@@ -105,7 +230,7 @@ fn dismissed(shared: &Shared) -> Vec<String> {
 }
 
 /// What the workers have counted, as the advisor reads it.
-fn workload<'a>(shared: &Shared, schema: &'a Schema, gathered: &Gathered) -> Workload<'a> {
+pub fn workload<'a>(shared: &Shared, schema: &'a Schema, gathered: &Gathered) -> Workload<'a> {
     let clock = Clock::new(shared);
     let us = |ticks: u64| ticks as f64 * clock.nanos * TICKS_TO_US;
     Workload {
@@ -172,6 +297,7 @@ fn statements(gathered: &Gathered, us: impl Fn(u64) -> f64) -> Vec<Statement> {
             caused: of.sums.caused,
             cause: of.cause.clone(),
             deadlocks: of.sums.deadlocks,
+            is_asked: false,
             text,
         });
     }

@@ -18,9 +18,9 @@ use types::schema::IndexKind;
 /// runs the statement, without changing anything.
 pub async fn explain(
     state: &mut State<'_>,
-    format: ExplainFormat,
-    analyze: bool,
+    (format, analyze): (ExplainFormat, bool),
     statement: &Statement<'_>,
+    text: &[u8],
     given: &[Value<'_>],
 ) -> Result<ResultSet> {
     if !statement.info().plannable {
@@ -31,7 +31,7 @@ pub async fn explain(
         let measured = async |state: &mut State<'_>| {
             let planned = state.plan_given(&parsed, given)?;
             refuse_hidden(state, planned.entry.prepared.plan())?;
-            run_and_show(state, format, &planned.entry, given).await
+            run_and_show(state, format, text, &planned.entry, given).await
         };
         return state.until_current(measured).await;
     }
@@ -39,8 +39,18 @@ pub async fn explain(
     let plan = planned.entry.prepared.plan();
     refuse_hidden(state, plan)?;
     match chosen(state, format) {
-        ExplainFormat::Tree => Ok(one_text(&tree(state, &planned.entry.prepared))),
-        ExplainFormat::Traditional | ExplainFormat::Chosen => Ok(table(plan, &|scan| partitions(state, scan, given))),
+        ExplainFormat::Tree => {
+            let shown = tree(state, &planned.entry.prepared);
+            let advice = super::advice::lines_of(state, text).await;
+            Ok(one_text(&[&[shown.trim_end().to_owned()][..], &advice[..]].concat().join("\n")))
+        }
+        ExplainFormat::Traditional | ExplainFormat::Chosen => {
+            let made = table(plan, &|scan| partitions(state, scan, given));
+            for line in super::advice::lines_of(state, text).await {
+                state.warn(expr::Level::Note, Condition::ExplainNote { text: line.into() });
+            }
+            Ok(made)
+        }
         ExplainFormat::Json => Ok(one_text(&sql::explain_json(plan))),
     }
 }
@@ -94,20 +104,73 @@ fn partitions(state: &State<'_>, scan: &Scan, given: &[Value<'_>]) -> Option<Str
     Some(names.join(",")).filter(|names| !names.is_empty())
 }
 
+/// A statement whose reading part was run with measurements.
+pub struct MeasuredRun {
+    pub text: String,
+    pub plan: String,
+    pub is_query: bool,
+    /// Rows that the plan returned, or found to be changed.
+    pub rows: u64,
+    pub examined: u64,
+    pub time_us: f64,
+}
+
+/// Runs the reading part of a statement, drops the rows, and says what it took.
+pub async fn measure(state: &mut State<'_>, statement: &Statement<'_>, text: &[u8], given: &[Value<'_>]) -> Result<MeasuredRun> {
+    let parsed = Parsed { params: given.len() as u32, ..without_parameters(*statement) };
+    let attempt = async |state: &mut State<'_>| {
+        let planned = state.plan_given(&parsed, given)?;
+        refuse_hidden(state, planned.entry.prepared.plan())?;
+        let (run, _) = run(state, text, &planned.entry, given).await?;
+        Ok(run)
+    };
+    state.until_current(attempt).await
+}
+
+async fn run(
+    state: &mut State<'_>,
+    text: &[u8],
+    entry: &Rc<PlanEntry>,
+    given: &[Value<'_>],
+) -> Result<(MeasuredRun, sql::explain::Measures)> {
+    let plan = entry.prepared.plan();
+    let before = state.execution.vars.rows_examined.get();
+    let ran = state.info.clock.ran();
+    let measures = state.measure(entry, given).await?;
+    let ticks = state.info.clock.ran().saturating_sub(ran);
+    let root = plan.main();
+    let rows = root.and_then(|root| measures.rows_of(root)).unwrap_or(0);
+    let run = MeasuredRun {
+        text: String::from_utf8_lossy(text).into_owned(),
+        plan: sql::explain_tree(plan),
+        is_query: matches!(&**plan, Plan::Query(_)),
+        rows,
+        examined: state.execution.vars.rows_examined.get().saturating_sub(before),
+        time_us: ticks as f64 * state.worker.shared.tick_clock.nanos_per_tick() / 1e3,
+    };
+    Ok((run, measures))
+}
+
 /// EXPLAIN ANALYZE: runs the reading part of the statement, drops the rows, and shows the plan with the measurements of
 /// each operator.
 async fn run_and_show(
     state: &mut State<'_>,
     format: ExplainFormat,
+    text: &[u8],
     entry: &Rc<PlanEntry>,
     given: &[Value<'_>],
 ) -> Result<ResultSet> {
     if format != ExplainFormat::Tree {
         return Err(Error::NotSupported("EXPLAIN ANALYZE with a format other than TREE".to_owned()));
     }
-    let plan = entry.prepared.plan();
-    let measures = state.measure(entry, given).await?;
-    Ok(one_text(&sql::explain_tree_measured(plan, &measures)))
+    let (run, measures) = run(state, text, entry, given).await?;
+    let mut shown = sql::explain_tree_measured(entry.prepared.plan(), &measures);
+    shown.truncate(shown.trim_end().len());
+    for finding in super::advice::of_run(state, &run, given).await {
+        shown.push('\n');
+        shown.push_str(&super::advice::line_of(&finding));
+    }
+    Ok(one_text(&shown))
 }
 
 fn one_text(shown: &str) -> ResultSet {

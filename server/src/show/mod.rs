@@ -31,6 +31,7 @@ mod tables;
 mod views;
 mod virtual_tables;
 
+pub use advice::{advise_for, gather as advice_gather, workload as advice_workload};
 pub use build::{
     Columns, ResultSet, checksum_result, key_part_expression, key_part_name, maintenance_result, number, optional, output_column,
     result, text, texts,
@@ -53,7 +54,6 @@ pub use views::problem as view_problem;
 pub use virtual_tables::type_columns;
 
 use crate::error::{Error, Result};
-use crate::plan_cache::VirtualReads;
 use crate::session::State;
 use conditions::Condition;
 use filter::Filter;
@@ -163,8 +163,7 @@ pub async fn show<'a>(state: &mut State<'_>, what: &Show<'a>, params: &'a [Value
 /// What the query doctor finds.
 async fn advice(state: &State<'_>, table: Option<&sql::ast::ObjectName<'_>>) -> Result<ResultSet> {
     let about = table.map(|name| state.find_table(name)).transpose()?;
-    let reads = VirtualReads { any: true, gathered: true, digests: true, kept: true, events: true, ..VirtualReads::default() };
-    let gathered = Box::pin(Gathered::collect(state, reads)).await;
+    let gathered = advice::gather(state).await;
     let (schema, access) = (state.visible_schema(), Some(&*state.session.access));
     let source = Source { worker: &state.worker, schema: &schema, gathered: Some(&gathered), access, wanted: Wanted::default() };
     Ok(advice::shown(&source, &gathered, about.as_deref()))

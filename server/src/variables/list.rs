@@ -258,6 +258,8 @@ pub(super) static LIST: &[Definition] = &[
     choice("have_statement_timeout", GLOBAL, NO_YES, 1).fixed(),
     choice("have_symlink", GLOBAL, &["DISABLED", "YES"], 0).fixed(),
     switch("heddle_advice", GLOBAL, true).obeyed(),
+    int("heddle_advice_cpu_percent", GLOBAL, 5, 1, 100).obeyed(),
+    int("heddle_advice_disk_max", GLOBAL, 1 << 30, 0, U64).obeyed(),
     text("heddle_advice_dismissed", GLOBAL, "").obeyed(),
     int("heddle_statement_memory", BOTH, 256 << 20, 16 << 10, 1 << 40).obeyed(),
     int("heddle_temporary_space_max", GLOBAL, 16 << 30, 0, U64).obeyed(),

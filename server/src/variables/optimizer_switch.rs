@@ -30,7 +30,7 @@ fn flags(text: &str) -> impl Iterator<Item = (&str, bool)> {
     text.split(',').filter_map(|word| word.split_once('=')).map(|(name, state)| (name, state == "on"))
 }
 
-/// The flags that planning reads; flags that are not named are on.
+/// The flags that planning reads; flags that are not named are as by default.
 pub fn switches(text: &str) -> Switches {
     let mut all = Switches::default();
     let (mut nested_loops, mut merge) = (true, true);
@@ -50,6 +50,7 @@ pub fn switches(text: &str) -> Switches {
             "index_merge_sort_union" => &mut all.index_merge_sort_union,
             "index_merge_intersection" => &mut all.index_merge_intersection,
             "derived_condition_pushdown" => &mut all.derived_condition_pushdown,
+            "use_invisible_indexes" => &mut all.use_invisible_indexes,
             _ => continue,
         };
         *flag = on;

@@ -129,6 +129,8 @@ pub enum Statement<'a> {
         format: ExplainFormat,
         analyze: bool,
         statement: &'a Statement<'a>,
+        /// The text of the statement.
+        text: &'a [u8],
     },
     /// EXPLAIN FOR CONNECTION
     ExplainConnection {
@@ -163,6 +165,8 @@ pub enum Statement<'a> {
         lock: bool,
     },
     BackupServer(BackupServer),
+    /// ADVISE FOR, MEASURE ADVICE and the like: statements of Heddle's own.
+    Advice(Advice<'a>),
     /// CLONE LOCAL DATA DIRECTORY = '...'
     CloneLocal {
         directory: &'a [u8],
@@ -196,6 +200,19 @@ pub enum Statement<'a> {
     Unsupported {
         what: &'static str,
     },
+}
+
+/// A statement to the query doctor. A finding is named by its id.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Advice<'a> {
+    /// `ADVISE FOR statement`: what there is to say about one statement.
+    For { statement: &'a Statement<'a>, text: &'a [u8] },
+    /// `MEASURE ADVICE 'id'`: makes the index, invisible, and runs the statements with and without it.
+    Measure(&'a [u8]),
+    /// `APPLY ADVICE 'id'`: makes the index visible, and watches whether it helps.
+    Apply(&'a [u8]),
+    /// `REVERT ADVICE 'id'`: drops the index again.
+    Revert(&'a [u8]),
 }
 
 /// `BACKUP SERVER [SINCE epoch] [FOLLOW]`: the data directory as rows.
@@ -258,6 +275,8 @@ impl Statement<'_> {
             S::Account(_) => ddl,
             S::TableMaintenance { .. } => StatementInfo { implicit_commit: true, returns_rows: true, ..Default::default() },
             S::Flush { .. } | S::LockTables(_) | S::Begin { .. } => StatementInfo { implicit_commit: true, ..Default::default() },
+            S::Advice(Advice::For { .. }) => rows,
+            S::Advice(_) => StatementInfo { implicit_commit: true, writes: true, returns_rows: true, plannable: false },
             S::Show(_) | S::Describe { .. } | S::Explain { .. } | S::ExplainConnection { .. } | S::Help(_) => rows,
             _ => StatementInfo::default(),
         }

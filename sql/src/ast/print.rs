@@ -583,7 +583,7 @@ impl Display for Statement<'_> {
             Self::Insert(insert) => write!(f, "{insert}"),
             Self::Update(update) => write!(f, "{update}"),
             Self::Delete(delete) => write!(f, "{delete}"),
-            Self::Explain { format, analyze, statement } => {
+            Self::Explain { format, analyze, statement, .. } => {
                 write!(f, "EXPLAIN {format:?}{} {statement}", if *analyze { " ANALYZE" } else { "" })
             }
             other => write!(f, "{other:?}"),

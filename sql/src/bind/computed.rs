@@ -72,7 +72,8 @@ impl Binder<'_> {
                 continue;
             }
             for column in 0..from.table.columns.len() {
-                if is_indexed(&from.table, column, from.indexes.as_deref()) {
+                let allowed = (from.indexes.as_deref(), self.context.switches().use_invisible_indexes);
+                if is_indexed(&from.table, column, allowed) {
                     self.add_computed(source, column, &mut columns);
                 }
             }
@@ -103,8 +104,9 @@ impl Computed {
 }
 
 /// G1
-fn is_indexed(table: &TableDef, column: usize, allowed: Option<&[usize]>) -> bool {
-    let may_read = |number: &usize| !table.indexes[*number].invisible && allowed.is_none_or(|allowed| allowed.contains(number));
+fn is_indexed(table: &TableDef, column: usize, (allowed, sees_all): (Option<&[usize]>, bool)) -> bool {
+    let is_shown = |number: &usize| sees_all || !table.indexes[*number].invisible;
+    let may_read = |number: &usize| is_shown(number) && allowed.is_none_or(|allowed| allowed.contains(number));
     let has = |number: usize| table.indexes[number].columns.iter().any(|part| part.column == column && part.prefix.is_none());
     table.columns[column].generated.is_some() && (0..table.indexes.len()).filter(may_read).any(has)
 }

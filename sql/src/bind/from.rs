@@ -253,13 +253,14 @@ impl Binder<'_> {
             return Err(Error::WrongUsage("USE INDEX", "FORCE INDEX"));
         }
         let def = &self.sources[source].table;
+        let sees_all = self.context.switches().use_invisible_indexes;
         let mut used: Option<Vec<usize>> = None;
         let mut ignored = Vec::new();
         for hint in table.hints {
             for name in hint.indexes {
                 let index = def
                     .index_by_name(name)
-                    .filter(|index| !def.indexes[*index].invisible)
+                    .filter(|index| sees_all || !def.indexes[*index].invisible)
                     .ok_or_else(|| Error::UnknownKey { key: (*name).to_owned(), table: self.sources[source].alias.clone() })?;
                 match hint.kind {
                     Kind::Ignore => ignored.push(index),

@@ -59,6 +59,11 @@ pub enum Measured {
 pub struct Measures(pub HashMap<(usize, Measured), Measure>);
 
 impl Measures {
+    /// The rows that a node gave; `None`: it was not measured.
+    pub fn rows_of(&self, node: &Node) -> Option<u64> {
+        self.0.get(&(Self::key(node), Measured::Whole)).map(|measure| measure.rows)
+    }
+
     /// The key of a node.
     pub fn key(node: &Node) -> usize {
         std::ptr::from_ref(node).addr()

@@ -252,6 +252,8 @@ impl<'a> Parser<'a> {
             b"STOP" => self.unsupported("STOP REPLICA"),
             b"BINLOG" => self.unsupported("BINLOG"),
             b"BACKUP" => self.backup_server(),
+            b"ADVISE" => self.advise_for(),
+            b"MEASURE" | b"APPLY" | b"REVERT" => self.advice(),
             b"CLONE" => self.clone_local(),
             b"IMPORT" => self.unsupported("IMPORT TABLE"),
             b"RESTART" => self.unsupported("RESTART"),

@@ -270,14 +270,11 @@ impl<'a> Parser<'a> {
             self.expect_word("CONNECTION")?;
             return Ok(Statement::ExplainConnection { id: self.number()? });
         }
-        let explainable = matches!(
-            self.token,
-            Token::Keyword(K::Select | K::With | K::Values | K::Table | K::Insert | K::Replace | K::Update | K::Delete)
-                | Token::LeftParen
-        );
-        if explainable {
+        if self.is_explainable() {
+            let begin = self.start;
             let statement = self.statement()?;
-            return Ok(Statement::Explain { format, analyze, statement: self.arena.node(statement) });
+            let text = &self.text[begin..self.previous_end];
+            return Ok(Statement::Explain { format, analyze, statement: self.arena.node(statement), text });
         }
         let table = self.object_name()?;
         let column = match self.token {
@@ -355,6 +352,41 @@ impl<'a> Parser<'a> {
     pub(super) fn shutdown(&mut self) -> Result<Statement<'a>> {
         self.bump();
         Ok(Statement::Shutdown)
+    }
+
+    /// `ADVISE FOR statement`
+    pub(super) fn advise_for(&mut self) -> Result<Statement<'a>> {
+        self.bump();
+        self.expect_kw(K::For)?;
+        if !self.is_explainable() {
+            return Err(self.error());
+        }
+        let begin = self.start;
+        let statement = self.statement()?;
+        let text = &self.text[begin..self.previous_end];
+        Ok(Statement::Advice(Advice::For { statement: self.arena.node(statement), text }))
+    }
+
+    /// `MEASURE ADVICE 'id'`, `APPLY ADVICE 'id'`, `REVERT ADVICE 'id'`
+    pub(super) fn advice(&mut self) -> Result<Statement<'a>> {
+        let (measures, applies) = (self.at_word("MEASURE"), self.at_word("APPLY"));
+        self.bump();
+        self.expect_word("ADVICE")?;
+        let id = self.string_chain()?;
+        Ok(Statement::Advice(match () {
+            () if measures => Advice::Measure(id),
+            () if applies => Advice::Apply(id),
+            () => Advice::Revert(id),
+        }))
+    }
+
+    /// Does a statement begin that has a plan?
+    fn is_explainable(&self) -> bool {
+        matches!(
+            self.token,
+            Token::Keyword(K::Select | K::With | K::Values | K::Table | K::Insert | K::Replace | K::Update | K::Delete)
+                | Token::LeftParen
+        )
     }
 
     /// `BACKUP SERVER [SINCE epoch] [FOLLOW]`

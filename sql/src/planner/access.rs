@@ -246,8 +246,8 @@ impl FromBlock<'_> {
     /// Do the hints let the index be looked into?
     pub(super) fn may_use(&self, source: usize, index: usize) -> bool {
         let from = &self.sources[source];
-        let is_visible = from.table.indexes.get(index).is_none_or(|index| !index.invisible);
-        is_visible && from.indexes.as_ref().is_none_or(|allowed| allowed.contains(&index))
+        let is_shown = |index: &types::schema::IndexDef| !index.invisible || self.context.switches().use_invisible_indexes;
+        from.table.indexes.get(index).is_none_or(is_shown) && from.indexes.as_ref().is_none_or(|allowed| allowed.contains(&index))
     }
 
     /// The rows in ranges, from index dives at their ends. For an equality with a parameter the statistics are used

@@ -3,7 +3,12 @@ CREATE TABLE advice (
     table_name varchar(64) COLLATE utf8mb4_bin, digest varchar(64) COLLATE ascii_general_ci, statement longtext COLLATE utf8mb4_0900_ai_ci,
     example longtext COLLATE utf8mb4_0900_ai_ci, evidence longtext COLLATE utf8mb4_0900_ai_ci NOT NULL, gain longtext COLLATE utf8mb4_0900_ai_ci NOT NULL,
     gain_ms bigint unsigned NOT NULL, price longtext COLLATE utf8mb4_0900_ai_ci NOT NULL, cure longtext COLLATE utf8mb4_0900_ai_ci NOT NULL,
-    is_sql varchar(3) COLLATE utf8mb4_0900_ai_ci NOT NULL, statements bigint unsigned NOT NULL, dismissed varchar(3) COLLATE utf8mb4_0900_ai_ci NOT NULL);
+    is_sql varchar(3) COLLATE utf8mb4_0900_ai_ci NOT NULL, statements bigint unsigned NOT NULL, dismissed varchar(3) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    state varchar(16) COLLATE utf8mb4_0900_ai_ci, measured longtext COLLATE utf8mb4_0900_ai_ci);
+CREATE TABLE advice_log (
+    `time` varchar(19) COLLATE ascii_general_ci NOT NULL, id char(16) COLLATE ascii_general_ci NOT NULL, action varchar(16) COLLATE ascii_general_ci NOT NULL,
+    `by` varchar(288) COLLATE utf8mb4_bin NOT NULL, table_schema varchar(64) COLLATE utf8mb4_bin NOT NULL, table_name varchar(64) COLLATE utf8mb4_bin NOT NULL,
+    index_name varchar(64) COLLATE utf8mb4_bin NOT NULL, note longtext COLLATE utf8mb4_0900_ai_ci NOT NULL);
 CREATE TABLE host_summary (
     `host` varchar(255) COLLATE ascii_general_ci, `statements` decimal(64,0), `statement_latency` varchar(11),
     `statement_avg_latency` varchar(11), `table_scans` decimal(65,0), `file_ios` decimal(64,0), `file_io_latency` varchar(11),

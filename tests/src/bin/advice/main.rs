@@ -4,7 +4,9 @@
 //! 2. Each pathology runs on a table or as an account of its own (`sick`), beside more sound statements.
 //! 3. `sys.advice` must have a finding for each pathology, and no other.
 //! 4. Privileges, SHOW ADVICE with its filters, dismissing, and a restart.
+//! 5. Cures are measured, applied, verified and reverted (`cure`).
 
+mod cure;
 mod sick;
 mod sound;
 
@@ -65,10 +67,12 @@ fn run(report: &mut Report, directory: &Path) -> Outcome {
     let dismissed = dismiss(&mut conn);
     report.case("a dismissed finding is not shown", || dismissed.clone().map(|_| ()));
     report.case("nothing is looked for while heddle_advice is off", || switched_off(&mut conn));
+    cure::cases(report, &server, &mut conn);
     drop(idle);
     server.stop()?;
     let server = Server::start(&options)?;
     let mut conn = server.connect().map_err(text)?;
+    report.case("what was measured and applied is known after a restart", || cure::remembered(&mut conn));
     report.case("it stays dismissed after a restart", || {
         let id = dismissed?;
         let now: Option<String> = conn.query_first("SELECT @@GLOBAL.heddle_advice_dismissed").map_err(text)?;
