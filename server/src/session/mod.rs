@@ -409,6 +409,10 @@ impl Service<'_> {
             let sequence = 1 + (payload.len() / protocol::FRAME_BYTES_MAX) as u8;
             client.output.writer.set_sequence(sequence);
             client.output.write_timeout = self.state.session.settings.write_timeout;
+            if info.killed() == expr::kill::CONNECTION {
+                // KILL was faster than the command, which is not run.
+                return Some(Lost::Interrupted);
+            }
             if let Some(error) = self.aborted.take() {
                 write_error(client, &error);
                 return client.output.flush(&client.socket, &*info).await.err();
