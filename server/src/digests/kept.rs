@@ -205,13 +205,15 @@ impl Kept {
         hash
     }
 
-    /// Gives all of it back.
+    /// Gives all of it back. Plans that are still in use are counted from zero, and noted again when they run.
     pub fn clear(&mut self, room: &Cell<usize>) {
         let executions: usize = self.executions.iter().map(Execution::bytes).sum();
         let plans: usize = self.plans.iter().map(|plan| plan.text.len() + size_of::<PlanUse>()).sum();
         room.set(room.get() + executions + plans);
         self.executions.clear();
-        self.plans.clear();
+        for counts in self.plans.drain(..).flat_map(|plan| plan.counts) {
+            [&counts.count, &counts.ran, &counts.keep_above].into_iter().for_each(|cell| cell.set(0));
+        }
         self.refused = None;
     }
 
@@ -324,6 +326,20 @@ mod tests {
         assert_eq!(kept.plans().len(), PLANS_MAX);
         kept.clear(&room);
         assert_eq!(room.get(), BYTES_MAX);
+    }
+
+    #[test]
+    fn a_plan_in_use_is_counted_anew_after_all_was_forgotten() {
+        let (mut kept, room) = (Kept::default(), room(true));
+        let counts: Rc<PlanCount> = Rc::default();
+        counts.count.set(7);
+        counts.keep_above.set(100);
+        kept.note_plan("-> Scan of t\n", &counts, 1, &room);
+        kept.clear(&room);
+        assert_eq!((counts.count.get(), counts.keep_above.get()), (0, 0), "its second execution notes it again");
+        counts.count.set(2);
+        kept.note_plan("-> Scan of t\n", &counts, 2, &room);
+        assert_eq!(kept.plans()[0].count, 2);
     }
 
     #[test]
