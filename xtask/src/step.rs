@@ -16,6 +16,9 @@ use std::time::Instant;
 
 /// Lines of a failed step that are shown.
 const SHOWN_MAX: usize = 40;
+/// Lines of a failed step that the summary shows again, and their characters: whoever reads only the end sees what failed.
+const AGAIN_MAX: usize = 6;
+const AGAIN_CHARS_MAX: usize = 160;
 
 /// Cases of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,7 +49,8 @@ pub struct Steps {
 #[derive(Debug, Default)]
 struct Tally {
     sum: Counts,
-    failed: Vec<String>,
+    /// Names, and lines for the summary.
+    failed: Vec<(String, Vec<String>)>,
     skipped: Vec<String>,
 }
 
@@ -82,8 +86,15 @@ impl Steps {
         tally.sum = add(tally.sum, counts);
         println!("{name:<24} {word:<6} {seconds:>4.0} s  {:>5} passed{failures}", counts.passed);
         if !well {
-            tally.failed.push(name.to_string());
-            show_failure(&text, counting);
+            let shown = essence(&text, counting);
+            for line in shown.iter().take(SHOWN_MAX) {
+                println!("    {}", line.chars().take(300).collect::<String>());
+            }
+            if shown.len() > SHOWN_MAX {
+                println!("    and {} lines more", shown.len() - SHOWN_MAX);
+            }
+            let again = shown.iter().take(AGAIN_MAX).map(|line| line.chars().take(AGAIN_CHARS_MAX).collect());
+            tally.failed.push((name.to_string(), again.collect()));
             println!("    the whole output: {}", log.display());
         }
         well
@@ -102,7 +113,12 @@ impl Steps {
             println!("skipped: {}", tally.skipped.join(", "));
         }
         if !tally.failed.is_empty() {
-            println!("failed steps: {}", tally.failed.join(", "));
+            for (name, lines) in &tally.failed {
+                println!("{name}:");
+                lines.iter().for_each(|line| println!("    {line}"));
+            }
+            let names: Vec<&str> = tally.failed.iter().map(|(name, _)| name.as_str()).collect();
+            println!("failed steps: {}", names.join(", "));
         }
         println!("{:.0} s in all", self.began.elapsed().as_secs_f64());
         println!("{} passed, {} failed", tally.sum.passed, tally.sum.failed);
@@ -154,7 +170,7 @@ fn summed(text: &str) -> Option<Counts> {
 }
 
 /// What a reader wants of a failed step: its failing lines, or its end.
-fn show_failure(text: &str, counting: Counting) {
+fn essence(text: &str, counting: Counting) -> Vec<&str> {
     let telling = |line: &&str| match counting {
         Counting::Lines => line.starts_with("FAIL") || line.starts_with("     "),
         Counting::Harness => {
@@ -166,15 +182,11 @@ fn show_failure(text: &str, counting: Counting) {
         Counting::Whole => false,
     };
     let lines: Vec<&str> = text.lines().filter(telling).collect();
+    if !lines.is_empty() {
+        return lines;
+    }
     let whole: Vec<&str> = text.lines().collect();
-    let shown =
-        if lines.is_empty() { &whole[whole.len().saturating_sub(SHOWN_MAX)..] } else { &lines[..lines.len().min(SHOWN_MAX)] };
-    for line in shown {
-        println!("    {}", line.chars().take(300).collect::<String>());
-    }
-    if lines.len() > SHOWN_MAX {
-        println!("    and {} lines more", lines.len() - SHOWN_MAX);
-    }
+    whole[whole.len().saturating_sub(SHOWN_MAX)..].to_vec()
 }
 
 #[cfg(test)]
