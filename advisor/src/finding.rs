@@ -84,6 +84,8 @@ pub struct Finding {
     pub statement: Option<String>,
     /// An execution with its values.
     pub example: Option<String>,
+    /// Which parts of the application send the statements: tags such as `controller=orders, route=/orders`.
+    pub application: Vec<String>,
     /// One sentence or two with the counts.
     pub evidence: String,
     /// Microseconds of statements since the start that the cure would have saved: an estimate. 0: not known.
@@ -133,6 +135,7 @@ impl Finding {
             digest: None,
             statement: None,
             example: None,
+            application: Vec::new(),
             evidence: String::new(),
             gain_us: 0.0,
             gain: String::new(),

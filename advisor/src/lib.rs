@@ -21,6 +21,7 @@
 mod finding;
 mod rules;
 mod shape;
+mod tags;
 #[cfg(test)]
 mod testing;
 mod workload;
@@ -77,8 +78,23 @@ pub fn advise(workload: &Workload<'_>) -> Vec<Finding> {
     }
     rules::OF_SERVER.iter().for_each(|rule| rule(workload, &mut findings));
     merge(&mut findings);
+    findings.iter_mut().for_each(|finding| finding.application = parts_of_application(finding, &cases));
     findings.sort_by(|a, b| b.gain_us.total_cmp(&a.gain_us).then_with(|| a.id.cmp(&b.id)));
     findings
+}
+
+/// The parts of the application that send the statements of a finding, by the comments of their texts.
+fn parts_of_application(finding: &Finding, cases: &[Case<'_>]) -> Vec<String> {
+    let mut parts = BTreeSet::new();
+    for helped in &finding.helps {
+        let is_it = |case: &&Case<'_>| case.of.digest == helped.digest && case.of.database == helped.database;
+        let texts = cases.iter().filter(is_it).flat_map(|case| {
+            let samples = case.of.samples.iter().map(|sample| sample.text.as_str());
+            samples.chain(case.of.sample.as_deref())
+        });
+        parts.extend(texts.filter_map(tags::of));
+    }
+    parts.into_iter().take(tags::PARTS_MAX).collect()
 }
 
 /// The findings about one statement that was run once, with a gain for one execution.

@@ -40,5 +40,6 @@ mod wire;
 
 pub use ask::{Place, ask};
 pub use listen::{Console, StartError, start};
+pub use pages::advice::ADVICE;
 pub use server::{Config, Figures, Later, Server, Variable, Wait};
 pub use wire::Rows;

@@ -4,6 +4,7 @@
 //! GET  /, /assets/*            the page, the same for everybody
 //! GET  /healthz, /readyz       is the process there, does the server take clients
 //! GET  /metrics                metrics; see `metrics` about who may read what
+//! GET  /advice                 findings of the query doctor, for an account with PROCESS (`Authorization: Basic`, or a login)
 //! POST /api/login              user and password: a cookie, and the token for changes
 //! GET  /api/...                rows, for whoever is logged in
 //! POST /api/...                changes, which need the token too
@@ -41,10 +42,36 @@ impl State {
             "/readyz" if self.server.is_stopping() => Response::text(503, "stopping\n"),
             "/readyz" => Response::text(200, "ready\n"),
             "/metrics" => metrics::answer(self, request).await,
+            "/advice" => self.advice(request).await,
             path => match path.strip_prefix("/api/") {
                 Some(page) => self.page(request, page).await,
                 None => assets::find(request).unwrap_or_else(|| Response::error(404, "there is no such page")),
             },
+        }
+    }
+
+    /// Findings as JSON.
+    async fn advice(&self, request: &Request) -> Response {
+        let statement = pages::advice::statement_for_programs();
+        let made = if let Some((user, password)) = request.basic() {
+            match self.logins.connect(&user, &password, request.peer).await {
+                Ok(mut client) => client.query(&statement).await.map_err(Refusal::from),
+                Err(refusal) => return metrics::challenge(refused_login(&refusal)),
+            }
+        } else if let Some(login) = self.logins.of(request) {
+            match login.check().await {
+                Ok(()) => login.query(&statement).await,
+                Err(_) => return metrics::challenge(logged_out()),
+            }
+        } else {
+            return metrics::challenge(logged_out());
+        };
+        match made {
+            Ok(rows) => Response::json(&json!({ "findings": rows.objects() })).with("vary", "authorization, cookie"),
+            Err(Refusal::Sql { number, message }) => {
+                Response { status: 422, ..Response::json(&json!({ "error": message, "number": number })) }
+            }
+            Err(_) => Response::error(503, "the server takes too long; try again"),
         }
     }
 

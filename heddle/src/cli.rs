@@ -24,6 +24,7 @@ pub enum Command {
     Profile(ProfileFlags),
     Drill(DrillFlags),
     Bench(Box<lab::flags::Flags>),
+    Advise(crate::advise::Flags),
 }
 
 /// Why nothing is run.
@@ -88,6 +89,9 @@ enum CliCommand {
     /// Measure servers beside each other, and explain the result
     #[command(long_about = lab::flags::ABOUT, after_help = lab::flags::EXAMPLES)]
     Bench(Box<lab::flags::Flags>),
+    /// Ask a running server what an application does wrong
+    #[command(long_about = crate::advise::ABOUT, after_help = crate::advise::EXAMPLES)]
+    Advise(crate::advise::Flags),
 }
 
 const DRILL_ABOUT: &str = "Restore the newest backup of a directory into a scratch directory, let recovery apply the log, check every page, tree, row and index, \
@@ -532,6 +536,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
         Ok(Cli { command: CliCommand::Restore(flags) }) => Ok(Command::Restore(flags)),
         Ok(Cli { command: CliCommand::Drill(flags) }) => Ok(Command::Drill(flags)),
         Ok(Cli { command: CliCommand::Profile(flags) }) => Ok(Command::Profile(flags)),
+        Ok(Cli { command: CliCommand::Advise(flags) }) => Ok(Command::Advise(flags)),
         Ok(Cli { command: CliCommand::Bench(flags) }) => Ok(Command::Bench(flags)),
         Err(error) => Err(stop(&error, &word)),
     }
@@ -606,6 +611,7 @@ mod tests {
             "heddle check --help",
             "heddle topology --help",
             "heddle bench --help",
+            "heddle advise --help",
             "heddle bench compare --help",
             "heddle --version",
         ] {

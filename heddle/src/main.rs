@@ -4,11 +4,12 @@
 //! both in a container ([`container`]); called as `mysqld` the program takes MySQL's options ([`mysqld`]); `heddle check` verifies a data directory ([`check`]);
 //! `heddle topology` describes the machine ([`topology`]); `heddle backup` and `heddle restore` save a server and bring it back
 //! ([`backups`]); `heddle profile` asks a running server what its processor time goes to ([`profile`]); `heddle bench` measures servers
-//! ([`bench`]). Settings come from flags, environment and a file
+//! ([`bench`]); `heddle advise` asks a running server what an application does wrong ([`advise`]). Settings come from flags, environment and a file
 //! ([`settings`]). An error is one line on standard error and exit status 1.
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![forbid(unsafe_code)]
 
+mod advise;
 mod backups;
 mod bench;
 mod check;
@@ -70,6 +71,14 @@ fn main() -> ExitCode {
         cli::Command::Restore(flags) => backups::restore_to(&flags),
         cli::Command::Drill(flags) => drill::run(&flags),
         cli::Command::Bench(flags) => bench::run(&flags),
+        cli::Command::Advise(flags) => advise::run(&flags).and_then(|told| {
+            say(&told.text);
+            if told.failing == 0 {
+                Ok(())
+            } else {
+                Err(format!("{} findings are of the kinds that --fail-on names", told.failing))
+            }
+        }),
         cli::Command::Profile(flags) => profile::run(&flags).map(|told| say(&told)),
     };
     finish(result)

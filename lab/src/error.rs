@@ -42,6 +42,15 @@ impl Error {
         Self::Asked(text.into())
     }
 
+    /// The server's refusal of a statement: the connection goes on.
+    pub fn is_of_server(&self) -> bool {
+        match self {
+            Self::Server { .. } => true,
+            Self::In { inner, .. } => inner.is_of_server(),
+            _ => false,
+        }
+    }
+
     /// A conflict between transactions: run again, and count. A deadlock, a lock wait that takes too long, or a duplicate key
     /// or a serialization failure of PostgreSQL, which sysbench counts so, too.
     pub fn is_conflict(&self) -> bool {

@@ -82,7 +82,8 @@ fn format_of(accept: &str) -> Format {
     }
 }
 
-fn challenge(response: Response) -> Response {
+/// Says that a name and a password are wanted.
+pub fn challenge(response: Response) -> Response {
     response.with("www-authenticate", "Basic realm=\"heddle\", charset=\"UTF-8\"")
 }
 

@@ -11,12 +11,18 @@ const SHOWN_MAX: usize = 500;
 /// Digits of an id.
 const ID_DIGITS: usize = 16;
 
+/// The findings with the names that the page, `GET /advice` and `heddle advise` give their parts.
+pub const ADVICE: &str = "SELECT id, kind, table_schema AS `schema`, table_name AS name, digest, statement, example, application, evidence, gain, \
+                          gain_ms, price, cure, is_sql, statements, dismissed, state, measured FROM sys.advice";
+
 pub async fn list(login: &Login) -> Made {
-    let statement = format!(
-        "SELECT id, kind, table_schema AS `schema`, table_name AS name, digest, statement, example, evidence, gain, gain_ms, price, \
-         cure, is_sql, statements, dismissed FROM sys.advice ORDER BY dismissed, gain_ms DESC, id LIMIT {SHOWN_MAX}"
-    );
+    let statement = format!("{ADVICE} ORDER BY dismissed, gain_ms DESC, id LIMIT {SHOWN_MAX}");
     Ok(json!({ "rows": login.query(&statement).await?.objects() }))
+}
+
+/// The findings for programs, without those that are dismissed.
+pub fn statement_for_programs() -> String {
+    format!("{ADVICE} WHERE dismissed = 'NO' ORDER BY gain_ms DESC, id LIMIT {SHOWN_MAX}")
 }
 
 /// Takes a finding out of the list, or back into it.

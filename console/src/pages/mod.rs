@@ -3,7 +3,7 @@
 //! Lists are cut by the server: `limit` and `offset`, with the number of all rows in each answer. The name of an order is looked up in a
 //! list of expressions; no text of a request becomes part of a statement but as a literal (`wire::quoted`).
 
-mod advice;
+pub mod advice;
 mod engine;
 mod now;
 mod profile;

@@ -67,6 +67,7 @@ fn advice(source: &Source<'_>) -> Vec<Row> {
             ("digest", optional(finding.digest.clone())),
             ("statement", optional(finding.statement.clone())),
             ("example", optional(finding.example.clone())),
+            ("application", optional(parts(finding))),
             ("evidence", text(&finding.evidence)),
             ("gain", text(trial.as_ref().map_or_else(|| finding.gain.clone(), Trial::gain))),
             ("gain_ms", number((finding.gain_us / 1e3) as u64)),
@@ -116,6 +117,12 @@ fn columns() -> Columns {
         .long_text("Cure")
         .nullable_text("Digest", 64)
         .long_text("Example")
+        .long_text("Application")
+}
+
+/// The parts of the application that send the statements, one a line.
+fn parts(finding: &Finding) -> Option<String> {
+    (!finding.application.is_empty()).then(|| finding.application.join("\n"))
 }
 
 /// ADVISE FOR: runs the reading part of a statement once, and says what there is to say about it.
@@ -129,6 +136,7 @@ pub async fn advise_for(
     let mut made = result(columns());
     for finding in of_run(state, &run, given).await {
         let own = finding.database.clone().zip(finding.table.clone());
+        let parts = parts(&finding);
         made.rows.push(vec![
             text(finding.id),
             text(finding.kind.name()),
@@ -139,6 +147,7 @@ pub async fn advise_for(
             text(finding.cure),
             optional(finding.digest),
             text(run.text.clone()),
+            optional(parts),
         ]);
     }
     Ok(made)
@@ -208,6 +217,7 @@ pub fn shown(source: &Source<'_>, gathered: &Gathered, about: Option<&TableDef>)
         if dismissed.contains(&finding.id) || about.is_some_and(|def| !is_about(def)) {
             continue;
         }
+        let parts = parts(&finding);
         made.rows.push(vec![
             text(finding.id),
             text(finding.kind.name()),
@@ -218,6 +228,7 @@ pub fn shown(source: &Source<'_>, gathered: &Gathered, about: Option<&TableDef>)
             text(finding.cure),
             optional(finding.digest),
             text(finding.example.unwrap_or_default()),
+            optional(parts),
         ]);
     }
     made

@@ -542,6 +542,10 @@ fn metrics(nobody: &Browser, admin: &Browser, sql: &mut Conn) -> Outcome {
     let wrong = nobody.get_with("/metrics", &format!("Authorization: Basic {}\r\n", encoded("admin:wrong")))?;
     status(401, &wrong)?;
     holds("it asks for a password", wrong.header("www-authenticate").is_some_and(|value| value.starts_with("Basic")))?;
+    let advice = nobody.get_with("/advice", &basic)?;
+    status(200, &advice)?;
+    holds("advice is a list of findings", advice.body.starts_with("{\"findings\":["))?;
+    status(401, &nobody.get("/advice")?)?;
     let open_metrics = nobody.get_with("/metrics", "Accept: application/openmetrics-text; version=1.0.0\r\n")?;
     holds("OpenMetrics ends", open_metrics.body.ends_with("# EOF\n"))?;
     holds("OpenMetrics has counters", open_metrics.body.contains("# TYPE mysql_global_status_commands counter\n"))

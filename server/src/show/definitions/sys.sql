@@ -1,7 +1,8 @@
 CREATE TABLE advice (
     id char(16) COLLATE ascii_general_ci NOT NULL, kind varchar(32) COLLATE utf8mb4_0900_ai_ci NOT NULL, table_schema varchar(64) COLLATE utf8mb4_bin,
     table_name varchar(64) COLLATE utf8mb4_bin, digest varchar(64) COLLATE ascii_general_ci, statement longtext COLLATE utf8mb4_0900_ai_ci,
-    example longtext COLLATE utf8mb4_0900_ai_ci, evidence longtext COLLATE utf8mb4_0900_ai_ci NOT NULL, gain longtext COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    example longtext COLLATE utf8mb4_0900_ai_ci, application longtext COLLATE utf8mb4_0900_ai_ci,
+    evidence longtext COLLATE utf8mb4_0900_ai_ci NOT NULL, gain longtext COLLATE utf8mb4_0900_ai_ci NOT NULL,
     gain_ms bigint unsigned NOT NULL, price longtext COLLATE utf8mb4_0900_ai_ci NOT NULL, cure longtext COLLATE utf8mb4_0900_ai_ci NOT NULL,
     is_sql varchar(3) COLLATE utf8mb4_0900_ai_ci NOT NULL, statements bigint unsigned NOT NULL, dismissed varchar(3) COLLATE utf8mb4_0900_ai_ci NOT NULL,
     state varchar(16) COLLATE utf8mb4_0900_ai_ci, measured longtext COLLATE utf8mb4_0900_ai_ci);

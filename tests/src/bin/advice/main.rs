@@ -5,10 +5,12 @@
 //! 3. `sys.advice` must have a finding for each pathology, and no other.
 //! 4. Privileges, SHOW ADVICE with its filters, dismissing, and a restart.
 //! 5. Cures are measured, applied, verified and reverted (`cure`).
+//! 6. `heddle advise` (`told`).
 
 mod cure;
 mod sick;
 mod sound;
+mod told;
 
 use mysql::Conn;
 use mysql::prelude::Queryable;
@@ -68,6 +70,7 @@ fn run(report: &mut Report, directory: &Path) -> Outcome {
     report.case("a dismissed finding is not shown", || dismissed.clone().map(|_| ()));
     report.case("nothing is looked for while heddle_advice is off", || switched_off(&mut conn));
     cure::cases(report, &server, &mut conn);
+    told::cases(report, &options, &server, &mut conn);
     drop(idle);
     server.stop()?;
     let server = Server::start(&options)?;
