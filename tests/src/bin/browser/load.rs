@@ -80,6 +80,23 @@ fn statement(turn: usize) -> String {
     }
 }
 
+/// A statement without an index, whose index was measured.
+pub fn parcels(server: &Server) -> Result<(), String> {
+    let mut sql = server.address.connect_to("shop").map_err(|error| error.to_string())?;
+    let mut run = |statement: &str| sql.query_drop(statement).map_err(|error| format!("{statement}: {error}"));
+    run("CREATE TABLE parcels (id INT PRIMARY KEY AUTO_INCREMENT, code INT NOT NULL, note VARCHAR(60))")?;
+    run(
+        "INSERT INTO parcels (code, note) SELECT a.product * 31 + b.product, 'parcel' FROM stock a, stock b WHERE b.product <= 20",
+    )?;
+    for code in 0..40 {
+        run(&format!("SELECT note FROM parcels WHERE code = {} /*controller='parcels'*/", code * 31))?;
+    }
+    let found = "SELECT id FROM sys.advice WHERE kind = 'missing_index' AND table_name = 'parcels'";
+    let id: Option<String> = sql.query_first(found).map_err(|error| error.to_string())?;
+    let id = id.ok_or("there is no finding about the table")?;
+    sql.query_drop(format!("MEASURE ADVICE '{id}'")).map_err(|error| error.to_string())
+}
+
 /// A session that has changed a row and does nothing more.
 pub fn holder(server: &Server) -> Result<Conn, String> {
     let mut sql = server.address.connect_to("shop").map_err(|error| error.to_string())?;

@@ -26,7 +26,7 @@ const PAGES: &[(&str, &str)] = &[
     ("now", "document.querySelectorAll('.plot polyline').length > 3"),
     ("statements", "document.querySelectorAll('tbody tr.open').length > 3"),
     ("sessions", "document.querySelectorAll('tbody tr').length > 3"),
-    ("tables", "document.querySelectorAll('tbody tr.open').length == 4"),
+    ("tables", "document.querySelectorAll('tbody tr.open').length == 5"),
     ("engine", "document.querySelectorAll('.threads tr').length > 4"),
     ("profile", "document.querySelector('button.main')"),
     ("settings", "document.querySelectorAll('tbody tr').length > 1"),
@@ -80,6 +80,7 @@ fn run(directory: &Path, pictures: Option<&Path>, report: &mut Report) -> Outcom
     }
     report.case("numbers move", || numbers_move(&driver));
     report.case("a statement with its plan", || statement(&driver));
+    report.case("a measured index", || measured(&driver, &server));
     report.case("a flame graph", || profile(&driver));
     report.case("a table", || {
         open(&driver, "tables")?;
@@ -154,6 +155,20 @@ fn statement(driver: &Driver) -> Outcome {
     driver.run("[...document.querySelectorAll('button')].find((one) => one.textContent.startsWith('Run it')).click()")?;
     driver.click("dialog button[value=yes]")?;
     driver.wait("document.querySelector('.tree').innerText.includes('ms')")?;
+    quiet(driver)
+}
+
+/// Two bars for each statement: without the index and with it.
+fn measured(driver: &Driver, server: &Server) -> Outcome {
+    load::parcels(server)?;
+    open(driver, "advice")?;
+    driver.wait("[...document.querySelectorAll('.page button')].some((one) => one.textContent === 'Again')")?;
+    driver.run("[...document.querySelectorAll('.page button')].find((one) => one.textContent === 'Again').click()")?;
+    let card =
+        "[...document.querySelectorAll('[data-kind=missing_index]')].find((one) => one.innerText.includes('shop.parcels'))";
+    driver.wait(card)?;
+    driver.wait(&format!("{card}.querySelectorAll('.pair .bar').length >= 2"))?;
+    driver.wait(&format!("{card}.innerText.includes('controller=parcels') && {card}.innerText.includes('APPLY ADVICE')"))?;
     quiet(driver)
 }
 
