@@ -348,6 +348,13 @@ rows! {
     CannotUser { operation, users } = 1396, "ER_CANNOT_USER", "HY000", "Operation {operation} failed for {users}";
     CannotUserMissing { operation, users } = 1396, "ER_CANNOT_USER", "HY000",
         "Operation {operation} failed for {users} (User account does not exist)";
+    XaerNota = 1397, "ER_XAER_NOTA", "XAE04", "XAER_NOTA: Unknown XID";
+    XaerInval = 1398, "ER_XAER_INVAL", "XAE05", "XAER_INVAL: Invalid arguments (or unsupported command)";
+    XaerRmfail { state } = 1399, "ER_XAER_RMFAIL", "XAE07",
+        "XAER_RMFAIL: The command cannot be executed when global transaction is in the  {state} state";
+    XaerOutside = 1400, "ER_XAER_OUTSIDE", "XAE09", "XAER_OUTSIDE: Some work is done outside global transaction";
+    XaerRmerr = 1401, "ER_XAER_RMERR", "XAE03",
+        "XAER_RMERR: Fatal error occurred in the transaction branch - check your data for consistency";
     NonexistingProcGrant { user, host, routine } = 1403, "ER_NONEXISTING_PROC_GRANT", "42000",
         "There is no such grant defined for user '{user}' on host '{host}' on routine '{routine}'";
     DataTooLong { column, row } = 1406, "ER_DATA_TOO_LONG", "22001", "Data too long for column '{column}' at row {row}";
@@ -380,6 +387,7 @@ rows! {
     StackOverrunNeedMore { why } = 1436, "ER_STACK_OVERRUN_NEED_MORE", "HY000", "Thread stack overrun: {why}";
     TooBigDisplayWidth { column, max } = 1439, "ER_TOO_BIG_DISPLAYWIDTH", "42000",
         "Display width out of range for column '{column}' (max = {max})";
+    XaerDupid = 1440, "ER_XAER_DUPID", "XAE08", "XAER_DUPID: The XID already exists";
     DatetimeFunctionOverflow { what } = 1441, "ER_DATETIME_FUNCTION_OVERFLOW", "22008",
         "Datetime function: {what} field overflow";
     CantUpdateUsedTableInSfOrTrg { table } = 1442, "ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG", "HY000",
@@ -504,6 +512,8 @@ rows! {
     EventCannotAlterInThePast = 1589, "ER_EVENT_CANNOT_ALTER_IN_THE_PAST", "HY000",
         "Event execution time is in the past and ON COMPLETION NOT PRESERVE is set. The event was not changed. Specify a time \
          in the future.";
+    XaRbdeadlock = 1614, "ER_XA_RBDEADLOCK", "XA102",
+        "XA_RBDEADLOCK: Transaction branch was rolled back: deadlock was detected";
     OptionIgnored = 1618, "WARN_OPTION_IGNORED", "HY000", "<IV> option ignored";
     VariableIsReadonly { name } = 1621, "ER_VARIABLE_IS_READONLY", "HY000",
         "SESSION variable '{name}' is read-only. Use SET GLOBAL to assign the value";
@@ -968,6 +978,8 @@ rows! {
         "Comment for {what} '{name}' contains an invalid {charset} character string: '{bytes}'.";
     DefinitionContainsInvalidString { what, name, charset, bytes } = 4089, "ER_DEFINITION_CONTAINS_INVALID_STRING", "HY000",
         "Definition of {what} '{name}' contains an invalid {charset} character string: '{bytes}'.";
+    XaTempTable = 4091, "ER_XA_TEMP_TABLE", "HY000",
+        "XA: Temporary tables cannot be accessed inside XA transactions when xa_detach_on_prepare=ON";
     InnodbMaxRowVersion { table } = 4092, "ER_INNODB_MAX_ROW_VERSION", "HY000",
         "Maximum row versions reached for table {table}. No more columns can be added or dropped instantly. Please use \
          COPY/INPLACE.";

@@ -138,6 +138,8 @@ pub enum StartError {
     Identity(String),
     /// The binary log cannot be opened.
     BinaryLog(String),
+    /// A prepared transaction cannot be made again.
+    Prepared(String),
 }
 
 impl std::fmt::Display for StartError {
@@ -153,7 +155,8 @@ impl std::fmt::Display for StartError {
             | StartError::Persisted(why)
             | StartError::Advice(why)
             | StartError::Identity(why)
-            | StartError::BinaryLog(why) => f.write_str(why),
+            | StartError::BinaryLog(why)
+            | StartError::Prepared(why) => f.write_str(why),
             StartError::NoSpareWorker => f.write_str("the engine has no worker left for definitions"),
         }
     }

@@ -44,6 +44,7 @@ mod user_lock;
 mod variables;
 mod waits;
 mod worker;
+mod xa;
 
 pub use binary_log::log_needed_from;
 pub use config::{Config, ErrorLogFile, EventScheduler, LogSettings, StartError, VERSION};
@@ -51,6 +52,7 @@ use os::thread::JoinHandle;
 use reactor::{EventLoop, stack};
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 use std::sync::Arc;
 pub use variables::given;
 use worker::{Acceptor, Listeners, Message, Worker};
@@ -101,10 +103,29 @@ pub fn start(config: Config, database: Arc<table::Database>, engine: Arc<txn::En
             }
         })?;
     }
+    restore_prepared(&shared)?;
     shared.workers[0].send(Message::Call(Box::new(event::start)));
     shared.workers[0].send(Message::Call(Box::new(advice::start)));
     handle.spawn("acceptor".to_owned(), move || acceptor.run(&shared))?;
     Ok(handle)
+}
+
+/// Makes prepared transactions again, before anybody else runs statements.
+fn restore_prepared(shared: &Arc<shared::Shared>) -> Result<(), StartError> {
+    let numbers = shared.database.take_prepared();
+    if numbers.is_empty() {
+        return Ok(());
+    }
+    let (reply, wait) = reactor::one_shot();
+    shared.workers[0].send(Message::Call(Box::new(move |worker| {
+        let own = Rc::clone(worker);
+        worker.core.spawn(async move { reply.send(xa::restore(&own, numbers).await) });
+    })));
+    match txn::block_on(wait) {
+        Some(Ok(())) => Ok(()),
+        Some(Err(why)) => Err(StartError::Prepared(why)),
+        None => Err(StartError::Prepared("the first worker has ended".to_owned())),
+    }
 }
 
 impl ServerHandle {

@@ -73,6 +73,8 @@ pub struct Shared {
     pub events: Events,
     /// What the query doctor measured and changed.
     pub advice: Arc<Journal>,
+    /// Branches of distributed transactions.
+    pub branches: crate::xa::Branches,
     /// Storage for data of statements that exceeds memory.
     pub temporary: exec::Temporary,
     pub started: Instant,
@@ -155,6 +157,7 @@ impl Shared {
             profiler: Profiler::default(),
             events: Events::default(),
             advice,
+            branches: Default::default(),
             temporary,
             started: Instant::now(),
             tick_clock: os::TickClock::start(),

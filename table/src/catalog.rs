@@ -17,6 +17,7 @@
 //! 21    database, 0, name, 0, chunk u16   likewise, of a stored function
 //! 22    database, 0, name, 0, chunk u16   likewise, of an event (`EventDef`)
 //! 23    database, 0, name, 0              when the event was run last: seconds since the epoch, i64 le
+//! 24    number u64, part u32               a part of a prepared transaction (`prepared`)
 //! ```
 //!
 //! C1: a tree is recorded as an orphan (kind 5) before it is made, by a transaction that is committed then; the one that links it removes the record,
@@ -50,11 +51,13 @@ const KIND_PROCEDURE: u8 = 20;
 const KIND_FUNCTION: u8 = 21;
 const KIND_EVENT: u8 = 22;
 const KIND_EVENT_RUN: u8 = 23;
+const KIND_PREPARED: u8 = 24;
 
 const FORMAT: u32 = 1;
 /// Bytes of JSON in one record of kind 3.
 const CHUNK_BYTES: usize = 3600;
 const _: () = assert!(CHUNK_BYTES + 16 <= txn::RECORD_BYTES_MAX);
+pub(crate) const PREPARED_PART_BYTES: usize = CHUNK_BYTES;
 
 #[derive(Serialize, Deserialize)]
 struct Meta {
@@ -102,6 +105,8 @@ pub(crate) struct Contents {
     pub events: Vec<EventDef>,
     /// Of events, by database and key.
     pub event_runs: HashMap<EventName, i64>,
+    /// The numbers of prepared transactions.
+    pub prepared: Vec<u64>,
 }
 
 /// An event's database, and its key there.
@@ -459,6 +464,12 @@ fn load_record(
             let seconds = payload.try_into().map(i64::from_le_bytes).map_err(|_| corrupt("a time is not 8 bytes long"))?;
             contents.event_runs.insert(names_of(rest)?, seconds);
         }
+        KIND_PREPARED => {
+            let (number, part) = rest.split_first_chunk().ok_or_else(|| corrupt("a short key of a prepared transaction"))?;
+            if part == [0; 4] {
+                contents.prepared.push(u64::from_be_bytes(*number));
+            }
+        }
         KIND_ORPHAN => {
             let (id, root) = rest.split_first_chunk::<4>().ok_or_else(|| corrupt("a short orphan key"))?;
             let root = root.first_chunk::<4>().ok_or_else(|| corrupt("a short orphan key"))?;
@@ -543,6 +554,13 @@ fn names_of(key: &[u8]) -> Result<(String, String)> {
 fn counter_key(kind: u8, id: TableId) -> [u8; 9] {
     let mut key = [kind; 9];
     key[1..].copy_from_slice(&id.0.to_be_bytes());
+    key
+}
+
+pub(crate) fn prepared_key(number: u64, part: u32) -> [u8; 13] {
+    let mut key = [KIND_PREPARED; 13];
+    key[1..9].copy_from_slice(&number.to_be_bytes());
+    key[9..].copy_from_slice(&part.to_be_bytes());
     key
 }
 

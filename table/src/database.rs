@@ -33,6 +33,8 @@ pub struct Database {
     ddl: Mutex<DdlState>,
     /// The accounts in the catalog when it was opened.
     accounts: Mutex<BTreeMap<Vec<u8>, Vec<u8>>>,
+    /// The numbers of the prepared transactions in the catalog when it was opened.
+    prepared: Mutex<Vec<u64>>,
     /// When events were run last, in seconds since the epoch.
     pub(crate) event_runs: Mutex<HashMap<EventName, i64>>,
     /// How far a reader of the log is, which may still look into dropped trees.
@@ -78,6 +80,7 @@ impl Database {
         };
         let accounts = std::mem::take(&mut contents.accounts);
         let event_runs = std::mem::take(&mut contents.event_runs);
+        let prepared = std::mem::take(&mut contents.prepared);
         let published = open_all(contents, engine.worker_slots())?;
         Ok(Arc::new(Database {
             engine,
@@ -85,6 +88,7 @@ impl Database {
             published: ArcSwap::from_pointee(published),
             ddl: Mutex::new(ddl),
             accounts: Mutex::new(accounts),
+            prepared: Mutex::new(prepared),
             event_runs: Mutex::new(event_runs),
             reader: OnceLock::new(),
         }))
@@ -93,6 +97,11 @@ impl Database {
     /// The JSON of each account by its name, as the catalog had them at the start. Given out once.
     pub fn take_accounts(&self) -> BTreeMap<Vec<u8>, Vec<u8>> {
         std::mem::take(&mut *self.accounts.lock())
+    }
+
+    /// The numbers of the prepared transactions, as the catalog had them at the start. Given out once.
+    pub fn take_prepared(&self) -> Vec<u64> {
+        std::mem::take(&mut *self.prepared.lock())
     }
 
     /// Writes accounts, or removes those without JSON: all of them or none. Durable when it returns. Blocks.

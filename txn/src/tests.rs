@@ -3,6 +3,7 @@
 mod count;
 mod pages;
 mod pool_size;
+mod prepared;
 
 use crate::*;
 use count::count_rows;

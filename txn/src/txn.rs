@@ -143,6 +143,12 @@ impl Txn {
         }
     }
 
+    /// Gives up the snapshot: nothing reads by it any more, but what changed stays.
+    pub fn forget_snapshot(&mut self, worker: &Worker) {
+        self.leave_wait(worker);
+        self.release_snapshot(worker);
+    }
+
     pub fn set_lock_wait_timeout(&mut self, timeout: Duration) {
         self.lock_wait_timeout = timeout;
     }

@@ -167,6 +167,8 @@ impl State<'_> {
             | Statement::RollbackTo(_)
             | Statement::ReleaseSavepoint(_)
             | Statement::UnlockTables
+            // XA RECOVER has an error of its own.
+            | Statement::Xa(_)
             | Statement::Deallocate { .. }
             | Statement::Help(_) => Ok(()),
         }

@@ -119,6 +119,7 @@ impl Service<'_> {
     async fn reset_connection(&mut self, client: &mut Client) {
         let worker = Rc::clone(&self.state.worker);
         self.state.execution.transaction.rollback(&worker).await;
+        self.state.execution.transaction.branch = None;
         *self.state.execution.transaction.locks_mut() = Default::default();
         self.statements.clear();
         let collation = self.state.session.settings.connection_collation.0;
@@ -151,6 +152,7 @@ impl Service<'_> {
         info.begin("Change user", worker.core.now());
         info.counters.note(Counted::AdminCommands);
         self.state.execution.transaction.rollback(&worker).await;
+        self.state.execution.transaction.branch = None;
         *self.state.execution.transaction.locks_mut() = Default::default();
         self.statements.clear();
         let deadline = worker.core.now() + Duration::from_secs(10);

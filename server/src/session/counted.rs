@@ -2,7 +2,7 @@
 
 use crate::counters::Command;
 use protocol::Command as C;
-use sql::ast::{AccountStatement, Advice, BinaryLogChange, InsertSource, Maintenance, Show, Statement, TableRef};
+use sql::ast::{AccountStatement, Advice, BinaryLogChange, InsertSource, Maintenance, Show, Statement, TableRef, Xa};
 
 /// The counter of a statement; `None` if MySQL has none.
 pub fn command_of(statement: &Statement<'_>) -> Option<Command> {
@@ -61,6 +61,14 @@ pub fn command_of(statement: &Statement<'_>) -> Option<Command> {
         S::LockInstance { .. } => Command::UnlockInstance,
         S::Advice(Advice::For { statement, .. }) => planned(statement)?,
         S::Advice(_) => Command::AlterTable,
+        S::Xa(xa) => match xa {
+            Xa::Start { .. } => Command::XaStart,
+            Xa::End { .. } => Command::XaEnd,
+            Xa::Prepare(_) => Command::XaPrepare,
+            Xa::Commit { .. } => Command::XaCommit,
+            Xa::Rollback(_) => Command::XaRollback,
+            Xa::Recover { .. } => Command::XaRecover,
+        },
         S::BackupServer(_) => Command::BackupServer,
         S::CloneLocal { .. } => Command::Clone,
         S::Prepare { .. } => Command::PrepareSql,

@@ -55,6 +55,16 @@ impl Held {
         self.taken[position / 64] & 1 << (position % 64) != 0
     }
 
+    /// Notes that the transaction was rolled back after this many changed rows.
+    pub fn note_rolled_back(&self, worker: &Worker, changes: u64) {
+        let prepared = &self.plan.prepared;
+        for (table, used) in prepared.tables().iter().zip(prepared.table_uses()) {
+            if *used == TableUse::Writes {
+                table.note_rolled_back(&worker.engine, changes);
+            }
+        }
+    }
+
     pub fn give_back(&self, worker: &Worker) {
         let prepared = &self.plan.prepared;
         for (position, (table, used)) in prepared.tables().iter().zip(prepared.table_uses()).enumerate() {
@@ -76,6 +86,17 @@ impl HeldTables {
         let held = self.held.borrow();
         let uses = held.iter().flat_map(|held| held.plan.prepared.tables().iter().zip(held.plan.prepared.table_uses()));
         uses.filter(|(other, _)| Arc::ptr_eq(other, table)).map(|(_, used)| *used).max()
+    }
+
+    /// The tables that are held, by their numbers, and whether for writing.
+    pub fn in_use(&self) -> Vec<(u64, bool)> {
+        let mut all = std::collections::BTreeMap::new();
+        for held in &*self.held.borrow() {
+            for (table, used) in held.plan.prepared.tables().iter().zip(held.plan.prepared.table_uses()) {
+                *all.entry(table.id().0).or_default() |= *used == TableUse::Writes;
+            }
+        }
+        all.into_iter().collect()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -128,14 +149,7 @@ impl HeldTables {
 
     /// Notes that the transaction was rolled back after this many changed rows.
     pub fn note_rolled_back(&self, worker: &Worker, changes: u64) {
-        for held in &*self.held.borrow() {
-            let prepared = &held.plan.prepared;
-            for (table, used) in prepared.tables().iter().zip(prepared.table_uses()) {
-                if *used == TableUse::Writes {
-                    table.note_rolled_back(&worker.engine, changes);
-                }
-            }
-        }
+        self.held.borrow().iter().for_each(|held| held.note_rolled_back(worker, changes));
     }
 
     /// Publishes a wait until the guard is dropped.

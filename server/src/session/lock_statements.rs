@@ -155,6 +155,9 @@ impl State<'_> {
     /// L1, for a statement that is not part of a function or a trigger.
     #[inline]
     pub fn check_locked(&self, plan: &PlanEntry) -> Result<()> {
+        if let Some(branch) = &self.execution.transaction.branch {
+            branch.check_plan(plan.prepared.tables())?;
+        }
         let locks = self.execution.transaction.locks();
         if locks.is_empty() || self.is_inside() { Ok(()) } else { locks.check(plan) }
     }

@@ -495,6 +495,7 @@ fn is_preparable(statement: &Statement<'_>) -> bool {
             | Statement::BackupServer(_)
             | Statement::CloneLocal { .. }
             | Statement::Advice(_)
+            | Statement::Xa(_)
             | Statement::Condition(_)
             | Statement::CreateRoutine(_)
             | Statement::AlterRoutine { .. }

@@ -98,6 +98,7 @@ impl State<'_> {
         }
         self.refresh();
         if self.session.settings.autocommit && !was_autocommit && self.execution.transaction.is_open() {
+            self.refuse_in_branch()?;
             let worker = Rc::clone(&self.worker);
             self.execution.transaction.commit(&worker).await;
         }

@@ -59,6 +59,9 @@ impl State<'_> {
         if self.is_inside() {
             self.check_inside(statement)?;
         }
+        if let Some(branch) = &self.execution.transaction.branch {
+            branch.check_statement(statement)?;
+        }
         let worker = Rc::clone(&self.worker);
         let info = statement.info();
         if is_protected(statement, &info) && !self.is_of_temporary_tables(statement) {
@@ -208,6 +211,11 @@ impl State<'_> {
             Statement::Help(_) => return Err(Error::NotSupported("HELP".to_owned())),
             Statement::ResetPersist { name, if_exists } => self.reset_persist(*name, *if_exists).await?,
             Statement::BinaryLog(change) => Box::pin(self.change_binary_log(change)).await?,
+            Statement::Xa(xa) => {
+                if let Some(result) = Box::pin(self.run_xa(xa)).await? {
+                    return self.write_result(client, &result, format).await;
+                }
+            }
             Statement::Shutdown => {
                 self.shut_down(client);
                 return Ok(());
@@ -253,6 +261,7 @@ impl State<'_> {
         read_only: Option<bool>,
         consistent_snapshot: bool,
     ) -> Result<()> {
+        self.refuse_in_branch()?;
         let worker = Rc::clone(&self.worker);
         if self.execution.transaction.is_open() {
             self.execution.transaction.commit(&worker).await;
@@ -281,6 +290,7 @@ impl State<'_> {
     }
 
     pub async fn commit_as(&mut self, client: &mut Recipient<'_>, end: TransactionEnd) -> Result<()> {
+        self.refuse_in_branch()?;
         let worker = Rc::clone(&self.worker);
         let characteristics = self.execution.transaction.characteristics();
         self.execution.transaction.commit(&worker).await;
@@ -289,6 +299,7 @@ impl State<'_> {
     }
 
     pub async fn roll_back_as(&mut self, client: &mut Recipient<'_>, end: TransactionEnd) -> Result<()> {
+        self.refuse_in_branch()?;
         let worker = Rc::clone(&self.worker);
         let characteristics = self.execution.transaction.characteristics();
         self.execution.transaction.rollback(&worker).await;

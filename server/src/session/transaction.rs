@@ -22,6 +22,7 @@ use crate::session::lock_statements::is_owner_waiting;
 use crate::session::settings::Settings;
 use crate::session::table_locks::SessionLocks;
 use crate::worker::Worker;
+use crate::xa::Branch;
 use conditions::Condition;
 use os::time::Instant;
 use std::cell::Cell;
@@ -48,6 +49,8 @@ pub struct Transaction<'s> {
     engine: Handle<'s>,
     terms: Terms,
     savepoints: Vec<(Box<str>, Savepoint)>,
+    /// It is a branch of a distributed transaction (XA START).
+    pub branch: Option<Box<Branch>>,
     /// The last transaction to end was committed.
     is_committed: bool,
 }
@@ -59,6 +62,31 @@ enum Handle<'s> {
     Own(Option<Txn>),
     /// T3: the transaction of the enclosing statement. `has_ended`: it was ended, and another one has taken its place.
     Lent { txn: &'s mut Txn, has_ended: bool },
+}
+
+/// A transaction without a session.
+#[derive(Default)]
+pub struct Detached {
+    pub txn: Option<Txn>,
+    held: Vec<Held>,
+    pub note: Option<Rc<[u8]>>,
+}
+
+impl Detached {
+    /// Without an engine's transaction and metadata locks.
+    pub fn of_note(note: Option<Rc<[u8]>>) -> Self {
+        Self { note, ..Self::default() }
+    }
+
+    /// Gives back the metadata locks after the transaction has ended; `rolled_back`: after so many changes.
+    pub fn give_back(self, worker: &Worker, rolled_back: Option<u64>) {
+        for held in &self.held {
+            if let Some(changes) = rolled_back {
+                held.note_rolled_back(worker, changes);
+            }
+            held.give_back(worker);
+        }
+    }
 }
 
 /// The parts of a transaction that the engine does not know.
@@ -186,13 +214,13 @@ impl<'s> Transaction<'s> {
     /// The transactions of a session.
     pub fn of_session(info: &Rc<SessionInfo>) -> Self {
         let terms = Terms { session: info.id, held: Rc::clone(&info.held), info: Some(Rc::clone(info)), ..Terms::default() };
-        Self { engine: Handle::Own(None), terms, savepoints: Vec::new(), is_committed: true }
+        Self { engine: Handle::Own(None), terms, savepoints: Vec::new(), branch: None, is_committed: true }
     }
 
     /// The transaction of a statement for a program that runs inside it. T3
     pub fn of_statement(txn: &'s mut Txn, terms: &Terms) -> Self {
         let engine = Handle::Lent { txn, has_ended: false };
-        Self { engine, terms: terms.clone(), savepoints: Vec::new(), is_committed: true }
+        Self { engine, terms: terms.clone(), savepoints: Vec::new(), branch: None, is_committed: true }
     }
 
     /// Has a program inside a statement ended the transaction? T3
@@ -379,6 +407,26 @@ impl<'s> Transaction<'s> {
         self.terms.note = note.map(Into::into);
     }
 
+    pub fn note(&self) -> Option<&[u8]> {
+        self.terms.note.as_deref()
+    }
+
+    /// The tables whose metadata locks it holds, and whether it writes them.
+    pub fn tables_in_use(&self) -> Vec<(u64, bool)> {
+        self.terms.held.in_use()
+    }
+
+    /// Gives away the engine's transaction with all that belongs to it: the session has no transaction any more.
+    pub fn detach(&mut self) -> Detached {
+        let Handle::Own(txn) = &mut self.engine else { return Detached::default() };
+        let detached = Detached { txn: txn.take(), held: self.terms.held.take(), note: self.terms.note.clone() };
+        self.terms.explicit = false;
+        self.terms.read_only = false;
+        self.terms.isolation = None;
+        self.savepoints.clear();
+        detached
+    }
+
     /// Commits and waits until the commit is durable.
     pub async fn commit(&mut self, worker: &Worker) {
         self.is_committed = true;
@@ -400,6 +448,9 @@ impl<'s> Transaction<'s> {
 
     pub async fn rollback(&mut self, worker: &Rc<Worker>) {
         self.is_committed = false;
+        if let Some(branch) = &mut self.branch {
+            branch.note_rolled_back();
+        }
         if let Some(mut txn) = self.engine.take(worker) {
             self.terms.count(|events| &events.rollbacks);
             let changes = txn.changes();

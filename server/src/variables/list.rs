@@ -753,5 +753,5 @@ pub(super) static LIST: &[Definition] = &[
     int("wait_timeout", BOTH, 28800, 1, 31536000).obeyed(),
     int("warning_count", SESSION, 0, 0, U64).fixed(),
     switch("windowing_use_high_precision", BOTH, true).nothing(OWN_PLANNER),
-    switch("xa_detach_on_prepare", BOTH, true).nothing("there are no XA transactions"),
+    switch("xa_detach_on_prepare", BOTH, true).refused(),
 ];

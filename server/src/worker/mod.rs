@@ -67,6 +67,8 @@ pub struct Worker {
     pub routines: RefCell<crate::routine::Routines>,
     pub sessions: RefCell<BTreeMap<u32, Rc<SessionInfo>>>,
     pub arenas: RefCell<Vec<sql::Arena>>,
+    /// Prepared branches of distributed transactions, by their numbers.
+    pub prepared: RefCell<BTreeMap<u64, crate::xa::Prepared>>,
     /// The literals of the last digest.
     pub lifted: RefCell<sql::Lifted>,
     /// The published schema with the virtual databases, for the version used last.
@@ -96,6 +98,7 @@ impl Worker {
             routines: RefCell::default(),
             sessions: RefCell::default(),
             arenas: RefCell::default(),
+            prepared: RefCell::default(),
             lifted: RefCell::default(),
             schema: RefCell::default(),
             wall_clock: Cell::new((Instant::now(), read_wall_clock())),

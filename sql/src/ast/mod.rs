@@ -13,6 +13,7 @@ mod print;
 mod query;
 mod routine;
 mod session;
+mod xa;
 
 pub use account::*;
 pub use ddl::*;
@@ -22,6 +23,7 @@ pub use partition::*;
 pub use query::*;
 pub use routine::*;
 pub use session::*;
+pub use xa::*;
 
 /// `name` or `database.name`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -192,6 +194,8 @@ pub enum Statement<'a> {
     },
     /// PURGE BINARY LOGS, RESET BINARY LOGS AND GTIDS
     BinaryLog(&'a BinaryLogChange<'a>),
+    /// XA START and the like.
+    Xa(Xa<'a>),
     /// Stops the server.
     Shutdown,
     /// CREATE USER, GRANT, SET ROLE and the like.

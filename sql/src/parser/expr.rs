@@ -466,7 +466,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The bytes of a literal as the client sent them, before its text was converted to UTF-8.
-    fn as_sent(&self, converted: &'a [u8]) -> &'a [u8] {
+    pub(super) fn as_sent(&self, converted: &'a [u8]) -> &'a [u8] {
         if !self.mode.latin1_client || converted.is_ascii() {
             return converted;
         }

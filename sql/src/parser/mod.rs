@@ -25,6 +25,7 @@ mod table;
 mod tests;
 mod types;
 mod view;
+mod xa;
 
 pub use routine::parse_type;
 pub(crate) use routine::read_program;
@@ -244,7 +245,7 @@ impl<'a> Parser<'a> {
             b"CHECKSUM" | b"REPAIR" => self.maintenance(),
             b"HELP" => self.help(),
             b"HANDLER" => self.unsupported("HANDLER"),
-            b"XA" => self.unsupported("XA"),
+            b"XA" => self.xa(),
             b"INSTALL" => self.unsupported("INSTALL"),
             b"UNINSTALL" => self.unsupported("UNINSTALL"),
             b"CACHE" => self.unsupported("CACHE INDEX"),
