@@ -18,6 +18,7 @@
 mod account;
 mod advice;
 mod binary_log;
+mod branch;
 mod causes;
 mod config;
 mod counters;

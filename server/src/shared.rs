@@ -74,7 +74,7 @@ pub struct Shared {
     /// What the query doctor measured and changed.
     pub advice: Arc<Journal>,
     /// Branches of distributed transactions.
-    pub branches: crate::xa::Branches,
+    pub branches: Arc<crate::branch::Branches>,
     /// Storage for data of statements that exceeds memory.
     pub temporary: exec::Temporary,
     pub started: Instant,

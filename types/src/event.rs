@@ -152,7 +152,7 @@ impl Every {
         match self.unit {
             Unit::YearMonth => format!("'{}-{}'", n / 12, n % 12),
             Unit::DayHour => format!("'{} {}'", n / 24, n % 24),
-            Unit::DayMinute => format!("'{} {}:{}'", n / 1440, n / 60 % 24, n % 60),
+            Unit::DayMinute => format!("'{} {}:{}'", n / (24 * 60), n / 60 % 24, n % 60),
             Unit::DaySecond => format!("'{} {}:{}:{}'", n / 86_400, n / 3600 % 24, n / 60 % 60, n % 60),
             Unit::HourMinute | Unit::MinuteSecond => format!("'{}:{}'", n / 60, n % 60),
             Unit::HourSecond => format!("'{}:{}:{}'", n / 3600, n / 60 % 60, n % 60),

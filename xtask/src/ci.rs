@@ -49,6 +49,7 @@ pub fn run(root: &Path, may_install: bool, only: &[String]) -> Result<bool, Stri
                 "migrations",
                 "clients",
                 "crash",
+                "xa",
                 "tpcc",
             ]
             .contains(&n.as_str())
@@ -207,6 +208,9 @@ fn patient_checks(root: &Path, steps: &Steps, wanted: &dyn Fn(&str) -> bool) {
     }
     if wanted("lab") {
         steps.run("heddle bench", &mut test_program(root, "lab"), Counting::Lines);
+    }
+    if wanted("xa") {
+        steps.run("prepared over kills", &mut test_program(root, "xa"), Counting::Lines);
     }
     if wanted("crash") {
         steps.run("kill and recover", test_program(root, "crash").args(["--rounds", CRASH_ROUNDS]), Counting::Lines);

@@ -55,14 +55,19 @@ impl Held {
         self.taken[position / 64] & 1 << (position % 64) != 0
     }
 
-    /// Notes that the transaction was rolled back after this many changed rows.
-    pub fn note_rolled_back(&self, worker: &Worker, changes: u64) {
+    /// The shares that were taken, which are given back when they are dropped.
+    pub fn shares(&self, worker: &Worker) -> Vec<ShareGuard> {
         let prepared = &self.plan.prepared;
-        for (table, used) in prepared.tables().iter().zip(prepared.table_uses()) {
-            if *used == TableUse::Writes {
-                table.note_rolled_back(&worker.engine, changes);
-            }
-        }
+        let uses = prepared.tables().iter().zip(prepared.table_uses()).enumerate();
+        let taken = uses.filter(|(position, _)| self.has_taken(*position));
+        taken.map(|(_, (table, used))| table.mdl().guard_shared(worker.index, *used)).collect()
+    }
+
+    /// The tables that it writes.
+    pub fn written(&self) -> impl Iterator<Item = Arc<Table>> {
+        let prepared = &self.plan.prepared;
+        let uses = prepared.tables().iter().zip(prepared.table_uses());
+        uses.filter(|(_, used)| **used == TableUse::Writes).map(|(table, _)| Arc::clone(table))
     }
 
     pub fn give_back(&self, worker: &Worker) {
@@ -109,11 +114,8 @@ impl HeldTables {
 
     /// Keeps the shares that were taken for a plan which is out of date.
     pub fn pin(&self, held: &Held, worker: &Worker) {
-        let prepared = &held.plan.prepared;
-        let uses = prepared.tables().iter().zip(prepared.table_uses()).enumerate();
-        let taken = uses.filter(|(position, _)| held.has_taken(*position));
         self.has_pinned.set(true);
-        self.pinned.borrow_mut().extend(taken.map(|(_, (table, used))| table.mdl().guard_shared(worker.index, *used)));
+        self.pinned.borrow_mut().extend(held.shares(worker));
     }
 
     /// Takes over the share of this lock for this use, if it was kept. The caller gives it back.
@@ -149,7 +151,9 @@ impl HeldTables {
 
     /// Notes that the transaction was rolled back after this many changed rows.
     pub fn note_rolled_back(&self, worker: &Worker, changes: u64) {
-        self.held.borrow().iter().for_each(|held| held.note_rolled_back(worker, changes));
+        for held in &*self.held.borrow() {
+            held.written().for_each(|table| table.note_rolled_back(&worker.engine, changes));
+        }
     }
 
     /// Publishes a wait until the guard is dropped.

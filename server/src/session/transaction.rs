@@ -13,6 +13,7 @@
 //!     before the session waits for a lock, because locks are waited for in the order of their tables; and at the end
 //!     of the statement.
 
+use crate::branch::{Branch, PreparedTxn};
 use crate::counters::{Events, count};
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
@@ -22,7 +23,6 @@ use crate::session::lock_statements::is_owner_waiting;
 use crate::session::settings::Settings;
 use crate::session::table_locks::SessionLocks;
 use crate::worker::Worker;
-use crate::xa::Branch;
 use conditions::Condition;
 use os::time::Instant;
 use std::cell::Cell;
@@ -62,31 +62,6 @@ enum Handle<'s> {
     Own(Option<Txn>),
     /// T3: the transaction of the enclosing statement. `has_ended`: it was ended, and another one has taken its place.
     Lent { txn: &'s mut Txn, has_ended: bool },
-}
-
-/// A transaction without a session.
-#[derive(Default)]
-pub struct Detached {
-    pub txn: Option<Txn>,
-    held: Vec<Held>,
-    pub note: Option<Rc<[u8]>>,
-}
-
-impl Detached {
-    /// Without an engine's transaction and metadata locks.
-    pub fn of_note(note: Option<Rc<[u8]>>) -> Self {
-        Self { note, ..Self::default() }
-    }
-
-    /// Gives back the metadata locks after the transaction has ended; `rolled_back`: after so many changes.
-    pub fn give_back(self, worker: &Worker, rolled_back: Option<u64>) {
-        for held in &self.held {
-            if let Some(changes) = rolled_back {
-                held.note_rolled_back(worker, changes);
-            }
-            held.give_back(worker);
-        }
-    }
 }
 
 /// The parts of a transaction that the engine does not know.
@@ -416,15 +391,20 @@ impl<'s> Transaction<'s> {
         self.terms.held.in_use()
     }
 
-    /// Gives away the engine's transaction with all that belongs to it: the session has no transaction any more.
-    pub fn detach(&mut self) -> Detached {
-        let Handle::Own(txn) = &mut self.engine else { return Detached::default() };
-        let detached = Detached { txn: txn.take(), held: self.terms.held.take(), note: self.terms.note.clone() };
+    /// Gives away the engine's transaction with its metadata locks: the session has no transaction any more.
+    pub fn detach(&mut self, worker: &Worker) -> Option<PreparedTxn> {
+        let Handle::Own(txn) = &mut self.engine else { return None };
+        let txn = ManuallyDrop::new(txn.take()?);
+        let (mut shares, mut written) = (Vec::new(), Vec::new());
+        for held in self.terms.held.take() {
+            shares.extend(held.shares(worker));
+            written.extend(held.written());
+        }
         self.terms.explicit = false;
         self.terms.read_only = false;
         self.terms.isolation = None;
         self.savepoints.clear();
-        detached
+        Some(PreparedTxn { txn, note: self.terms.note.clone(), shares, written })
     }
 
     /// Commits and waits until the commit is durable.

@@ -68,7 +68,7 @@ pub struct Worker {
     pub sessions: RefCell<BTreeMap<u32, Rc<SessionInfo>>>,
     pub arenas: RefCell<Vec<sql::Arena>>,
     /// Prepared branches of distributed transactions, by their numbers.
-    pub prepared: RefCell<BTreeMap<u64, crate::xa::Prepared>>,
+    pub prepared: RefCell<BTreeMap<u64, crate::branch::PreparedTxn>>,
     /// The literals of the last digest.
     pub lifted: RefCell<sql::Lifted>,
     /// The published schema with the virtual databases, for the version used last.

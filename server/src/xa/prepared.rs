@@ -3,9 +3,10 @@
 //! R1: a prepared transaction holds its row locks (they are the marks of its records) and shares of the metadata locks of its tables. After a
 //!     start it has both again before the first client connects. Locks on ranges and rows that it only read are not kept, as in InnoDB.
 
-use super::{BranchId, Entry, Place, RETRY};
+use super::RETRY;
+use crate::branch::{BranchId, Entry, PreparedTxn};
 use crate::error::{Error, Result};
-use crate::session::{Detached, Transaction};
+use crate::session::Transaction;
 use crate::shared::Shared;
 use crate::worker::{Message, Worker};
 use reactor::one_shot;
@@ -14,7 +15,7 @@ use std::mem::ManuallyDrop;
 use std::rc::Rc;
 use std::sync::Arc;
 use sync::waits::Kind;
-use table::{PreparedReader, PreparedWriter, ShareGuard, TableUse, remove_prepared_part};
+use table::{PreparedReader, PreparedWriter, TableUse, remove_prepared_part};
 use txn::{Durability, Interrupt, Isolation, Txn};
 use types::schema::TableId;
 
@@ -29,22 +30,6 @@ struct Head {
     tables: Vec<(u64, bool)>,
     /// For the binary log.
     note: Option<Vec<u8>>,
-}
-
-/// A prepared branch, at the worker that has its transaction.
-pub struct Prepared {
-    /// Dropping an open transaction is a bug, except when the server stops: the next start makes it again.
-    txn: ManuallyDrop<Txn>,
-    detached: Detached,
-    shares: Vec<ShareGuard>,
-}
-
-impl Prepared {
-    /// `detached` has an engine's transaction.
-    pub fn of_session(mut detached: Detached) -> Self {
-        let txn = detached.txn.take().expect("XA PREPARE has begun it");
-        Self { txn: ManuallyDrop::new(txn), detached, shares: Vec::new() }
-    }
 }
 
 /// Repeats a call of the engine until it answers.
@@ -133,16 +118,15 @@ async fn end(worker: &Rc<Worker>, number: u64, id: &BranchId, commits: bool) -> 
                 return Err(error);
             }
             worker.prepared.borrow_mut().insert(number, prepared);
-            branches.0.lock().places.insert(id.clone(), Place::Prepared { worker: worker.index, number });
+            branches.put_back(id, worker.index, number);
             return Err(error);
         }
-        if let Some(note) = &prepared.detached.note {
+        if let Some(note) = &prepared.note {
             prepared.txn.note(&worker.engine, note);
         }
         let stall = prepared.txn.commit(&worker.engine);
-        prepared.detached.give_back(worker, None);
         drop(prepared.shares);
-        branches.0.lock().places.remove(id);
+        branches.forget(id);
         if let Some(stall) = stall {
             stall.await;
         }
@@ -150,7 +134,7 @@ async fn end(worker: &Rc<Worker>, number: u64, id: &BranchId, commits: bool) -> 
     }
     let changes = prepared.txn.changes();
     undo(worker, ManuallyDrop::into_inner(prepared.txn)).await;
-    prepared.detached.give_back(worker, Some(changes));
+    prepared.written.iter().for_each(|table| table.note_rolled_back(&worker.engine, changes));
     drop(prepared.shares);
     // What stays of it would be made again at the next start.
     let mut store = worker.engine.begin(Isolation::ReadCommitted);
@@ -164,7 +148,7 @@ async fn end(worker: &Rc<Worker>, number: u64, id: &BranchId, commits: bool) -> 
         // P2: it is undone now, and prepared again at the next start.
         Err(_) => undo(worker, store).await,
     }
-    branches.0.lock().places.remove(id);
+    branches.forget(id);
     removed
 }
 
@@ -190,7 +174,7 @@ pub async fn restore(worker: &Rc<Worker>, numbers: Vec<u64>) -> std::result::Res
         let mut reader = PreparedReader::new(number);
         let head = until_done(|| reader.head(&worker.engine, &mut txn)).await.map_err(failed)?;
         let head: Head = serde_json::from_slice(&head).map_err(|error| failed(txn::Error::Storage(error.to_string())))?;
-        let mut shares = Vec::new();
+        let (mut shares, mut written) = (Vec::new(), Vec::new());
         for (table, writes) in head.tables {
             let used = if writes { TableUse::Writes } else { TableUse::Reads };
             // A table that was only read may be gone: nothing holds it between two starts.
@@ -198,13 +182,14 @@ pub async fn restore(worker: &Rc<Worker>, numbers: Vec<u64>) -> std::result::Res
                 && table.mdl().acquire_shared(worker.index, used).is_ok()
             {
                 shares.push(table.mdl().guard_shared(worker.index, used));
+                written.extend(writes.then_some(table));
             }
         }
         while !until_done(|| reader.step(&worker.engine, &mut txn)).await.map_err(failed)? {}
-        let entry = Entry::new(&worker.shared, head.id).map_err(|_| format!("prepared transaction {number} is there twice"))?;
+        let entry =
+            Entry::new(&worker.shared.branches, head.id).map_err(|_| format!("prepared transaction {number} is there twice"))?;
         worker.shared.branches.note_number(number);
-        let detached = Detached::of_note(head.note.map(Into::into));
-        worker.prepared.borrow_mut().insert(number, Prepared { txn, detached, shares });
+        worker.prepared.borrow_mut().insert(number, PreparedTxn { txn, note: head.note.map(Into::into), shares, written });
         entry.hand_on(worker.index, number);
         tracing::info!("a prepared transaction (number {number}) waits for XA COMMIT or XA ROLLBACK; XA RECOVER names it");
     }
