@@ -50,10 +50,19 @@ impl<'a> Parser<'a> {
         if self.accept(Token::Comma) {
             bqual = self.xid_text()?;
             if self.accept(Token::Comma) {
-                format = self.number()?;
+                format = self.xid_format()?;
             }
         }
         Ok(Xid { gtrid, bqual, format })
+    }
+
+    /// A number, also in hexadecimal form, as Connector/J writes it.
+    fn xid_format(&mut self) -> Result<u64> {
+        let Token::Hex(digits) = self.token else { return self.number() };
+        let value = std::str::from_utf8(digits).ok().and_then(|digits| u64::from_str_radix(digits, 16).ok());
+        let value = value.ok_or_else(|| self.error())?;
+        self.bump();
+        Ok(value)
     }
 
     fn xid_text(&mut self) -> Result<&'a [u8]> {

@@ -1,3 +1,5 @@
+import com.mysql.cj.jdbc.MysqlXADataSource;
+import com.mysql.cj.jdbc.MysqlXid;
 import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
@@ -12,6 +14,12 @@ import java.sql.Types;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.util.Arrays;
+import java.util.Set;
+import java.util.TreeSet;
+import javax.sql.XAConnection;
+import javax.transaction.xa.XAException;
+import javax.transaction.xa.XAResource;
+import javax.transaction.xa.Xid;
 
 /**
  * MySQL Connector/J at work. Usage: Client HOST PORT USER PASSWORD. One line per case, `ok NAME` or `FAIL NAME: why`.
@@ -237,6 +245,50 @@ public class Client {
         c.close();
     }
 
+    /** Two branches as a transaction manager of Java drives them: one is committed by a later connection, one is taken back. */
+    static void xa() throws Exception {
+        MysqlXADataSource source = new MysqlXADataSource();
+        source.setUrl("jdbc:mysql://" + host + ":" + port + "/" + DB + "?allowPublicKeyRetrieval=true&sslMode=DISABLED");
+        source.setUser(user);
+        source.setPassword(password);
+        Xid kept = new MysqlXid(new byte[] {1, 0, (byte) 0xff}, new byte[] {7}, 42);
+        Xid undone = new MysqlXid(new byte[] {2}, new byte[] {8}, 42);
+        XAConnection first = source.getXAConnection();
+        update(first.getConnection(), "CREATE TABLE xa_t (id INT PRIMARY KEY)");
+        for (Xid xid : new Xid[] {kept, undone}) {
+            XAResource resource = first.getXAResource();
+            resource.start(xid, XAResource.TMNOFLAGS);
+            update(first.getConnection(), "INSERT INTO xa_t VALUES (" + (xid == kept ? 1 : 2) + ")");
+            resource.end(xid, XAResource.TMSUCCESS);
+            same(resource.prepare(xid), XAResource.XA_OK);
+        }
+        first.close();
+        XAConnection second = source.getXAConnection();
+        XAResource resource = second.getXAResource();
+        Set<String> found = new TreeSet<>();
+        for (Xid xid : resource.recover(XAResource.TMSTARTRSCAN | XAResource.TMENDRSCAN)) {
+            found.add(xid.getFormatId() + Arrays.toString(xid.getGlobalTransactionId()) + Arrays.toString(xid.getBranchQualifier()));
+        }
+        same(found, "[42[1, 0, -1][7], 42[2][8]]");
+        same(one(second.getConnection(), "SELECT COUNT(*) FROM xa_t"), 0);
+        resource.commit(kept, false);
+        resource.rollback(undone);
+        same(one(second.getConnection(), "SELECT GROUP_CONCAT(id) FROM xa_t"), 1);
+        Xid quick = new MysqlXid(new byte[] {3}, new byte[] {8}, 42);
+        resource.start(quick, XAResource.TMNOFLAGS);
+        update(second.getConnection(), "INSERT INTO xa_t VALUES (3)");
+        resource.end(quick, XAResource.TMSUCCESS);
+        resource.commit(quick, true);
+        try {
+            resource.commit(quick, false);
+            throw new AssertionError("a branch was committed twice");
+        } catch (XAException e) {
+            same(e.errorCode, XAException.XAER_NOTA);
+        }
+        same(one(second.getConnection(), "SELECT GROUP_CONCAT(id) FROM xa_t"), "1,3");
+        second.close();
+    }
+
     public static void main(String[] arguments) {
         host = arguments[0];
         port = arguments[1];
@@ -268,6 +320,7 @@ public class Client {
                 }
             }
         });
+        run("xa", () -> xa());
         System.out.printf("passed/failed/total: %d/%d/%d%n", passed, failed, passed + failed);
         System.exit(failed > 0 ? 1 : 0);
     }
