@@ -113,14 +113,14 @@ pub fn start(config: Config, database: Arc<table::Database>, engine: Arc<txn::En
 
 /// Makes prepared transactions again, before anybody else runs statements.
 fn restore_prepared(shared: &Arc<shared::Shared>) -> Result<(), StartError> {
-    let numbers = shared.database.take_prepared();
-    if numbers.is_empty() {
+    let kept = shared.database.take_prepared();
+    if kept.is_empty() {
         return Ok(());
     }
     let (reply, wait) = reactor::one_shot();
     shared.workers[0].send(Message::Call(Box::new(move |worker| {
         let own = Rc::clone(worker);
-        worker.core.spawn(async move { reply.send(xa::restore(&own, numbers).await) });
+        worker.core.spawn(async move { reply.send(xa::restore(&own, kept).await) });
     })));
     match txn::block_on(wait) {
         Some(Ok(())) => Ok(()),

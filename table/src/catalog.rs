@@ -105,8 +105,8 @@ pub(crate) struct Contents {
     pub events: Vec<EventDef>,
     /// Of events, by database and key.
     pub event_runs: HashMap<EventName, i64>,
-    /// The numbers of prepared transactions.
-    pub prepared: Vec<u64>,
+    /// The numbers of prepared transactions, and how many parts each has.
+    pub prepared: BTreeMap<u64, u32>,
 }
 
 /// An event's database, and its key there.
@@ -466,9 +466,9 @@ fn load_record(
         }
         KIND_PREPARED => {
             let (number, part) = rest.split_first_chunk().ok_or_else(|| corrupt("a short key of a prepared transaction"))?;
-            if part == [0; 4] {
-                contents.prepared.push(u64::from_be_bytes(*number));
-            }
+            let part = part.try_into().map_err(|_| corrupt("a short key of a prepared transaction"))?;
+            let parts = contents.prepared.entry(u64::from_be_bytes(*number)).or_default();
+            *parts = u32::from_be_bytes(part).saturating_add(1).max(*parts);
         }
         KIND_ORPHAN => {
             let (id, root) = rest.split_first_chunk::<4>().ok_or_else(|| corrupt("a short orphan key"))?;

@@ -33,8 +33,8 @@ pub struct Database {
     ddl: Mutex<DdlState>,
     /// The accounts in the catalog when it was opened.
     accounts: Mutex<BTreeMap<Vec<u8>, Vec<u8>>>,
-    /// The numbers of the prepared transactions in the catalog when it was opened.
-    prepared: Mutex<Vec<u64>>,
+    /// The prepared transactions in the catalog when it was opened: numbers and parts.
+    prepared: Mutex<BTreeMap<u64, u32>>,
     /// When events were run last, in seconds since the epoch.
     pub(crate) event_runs: Mutex<HashMap<EventName, i64>>,
     /// How far a reader of the log is, which may still look into dropped trees.
@@ -99,8 +99,8 @@ impl Database {
         std::mem::take(&mut *self.accounts.lock())
     }
 
-    /// The numbers of the prepared transactions, as the catalog had them at the start. Given out once.
-    pub fn take_prepared(&self) -> Vec<u64> {
+    /// The numbers of the prepared transactions with their parts, as the catalog had them at the start. Given out once.
+    pub fn take_prepared(&self) -> BTreeMap<u64, u32> {
         std::mem::take(&mut *self.prepared.lock())
     }
 

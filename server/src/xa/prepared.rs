@@ -11,6 +11,7 @@ use crate::shared::Shared;
 use crate::worker::{Message, Worker};
 use reactor::one_shot;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::mem::ManuallyDrop;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -52,7 +53,7 @@ pub async fn keep(worker: &Rc<Worker>, number: u64, id: &BranchId, transaction: 
     let head = Head { id: id.clone(), tables, note: transaction.note().map(<[u8]>::to_vec) };
     let head = serde_json::to_vec(&head).map_err(|error| Error::Internal(error.to_string()))?;
     let Some(prepared) = transaction.txn() else { return Err(Error::Internal("a branch without a transaction".to_owned())) };
-    let mut writer = PreparedWriter::new(number, &head, prepared);
+    let mut writer = PreparedWriter::new(number, head, prepared);
     let mut store = worker.engine.begin(Isolation::ReadCommitted);
     let mut steps = 0;
     loop {
@@ -167,11 +168,11 @@ async fn remove_parts(worker: &Rc<Worker>, number: u64, txn: &mut Txn) -> std::r
 ///
 /// # Errors
 /// What the log shall say: the server cannot serve without them.
-pub async fn restore(worker: &Rc<Worker>, numbers: Vec<u64>) -> std::result::Result<(), String> {
-    for number in numbers {
+pub async fn restore(worker: &Rc<Worker>, kept: BTreeMap<u64, u32>) -> std::result::Result<(), String> {
+    for (number, parts) in kept {
         let failed = |error: txn::Error| format!("a prepared transaction (number {number}) cannot be made again: {error}");
         let mut txn = ManuallyDrop::new(worker.engine.begin(Isolation::ReadCommitted));
-        let mut reader = PreparedReader::new(number);
+        let mut reader = PreparedReader::new(number, parts);
         let head = until_done(|| reader.head(&worker.engine, &mut txn)).await.map_err(failed)?;
         let head: Head = serde_json::from_slice(&head).map_err(|error| failed(txn::Error::Storage(error.to_string())))?;
         let (mut shares, mut written) = (Vec::new(), Vec::new());
