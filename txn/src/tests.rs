@@ -1,6 +1,7 @@
 //! The engine under threads, against models, and over restarts.
 
 mod count;
+mod follow;
 mod pages;
 mod pool_size;
 mod prepared;

@@ -14,6 +14,7 @@
 //! only recovery makes a segment of: with it a server starts whose disk was full when it was killed. F6: an epoch is written only when all earlier ones are durable, unless its blocks say `unsynced`. So a sound
 //! block of a later epoch proves that what stood before it has been damaged since (`damage.rs`).
 
+use super::recent::Recent;
 use crate::Error;
 use crate::crc::crc32c_of_parts;
 use os::{AlignedBuf, File, IO_ALIGN};
@@ -58,6 +59,7 @@ pub struct LogWriter {
     sync: bool,
     buf: AlignedBuf,
     pool: std::sync::Arc<SegmentPool>,
+    recent: std::sync::Arc<Recent>,
 }
 
 /// Segments made ahead of need and segments to be used again. Shared with the thread that prepares them.
@@ -271,7 +273,16 @@ impl LogWriter {
             Self::make_durable(dir, begin, place.position)?;
         }
         let pool = std::sync::Arc::new(pool);
-        Ok(Self { dir: dir.into(), segment: None, place, run, sync, buf: AlignedBuf::new(64 << 10), pool })
+        Ok(Self {
+            dir: dir.into(),
+            segment: None,
+            place,
+            run,
+            sync,
+            buf: AlignedBuf::new(64 << 10),
+            pool,
+            recent: Default::default(),
+        })
     }
 
     /// What was read of the log may have been written by a process that was killed before it could sync, or that did not sync at all. It counts
@@ -284,6 +295,11 @@ impl LogWriter {
             }
         }
         Ok(os::sync_dir(dir)?)
+    }
+
+    /// The end of the log in memory.
+    pub fn recent(&self) -> std::sync::Arc<Recent> {
+        self.recent.clone()
     }
 
     pub fn pool(&self) -> std::sync::Arc<SegmentPool> {
@@ -339,6 +355,7 @@ impl LogWriter {
         self.open_segment()?;
         let (_, file) = self.segment.as_ref().expect("opened above");
         file.write_at(&self.buf[..bytes], offset)?;
+        self.recent.note(self.place.position, &self.buf[..bytes]);
         self.place = LogPlace { position: self.place.position + bytes as u64, sequence: self.place.sequence + 1 };
         if self.place.position.is_multiple_of(SEGMENT_BYTES) && self.sync {
             self.segment()?.sync()?;

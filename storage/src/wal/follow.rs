@@ -52,7 +52,10 @@ pub struct LogFollower {
 impl Wal {
     /// Follows the log in directory `dir` from `place` on, where `hold` keeps it.
     pub fn follow(self: &Arc<Self>, dir: &Path, place: LogPlace, hold: LogHold) -> LogFollower {
-        LogFollower { wal: Arc::clone(self), hold, reader: LogReader::new(dir, place) }
+        self.recent.want(true);
+        let mut reader = LogReader::new(dir, place);
+        reader.set_recent(Arc::clone(&self.recent));
+        LogFollower { wal: Arc::clone(self), hold, reader }
     }
 
     /// Wakes the thread that follows the log, if it sleeps.
@@ -102,6 +105,11 @@ impl LogFollower {
         self.hold.move_to(position);
     }
 
+    /// How often it has read a file, and not the end of the log in memory.
+    pub fn file_reads(&self) -> u64 {
+        self.reader.file_reads()
+    }
+
     /// Sleeps until there is more log, somebody calls [`Wal::wake_follower`], or `longest` has passed. Whoever wakes it makes `is_wanted` true before.
     pub fn wait(&self, longest: Duration, is_wanted: impl Fn() -> bool) {
         let bell = &self.wal.follower;
@@ -113,5 +121,11 @@ impl LogFollower {
             os::thread::park_timeout(longest);
         }
         bell.is_asleep.store(false, Ordering::SeqCst);
+    }
+}
+
+impl Drop for LogFollower {
+    fn drop(&mut self) {
+        self.wal.recent.want(false);
     }
 }

@@ -22,6 +22,7 @@ mod damage;
 mod files;
 mod follow;
 mod reader;
+mod recent;
 pub mod record;
 
 pub use damage::LogDamage;
@@ -137,6 +138,7 @@ pub struct Wal {
     written: AtomicU64,
     places: Mutex<VecDeque<EpochPlace>>,
     segments: Arc<SegmentPool>,
+    recent: Arc<recent::Recent>,
     /// Who reads old log, and from which position on.
     holds: Mutex<Vec<(u64, u64)>>,
     /// The thread of the follower, if it waits for more log.
@@ -267,6 +269,7 @@ impl Wal {
             written: AtomicU64::new(place.position),
             places: Mutex::new(VecDeque::from([EpochPlace { epoch: begin.0, place: begin.1 }, EpochPlace { epoch, place }])),
             segments: writer.pool(),
+            recent: writer.recent(),
             holds: Mutex::default(),
             follower: follow::Bell::default(),
             flush_ns: AtomicU64::new(0),

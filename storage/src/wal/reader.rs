@@ -1,10 +1,12 @@
 //! Reading the log: whole epochs, block by block, from a place on.
 
 use super::files::{HEADER_BYTES, LogPlace, MAGIC, PAYLOAD_BYTES_MAX, SEGMENT_BYTES, block_crc, segment_path};
+use super::recent::Recent;
 use crate::Error;
 use os::{AlignedBuf, File, IO_ALIGN};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Read at once.
 const WINDOW_BYTES: usize = if cfg!(sim) { 64 << 10 } else { 1 << 20 };
@@ -69,6 +71,10 @@ pub struct LogReader {
     /// Of a log that is being written: what lies from here on is not read, and not kept in the window.
     limit: u64,
     bytes_read: u64,
+    /// Of a log that is being written: its end in memory.
+    recent: Option<Arc<Recent>>,
+    /// How often a file was read.
+    file_reads: u64,
 }
 
 impl LogReader {
@@ -87,6 +93,8 @@ impl LogReader {
             backwards: false,
             limit: u64::MAX,
             bytes_read: 0,
+            recent: None,
+            file_reads: 0,
         }
     }
 
@@ -103,6 +111,16 @@ impl LogReader {
     /// The log has been written up to `position`, the end of a block.
     pub(super) fn set_limit(&mut self, position: u64) {
         self.limit = position;
+    }
+
+    /// Takes from memory what is there.
+    pub(super) fn set_recent(&mut self, recent: Arc<Recent>) {
+        self.recent = Some(recent);
+    }
+
+    /// How often a file was read.
+    pub fn file_reads(&self) -> u64 {
+        self.file_reads
     }
 
     pub(super) fn dir(&self) -> &Path {
@@ -181,6 +199,12 @@ impl LogReader {
             }
             // Nothing is in the window should this fail.
             self.window_bytes = 0;
+            let is_recent = self.recent.as_ref().is_some_and(|recent| recent.read(begin + from, &mut self.window[..wanted]));
+            if is_recent {
+                (self.window_at, self.window_bytes) = (from, wanted);
+                return Ok((offset - from) as usize);
+            }
+            self.file_reads += 1;
             let (_, file) = self.segment.as_ref().ok_or_else(|| Error::Io("no log segment is open".into()))?;
             file.read_at(&mut self.window[..wanted], from)?;
             (self.window_at, self.window_bytes) = (from, wanted);
