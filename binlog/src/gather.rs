@@ -21,6 +21,8 @@ pub const MEMORY_MAX: usize = 4 << 20;
 pub const MEMORY_ALL_MAX: usize = 64 << 20;
 /// A smaller piece is not worth a write.
 const PIECE_MIN: usize = 64 << 10;
+/// Memory that is used again.
+const SMALL_BYTES: usize = 16 << 10;
 const FIXED_BYTES: usize = 4 + 1 + 4 + 6;
 const TAIL_BYTES: usize = 4;
 
@@ -91,6 +93,19 @@ fn take_change<'a>(bytes: &mut &'a [u8]) -> Option<Change<'a>> {
 impl Gathered {
     pub fn new(since: LogPlace) -> Self {
         Self { since, hashes: Vec::new(), is_unkeyed: false, note: None, buf: Vec::new(), file: None }
+    }
+
+    /// A new transaction, in the memory of one that has ended.
+    pub fn again(ended: Option<Self>, since: LogPlace) -> Self {
+        let Some(Self { mut hashes, mut buf, .. }) = ended else { return Self::new(since) };
+        hashes.clear();
+        buf.clear();
+        Self { hashes, buf, ..Self::new(since) }
+    }
+
+    /// Is its memory worth keeping for another one?
+    pub fn is_small(&self) -> bool {
+        self.buf.capacity() <= SMALL_BYTES && self.hashes.capacity() <= SMALL_BYTES / size_of::<u64>()
     }
 
     /// Bytes in memory.

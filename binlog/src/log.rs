@@ -387,6 +387,10 @@ struct Materialiser {
     state_position: u64,
     payload: Vec<u8>,
     hasher: foldhash::fast::FixedState,
+    /// Memory of transactions that have ended, of the last group, and of its first event.
+    spare: Vec<Gathered>,
+    body: Body,
+    head: Vec<u8>,
 }
 
 /// Why the thread cannot go on.
@@ -511,6 +515,9 @@ impl Materialiser {
             state_position: start,
             payload: Vec::new(),
             hasher: foldhash::fast::FixedState::default(),
+            spare: Vec::new(),
+            body: Body::default(),
+            head: Vec::new(),
             log,
         };
         // A new log is anew from now on; one that goes on has its state until more is rendered.
@@ -634,19 +641,22 @@ impl Materialiser {
         for (timestamp, txn) in commits {
             let Some(gathered) = self.open.remove(&txn) else { continue };
             self.memory -= gathered.memory();
-            self.commit(worker, gathered, timestamp, epoch)?;
+            self.commit(worker, &gathered, timestamp, epoch)?;
+            self.put_away(gathered);
         }
         self.epoch = epoch;
         Ok(())
     }
 
     fn gathered(&mut self, txn: u64, place: LogPlace) -> &mut Gathered {
-        self.open.entry(txn).or_insert_with(|| Gathered::new(place))
+        let spare = &mut self.spare;
+        self.open.entry(txn).or_insert_with(|| Gathered::again(spare.pop(), place))
     }
 
     fn forget(&mut self, txn: u64) {
         if let Some(gathered) = self.open.remove(&txn) {
             self.memory -= gathered.memory();
+            self.put_away(gathered);
         }
     }
 
@@ -659,22 +669,18 @@ impl Materialiser {
             }
             return Ok(());
         }
-        let role = self.definitions.role(change.tree.id).cloned();
-        let role = role.as_ref();
-        let mut is_unkeyed = false;
+        let role = self.definitions.role(change.tree.id);
         let is_kept = match role {
             Some(Role::Index { unique }) => {
                 if *unique && !change.compensation {
                     let hash = hash_of(&self.hasher, change.tree.id, change.key);
-                    self.gathered(change.txn, place).hashes.push(hash);
+                    let spare = &mut self.spare;
+                    let gathered = self.open.entry(change.txn).or_insert_with(|| Gathered::again(spare.pop(), place));
+                    gathered.hashes.push(hash);
                 }
                 false
             }
-            Some(Role::Clustered(known)) => {
-                is_unkeyed = !known.wire.has_key();
-                true
-            }
-            Some(Role::Large) => true,
+            Some(Role::Clustered(_) | Role::Large) => true,
             None => is_catalog || !self.definitions.is_orphan(change.tree.id),
         };
         if !is_kept {
@@ -695,24 +701,30 @@ impl Materialiser {
             new: (change.op == RowOp::Put && is_row(change.header.flags)).then_some(change.payload),
             old: change.old.filter(|(header, _)| is_row(header.flags)).map(|(_, payload)| payload),
         };
-        let hash = hash_of(&self.hasher, change.tree.id, change.key);
+        let is_unkeyed = matches!(role, Some(Role::Clustered(known)) if !known.wire.has_key());
         let is_hashed = !is_catalog && !matches!(role, Some(Role::Large));
-        let (all, dir) = (self.memory, self.log.dir.clone());
-        let gathered = self.gathered(change.txn, place);
+        let spare = &mut self.spare;
+        let gathered = self.open.entry(change.txn).or_insert_with(|| Gathered::again(spare.pop(), place));
         let before = gathered.memory();
         gathered.push(&found);
         gathered.is_unkeyed |= is_unkeyed;
         if is_hashed && gathered.hashes.len() < HASHES_MAX {
-            gathered.hashes.push(hash);
+            gathered.hashes.push(hash_of(&self.hasher, change.tree.id, change.key));
         }
-        gathered.spill(all, || dir.join("binlog.spill"))?;
-        let after = gathered.memory();
-        self.memory = self.memory - before + after;
+        gathered.spill(self.memory, || self.log.dir.join("binlog.spill"))?;
+        self.memory = self.memory - before + gathered.memory();
         Ok(())
     }
 
+    /// Keeps the memory of a transaction that has ended for one that comes.
+    fn put_away(&mut self, gathered: Gathered) {
+        if self.spare.len() < SPARE_MAX && gathered.is_small() {
+            self.spare.push(gathered);
+        }
+    }
+
     /// A transaction has committed.
-    fn commit(&mut self, worker: &Worker, gathered: Gathered, timestamp: u64, epoch: u64) -> Result<(), Stop> {
+    fn commit(&mut self, worker: &Worker, gathered: &Gathered, timestamp: u64, epoch: u64) -> Result<(), Stop> {
         let catalog = self.log.engine.catalog_tree().id;
         let mut changes = Vec::new();
         let mut has_rows = false;
@@ -740,7 +752,7 @@ impl Materialiser {
         let mut defined = Vec::new();
         if has_rows && !is_definition && !is_hidden && !is_rendered {
             // Before the definitions change: rows belong to those that were there (`table::log_view`, V1).
-            self.render_rows(worker, &gathered, note.as_ref(), (timestamp, epoch))?;
+            self.render_rows(worker, gathered, note.as_ref(), (timestamp, epoch))?;
         }
         if !changes.is_empty() {
             defined = self.definitions.apply(changes).map_err(Stop)?;
@@ -765,20 +777,23 @@ impl Materialiser {
         (xid, epoch): (u64, u64),
     ) -> Result<(), Stop> {
         let settings = self.log.settings();
-        let mut body = Body::default();
-        let dir = self.log.dir.clone();
+        let mut body = std::mem::take(&mut self.body);
+        body.clear();
+        let log = Arc::clone(&self.log);
         let earlier = self.earlier.as_ref();
         let mut large =
             LargeReader { engine: &self.log.engine, worker, open: &self.open, follower: &self.follower, earlier, epoch };
         let how = (&*settings, self.moment(xid), self.has_checksum);
-        let spill = || dir.join("binlog.spill");
+        let spill = || log.dir.join("binlog.spill");
         let definitions = &self.definitions;
         if !render::rows(&mut body, gathered, definitions, how, note, &mut large, spill)? {
             return Ok(());
         }
         let keys = (!gathered.is_unkeyed && gathered.hashes.len() < HASHES_MAX).then_some(&gathered.hashes[..]);
         let depends = self.history.note(keys, settings.history_max);
-        self.put_group(&mut body, note, depends, &settings)
+        self.put_group(&mut body, note, depends, &settings)?;
+        self.body = body;
+        Ok(())
     }
 
     fn render_definition(&mut self, note: &Note, defined: &[Arc<types::schema::TableDef>], xid: u64) -> Result<(), Stop> {
@@ -822,11 +837,12 @@ impl Materialiser {
             commit_us: self.follower.time_us(),
             server_version: settings.version_number,
         };
-        let mut first = Vec::with_capacity(128);
-        event::put_gtid(&mut first, settings.server_id, &head, body.len(), self.has_checksum);
+        let first = &mut self.head;
+        first.clear();
+        event::put_gtid(first, settings.server_id, &head, body.len(), self.has_checksum);
         let (writer, has_checksum) = (&mut self.writer, self.has_checksum);
-        event::finish(&mut first, writer.position(), has_checksum);
-        writer.put(&first)?;
+        event::finish(first, writer.position(), has_checksum);
+        writer.put(first)?;
         body.for_each(|events| {
             if !event::finish(events, writer.position(), has_checksum) {
                 return Err(io::Error::other("a group was not rendered whole"));
@@ -911,6 +927,9 @@ impl Materialiser {
         Ok(())
     }
 }
+
+/// Transactions whose memory is kept for others.
+const SPARE_MAX: usize = 256;
 
 /// Of more keys than this a transaction does not tell what it has changed.
 const HASHES_MAX: usize = 1 << 20;

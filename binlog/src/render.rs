@@ -26,6 +26,8 @@ use types::row::ExternalRef;
 
 /// Beyond so many bytes the events of a group go to a file.
 const MEMORY_MAX: usize = 16 << 20;
+/// An empty body keeps so many bytes of memory.
+const BODY_KEPT: usize = 256 << 10;
 /// A statement of the stream is ended after so many bytes.
 const STATEMENT_BYTES: usize = 1 << 20;
 
@@ -75,6 +77,13 @@ pub struct Body {
 }
 
 impl Body {
+    /// Makes it empty. Much memory is given back.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.bytes.shrink_to(BODY_KEPT);
+        self.file = None;
+    }
+
     pub fn len(&self) -> u64 {
         self.file.as_ref().and_then(|(_, ends)| ends.last().copied()).unwrap_or(0) + self.bytes.len() as u64
     }
