@@ -5,15 +5,14 @@
 //! 3. Between two runs the session sleeps, so that a trial takes no more than `heddle_advice_cpu_percent` of the machine.
 //!
 //! T1: all runs read one snapshot, in a transaction that is READ ONLY.
-//! T2: only statements that change nothing and lock nothing are run.
+//! T2: only statements that change nothing and lock nothing are run: of a change of rows, the SELECT of the rows that it would change.
 //! T3: the runs are in no statistics: what the server counts of an application stays the application's.
 //! T4: a run ends after [`RUN_MAX`]. If that happens without the index, the time is the least that it would have taken.
 
 use super::measured::Compared;
 use crate::error::{Error, Result};
-use crate::session::State;
+use crate::session::{State, without_parameters};
 use os::time::Instant;
-use sql::ast::Statement;
 use sql::plan::Plan;
 use std::time::Duration;
 
@@ -132,10 +131,9 @@ async fn run(state: &mut State<'_>, text: &str) -> Result<Option<Run>> {
     state.begin_statement();
     let arena = state.worker.arena();
     let parsed = sql::parse(&arena, text.as_bytes(), &state.session.settings.mode)?;
-    let is_query = matches!(&parsed.statement, Statement::Query(query) if query.into.is_none());
-    if !is_query || parsed.params > 0 {
-        return Ok(None);
-    }
+    let reading = sql::ast::reading_part(&arena, &parsed.statement);
+    let Some(statement) = reading.filter(|_| parsed.params == 0) else { return Ok(None) };
+    let parsed = without_parameters(statement);
     let attempt = async |state: &mut State<'_>| {
         let planned = state.plan_given(&parsed, &[])?;
         let entry = &planned.entry;

@@ -117,11 +117,15 @@ pub struct MeasuredRun {
 
 /// Runs the reading part of a statement, drops the rows, and says what it took.
 pub async fn measure(state: &mut State<'_>, statement: &Statement<'_>, text: &[u8], given: &[Value<'_>]) -> Result<MeasuredRun> {
-    let parsed = Parsed { params: given.len() as u32, ..without_parameters(*statement) };
+    let arena = state.worker.arena();
+    // Changes of one table have no reading part of their own in a plan.
+    let reading = if statement.info().writes { sql::ast::reading_part(&arena, statement) } else { None };
+    let parsed = Parsed { params: given.len() as u32, ..without_parameters(reading.unwrap_or(*statement)) };
     let attempt = async |state: &mut State<'_>| {
         let planned = state.plan_given(&parsed, given)?;
         refuse_hidden(state, planned.entry.prepared.plan())?;
-        let (run, _) = run(state, text, &planned.entry, given).await?;
+        let (mut run, _) = run(state, text, &planned.entry, given).await?;
+        run.is_query &= reading.is_none();
         Ok(run)
     };
     state.until_current(attempt).await

@@ -57,6 +57,20 @@ fn of_one_statement(conn: &mut Conn) -> Outcome {
     if kinds != ["missing_index"] || cures != ["ALTER TABLE `sick`.`scored` ADD INDEX (`score`)"] {
         return Err(format!("{rows:?}"));
     }
+    let before: Option<u64> = conn.query_first("SELECT COUNT(*) FROM sick.scored").map_err(text)?;
+    for change in
+        ["UPDATE sick.scored SET filler = 'x' WHERE score = 77", "DELETE FROM sick.scored WHERE score < 77 AND score > 1"]
+    {
+        let rows: Vec<mysql::Row> = conn.query(format!("ADVISE FOR {change}")).map_err(text)?;
+        let kinds: Vec<String> = rows.iter().map(|row| row.get("Kind").unwrap_or_default()).collect();
+        if kinds != ["missing_index"] {
+            return Err(format!("{change}: {rows:?}"));
+        }
+    }
+    let after: Option<u64> = conn.query_first("SELECT COUNT(*) FROM sick.scored WHERE filler <> 'x'").map_err(text)?;
+    if before != after {
+        return Err(format!("ADVISE FOR has changed rows: {before:?} and {after:?}"));
+    }
     let none: Vec<mysql::Row> = conn.query("ADVISE FOR SELECT * FROM sick.scored WHERE id = 77").map_err(text)?;
     if !none.is_empty() {
         return Err(format!("about a sound statement: {none:?}"));
