@@ -52,7 +52,7 @@ pub struct LogFollower {
 impl Wal {
     /// Follows the log in directory `dir` from `place` on, where `hold` keeps it.
     pub fn follow(self: &Arc<Self>, dir: &Path, place: LogPlace, hold: LogHold) -> LogFollower {
-        self.recent.want(true);
+        self.recent.begin();
         let mut reader = LogReader::new(dir, place);
         reader.set_recent(Arc::clone(&self.recent));
         LogFollower { wal: Arc::clone(self), hold, reader }
@@ -126,6 +126,6 @@ impl LogFollower {
 
 impl Drop for LogFollower {
     fn drop(&mut self) {
-        self.wal.recent.want(false);
+        self.wal.recent.end();
     }
 }

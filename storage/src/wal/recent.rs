@@ -19,17 +19,28 @@ pub struct Recent {
 
 #[derive(Default)]
 struct Kept {
+    followers: usize,
     begin: u64,
     bytes: VecDeque<u8>,
 }
 
 impl Recent {
-    /// Somebody follows the log from now on, or nobody does any more.
-    pub fn want(&self, is_wanted: bool) {
+    /// Somebody follows the log from now on.
+    pub fn begin(&self) {
         let mut kept = self.kept.lock();
-        *kept = Kept::default();
+        kept.followers += 1;
         // Relaxed: the lock orders it for who has it, and who notes a block too early or too late does no harm (R1).
-        self.is_wanted.store(is_wanted, Ordering::Relaxed);
+        self.is_wanted.store(true, Ordering::Relaxed);
+    }
+
+    /// A follower is gone.
+    pub fn end(&self) {
+        let mut kept = self.kept.lock();
+        kept.followers -= 1;
+        if kept.followers == 0 {
+            *kept = Kept::default();
+            self.is_wanted.store(false, Ordering::Relaxed);
+        }
     }
 
     /// Notes a block that was written at `position`.
@@ -88,20 +99,23 @@ mod tests {
         let mut out = [0; 4];
         recent.note(100, b"abcd");
         assert!(!recent.read(100, &mut out), "nobody wants it");
-        recent.want(true);
+        recent.begin();
+        // One follower takes the place of another.
+        recent.begin();
+        recent.end();
         recent.note(104, b"efgh");
         recent.note(108, b"ijkl");
         assert!(recent.read(106, &mut out));
         assert_eq!(&out, b"ghij");
         assert!(!recent.read(100, &mut out) && !recent.read(110, &mut out) && recent.read(112, &mut []));
-        recent.want(false);
+        recent.end();
         assert!(!recent.read(106, &mut out));
     }
 
     #[test]
     fn the_oldest_gives_way() {
         let recent = Recent::default();
-        recent.want(true);
+        recent.begin();
         let block: Vec<u8> = (0..4096_u32).map(|n| (n % 251) as u8).collect();
         let blocks = (BYTES_MAX / block.len() * 2 + 3) as u64;
         for n in 0..blocks {
