@@ -749,10 +749,14 @@ impl Materialiser {
         self.commit_time = self.commit_time.max(timestamp);
         let is_definition = note.as_ref().is_some_and(|note| note.statement.is_some());
         let is_hidden = note.as_ref().is_some_and(|note| note.is_hidden);
+        let is_named = note.as_ref().is_some_and(|note| note.gtid.is_some());
         let mut defined = Vec::new();
-        if has_rows && !is_definition && !is_hidden && !is_rendered {
+        if (has_rows || is_named) && !is_definition && !is_hidden && !is_rendered {
             // Before the definitions change: rows belong to those that were there (`table::log_view`, V1).
             self.render_rows(worker, gathered, note.as_ref(), (timestamp, epoch))?;
+        }
+        if is_hidden && let Some(gtid) = note.as_ref().and_then(|note| Gtid::parse(note.gtid.as_deref()?)) {
+            self.executed.add(&gtid);
         }
         if !changes.is_empty() {
             defined = self.definitions.apply(changes).map_err(Stop)?;

@@ -181,7 +181,8 @@ pub fn rows(
         }
         Ok(())
     })?;
-    if tables.is_empty() {
+    // A GTID by hand counts as executed, whatever its transaction has done.
+    if tables.is_empty() && note.is_none_or(|note| note.gtid.is_none()) {
         return Ok(false);
     }
     let stamp = (moment.seconds(), settings.server_id);

@@ -617,6 +617,9 @@ rows! {
         "Duplicate index '{name}' defined on the table '{database}.{table}'. This is deprecated and will be disallowed in a \
          future release.";
     MalformedPacket = 1835, "ER_MALFORMED_PACKET", "HY000", "Malformed communication packet.";
+    GtidNextTypeUndefinedGtid { gtid } = 1837, "ER_GTID_NEXT_TYPE_UNDEFINED_GTID", "HY000",
+        "When @@SESSION.GTID_NEXT is set to a GTID, you must explicitly set it to a different value after a COMMIT or ROLLBACK. \
+         Please check GTID_NEXT variable manual page for detailed explanation. Current @@SESSION.GTID_NEXT is '{gtid}'.";
     AlterOperationNotSupported { operation, alternative } = 1845, "ER_ALTER_OPERATION_NOT_SUPPORTED", "0A000",
         "{operation} is not supported for this operation. Try {alternative}.";
     AlterOperationNotSupportedReason { operation, why, alternative } = 1846, "ER_ALTER_OPERATION_NOT_SUPPORTED_REASON", "0A000",

@@ -149,7 +149,11 @@ fn redo_batch(
                     Record::Aborted { txn } => {
                         recovered.losers.remove(&txn);
                     }
-                    Record::Note { .. } => {}
+                    // A note may be all that a transaction has. Its number is not given again, and it gets its end in the log.
+                    Record::Note { txn, .. } => {
+                        recovered.txn_sequence = recovered.txn_sequence.max(sequence_of(txn));
+                        recovered.losers.entry(txn).or_insert(first + index);
+                    }
                 }
             }
         }

@@ -367,6 +367,20 @@ impl Txn {
         }
     }
 
+    /// As [`Self::note`], also where the transaction has changed nothing: its commit is then logged for the note alone.
+    ///
+    /// # Errors
+    /// A log buffer that is full; too many transactions.
+    pub fn note_always(&mut self, worker: &Worker, bytes: &[u8]) -> Result<()> {
+        if self.writer_epoch.is_none() {
+            worker.engine.store.wal.check_buffer(worker.index)?;
+            self.ensure_id(worker)?;
+            self.ensure_writer(worker);
+        }
+        self.note(worker, bytes);
+        Ok(())
+    }
+
     /// Has it logged a change?
     pub fn has_written(&self) -> bool {
         self.writer_epoch.is_some()

@@ -19,6 +19,7 @@ use expr::Level;
 use sql::ast::{AccountName, AccountOption, AccountStatement, Authentication, Expiry, Resource, RoleChoice, UserSpec};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use types::schema::{DatabaseDef, Schema, TableDef};
 
 /// Runs a statement about accounts. The caller answers OK, or the generated passwords.
@@ -233,6 +234,7 @@ pub async fn change<T: Send + 'static>(
 ) -> Result<T> {
     let store = Arc::clone(&state.worker.shared.accounts);
     let note = state.definition_note();
+    let is_logged = Arc::clone(&state.session.is_gtid_logged);
     let has_secret = {
         let text = state.session.definition.as_bytes();
         sql::without_secrets(text, &state.session.settings.mode) != text
@@ -247,7 +249,7 @@ pub async fn change<T: Send + 'static>(
             }
             Ok(done)
         });
-        worker.set_note(None);
+        is_logged.store(worker.take_note().is_none() && done.is_ok(), Ordering::Relaxed);
         done
     });
     match done.await {

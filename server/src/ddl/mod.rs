@@ -223,6 +223,7 @@ async fn alter_job<T: Send + 'static>(
         progress: Arc::clone(&progress),
     };
     let note = state.definition_note();
+    let is_logged = Arc::clone(&state.session.is_gtid_logged);
     // Set by the first of two: the thread that begins the job, or the session that gives up.
     let begun = Arc::new(AtomicBool::new(false));
     let begins = Arc::clone(&begun);
@@ -233,7 +234,7 @@ async fn alter_job<T: Send + 'static>(
         let _ends = Ends(Arc::clone(&options.progress));
         worker.set_note(note);
         let done = work(database, worker, &options);
-        worker.set_note(None);
+        is_logged.store(worker.take_note().is_none() && done.is_ok(), Ordering::Relaxed);
         done
     };
     // All other threads may be waiting for locks of this session.

@@ -98,6 +98,7 @@ impl State<'_> {
         let lasting = self.is_in_transaction();
         if plan.wants_write {
             self.refuse_protected()?;
+            self.refuse_spent_gtid()?;
             if self.execution.transaction.next_is_read_only(&self.session.settings) {
                 return Err(Condition::CantExecuteInReadOnlyTransaction.into());
             }
@@ -306,22 +307,22 @@ impl State<'_> {
         lasting: bool,
     ) -> Result<()> {
         let done = execute_change(self, plan, params, gathered).await?;
-        self.finish_change(client, &done, lasting).await;
-        Ok(())
+        self.finish_change(client, &done, lasting).await
     }
 
-    async fn finish_change(&mut self, client: &mut Recipient<'_>, done: &DmlDone, lasting: bool) {
+    async fn finish_change(&mut self, client: &mut Recipient<'_>, done: &DmlDone, lasting: bool) -> Result<()> {
         self.execution.vars.row_count = done.affected as i64;
         self.session.measured.affected += done.affected;
         if !lasting {
             let worker = Rc::clone(&self.worker);
-            self.execution.transaction.commit(&worker).await;
+            self.execution.transaction.commit_named(&worker, &self.session.settings).await?;
             self.end_phase(Phase::Commit);
         }
         // The statements of a program do not answer the client.
         let info = if self.execution.frame.is_none() { done.info.to_string() } else { String::new() };
         let answer = Answer { affected: done.affected, last_insert_id: done.last_insert_id, info: &info };
         self.write_ok(client, &answer);
+        Ok(())
     }
 
     /// LOAD DATA: binds the statement, and runs it over its file.
@@ -353,7 +354,7 @@ impl State<'_> {
         *self.info.definition.borrow_mut() = Some(Arc::clone(&progress));
         let done = self.load_from(client, plan, file, gathered, &progress).await;
         self.info.definition.take();
-        self.finish_change(client, &done?, lasting).await;
+        self.finish_change(client, &done?, lasting).await?;
         Ok(())
     }
 

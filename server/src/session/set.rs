@@ -93,8 +93,13 @@ impl State<'_> {
         Box::pin(self.open_logs(&global_settings(&assignments))).await?;
         self.persist(&assignments).await?;
         self.take_gtid_purged(&mut assignments).await?;
+        let names_next =
+            assignments.iter().any(|assignment| matches!(assignment, Assignment::Session(id, _) if *id == IDS.gtid_next));
         for assignment in assignments {
             self.assign(assignment)?;
+        }
+        if names_next {
+            self.name_next();
         }
         self.refresh();
         if self.session.settings.autocommit && !was_autocommit && self.execution.transaction.is_open() {

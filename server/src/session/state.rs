@@ -39,6 +39,8 @@ use reactor::connection::{Peer, TlsInfo};
 use sql::charsets;
 use std::cmp::Ordering;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use types::SqlMode;
 
 /// A statement that changes rows and directly follows so many executions of itself is in a loop of the application.
@@ -101,6 +103,8 @@ pub struct Session {
     pub watched: Watched,
     /// The text of the running definition, for the binary log.
     pub definition: Box<str>,
+    /// The last definition has written the session's `gtid_next` with its change.
+    pub is_gtid_logged: Arc<AtomicBool>,
     /// Further data for the logs.
     pub logged: Logged,
     /// Warnings about deprecated forms in the running statement's text, until it raises them.
@@ -197,6 +201,7 @@ impl Session {
             settings,
             refreshed: 0,
             slow_ticks: u64::MAX,
+            is_gtid_logged: Arc::default(),
             fixed_time_us: None,
             named: NamedStatements::default(),
             temporary: None,

@@ -67,6 +67,9 @@ impl State<'_> {
         if is_protected(statement, &info) && !self.is_of_temporary_tables(statement) {
             self.refuse_protected()?;
         }
+        if info.writes {
+            self.refuse_spent_gtid()?;
+        }
         if let Some(seat) = self.connection.seat.as_ref().filter(|seat| seat.counts()) {
             seat.count(info.writes)?;
         }
@@ -106,6 +109,7 @@ impl State<'_> {
         format: RowFormat,
     ) -> Result<()> {
         let worker = Rc::clone(&self.worker);
+        let info = statement.info();
         match statement {
             Statement::Empty => return Err(Condition::EmptyQuery.into()),
             Statement::Unsupported { what } => return Err(Error::NotSupported((*what).to_owned())),
@@ -223,7 +227,11 @@ impl State<'_> {
 
             Statement::Account(account) => {
                 let _share = self.enter_definition(statement).await?;
-                if let Some(result) = Box::pin(crate::account::run(self, account)).await? {
+                let result = Box::pin(crate::account::run(self, account)).await?;
+                if info.writes {
+                    self.use_up_gtid().await?;
+                }
+                if let Some(result) = result {
                     return self.write_result(client, &result, format).await;
                 }
             }
@@ -242,6 +250,7 @@ impl State<'_> {
                 let done = boxed(|| ddl::run(self, definition, given)).await;
                 self.forget_dropped_locks();
                 let done = done?;
+                self.use_up_gtid().await?;
                 self.execution.vars.row_count = done.affected as i64;
                 self.session.measured.affected += done.affected;
                 let answer = Answer { affected: done.affected, info: &done.info, ..Answer::default() };
@@ -293,7 +302,7 @@ impl State<'_> {
         self.refuse_in_branch()?;
         let worker = Rc::clone(&self.worker);
         let characteristics = self.execution.transaction.characteristics();
-        self.execution.transaction.commit(&worker).await;
+        self.execution.transaction.commit_named(&worker, &self.session.settings).await?;
         self.end_phase(Phase::Commit);
         self.finish_transaction(client, end, characteristics)
     }

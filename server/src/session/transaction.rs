@@ -64,6 +64,17 @@ enum Handle<'s> {
     Lent { txn: &'s mut Txn, has_ended: bool },
 }
 
+/// The name of the session's next transaction in the binary log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NextName {
+    #[default]
+    Automatic,
+    /// The note has a GTID. It counts as executed with the next commit, whether that changes something or not.
+    Given,
+    /// A transaction has ended with it: `gtid_next` must be set again before something is changed.
+    Spent,
+}
+
 /// The parts of a transaction that the engine does not know.
 #[derive(Clone, Default)]
 pub struct Terms {
@@ -81,6 +92,8 @@ pub struct Terms {
     locks: SessionLocks,
     /// Goes into the log with each commit, for the binary log.
     note: Option<Rc<[u8]>>,
+    /// `gtid_next`
+    name: NextName,
     /// The session's counters.
     info: Option<Rc<SessionInfo>>,
 }
@@ -400,11 +413,53 @@ impl<'s> Transaction<'s> {
             shares.extend(held.shares(worker));
             written.extend(held.written());
         }
+        let note = self.terms.note.clone();
+        self.spend_name();
         self.terms.explicit = false;
         self.terms.read_only = false;
         self.terms.isolation = None;
         self.savepoints.clear();
-        Some(PreparedTxn { txn, note: self.terms.note.clone(), shares, written })
+        Some(PreparedTxn { txn, note, shares, written })
+    }
+
+    pub fn next_name(&self) -> NextName {
+        self.terms.name
+    }
+
+    pub fn set_next_name(&mut self, name: NextName) {
+        self.terms.name = name;
+    }
+
+    /// The given GTID was used or given back.
+    fn spend_name(&mut self) {
+        if self.terms.name == NextName::Given {
+            self.terms.name = NextName::Spent;
+            self.terms.note = None;
+        }
+    }
+
+    /// [`Self::commit`], with a given GTID also where nothing was changed.
+    ///
+    /// # Errors
+    /// The GTID cannot be logged: nothing is committed.
+    pub async fn commit_named(&mut self, worker: &Worker, settings: &Settings) -> Result<()> {
+        if self.terms.name == NextName::Given
+            && let Some(note) = self.terms.note.clone()
+        {
+            let txn = self.ensure(worker, settings, true);
+            if !txn.has_written() {
+                loop {
+                    match txn.note_always(&worker.engine, &note) {
+                        Ok(()) => break,
+                        Err(Interrupt::Stall(stall)) => stall.await,
+                        Err(Interrupt::Error(error)) => return Err(Error::Exec(exec::engine_error(error))),
+                    }
+                }
+                self.spend_name();
+            }
+        }
+        self.commit(worker).await;
+        Ok(())
     }
 
     /// Commits and waits until the commit is durable.
@@ -413,6 +468,7 @@ impl<'s> Transaction<'s> {
         if self.is_used() {
             self.terms.count(|events| &events.commits);
         }
+        let has_written = self.engine.get().is_some_and(Txn::has_written);
         let terms = &self.terms;
         let stall = self.engine.take(worker).and_then(|mut txn| {
             if let Some(note) = &terms.note {
@@ -421,6 +477,9 @@ impl<'s> Transaction<'s> {
             txn.commit(&worker.engine)
         });
         self.end(worker);
+        if has_written {
+            self.spend_name();
+        }
         if let Some(stall) = stall.filter(|_| !os::mutated("early-answer")) {
             stall.await;
         }
@@ -430,6 +489,9 @@ impl<'s> Transaction<'s> {
         self.is_committed = false;
         if let Some(branch) = &mut self.branch {
             branch.note_rolled_back();
+        }
+        if self.is_used() || self.terms.explicit {
+            self.spend_name();
         }
         if let Some(mut txn) = self.engine.take(worker) {
             self.terms.count(|events| &events.rollbacks);

@@ -6,12 +6,16 @@
 mod dump;
 mod statement;
 
+use super::transaction::NextName;
 use super::{IDS, State};
 use crate::error::{Error, Result};
 use binlog::BinaryLog;
+use binlog::gtid::Gtid;
 use binlog::note::{Note, Statement};
 use conditions::Condition;
+use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::Poll;
 use sync::waits::{self, Cause, Kind};
 use types::CollationId;
@@ -55,10 +59,50 @@ impl State<'_> {
     pub fn transaction_note(&self) -> Option<Box<[u8]>> {
         self.worker.shared.binlog.as_ref()?;
         let is_hidden = !self.session.variables.get(IDS.sql_log_bin).as_bool();
-        let next = self.session.variables.get(IDS.gtid_next).as_text();
-        let gtid = binlog::gtid::Gtid::parse(next).map(|gtid| gtid.to_string());
-        let note = Note { is_hidden, gtid, ..Note::default() };
+        let note = Note { is_hidden, gtid: self.next_gtid(), ..Note::default() };
         (!note.is_empty()).then(|| note.to_bytes().into())
+    }
+
+    /// The GTID of the next transaction, if it is given.
+    fn next_gtid(&self) -> Option<String> {
+        if self.execution.transaction.next_name() != NextName::Given {
+            return None;
+        }
+        Gtid::parse(self.session.variables.get(IDS.gtid_next).as_text()).map(|gtid| gtid.to_string())
+    }
+
+    /// `gtid_next` was set.
+    pub fn name_next(&mut self) {
+        let is_given = Gtid::parse(self.session.variables.get(IDS.gtid_next).as_text()).is_some();
+        let name = if is_given && self.worker.shared.binlog.is_some() { NextName::Given } else { NextName::Automatic };
+        self.execution.transaction.set_next_name(name);
+        self.session.is_gtid_logged.store(false, Ordering::Relaxed);
+    }
+
+    /// 1837 where `gtid_next` names a transaction that has ended.
+    #[inline]
+    pub fn refuse_spent_gtid(&self) -> Result<()> {
+        if self.execution.transaction.next_name() == NextName::Spent { Err(self.spent_gtid()) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn spent_gtid(&self) -> Error {
+        let gtid = self.session.variables.get(IDS.gtid_next).as_text().to_owned();
+        Condition::GtidNextTypeUndefinedGtid { gtid: gtid.into() }.into()
+    }
+
+    /// A definition has succeeded: a GTID that no transaction of it has taken is logged alone.
+    pub async fn use_up_gtid(&mut self) -> Result<()> {
+        if self.execution.transaction.next_name() != NextName::Given {
+            return Ok(());
+        }
+        if self.session.is_gtid_logged.load(Ordering::Relaxed) {
+            self.execution.transaction.set_next_name(NextName::Spent);
+            self.execution.transaction.set_note(None);
+            return Ok(());
+        }
+        let worker = Rc::clone(&self.worker);
+        self.execution.transaction.commit_named(&worker, &self.session.settings).await
     }
 
     /// What goes into the log with a definition: its statement, and the settings that it depends on.
@@ -93,8 +137,7 @@ impl State<'_> {
             explicit_defaults: true,
         };
         let is_hidden = !is_on(IDS.sql_log_bin);
-        let gtid = binlog::gtid::Gtid::parse(variables.get(IDS.gtid_next).as_text()).map(|gtid| gtid.to_string());
-        let note = Note { is_hidden, gtid, statement: Some(statement), ..Note::default() };
+        let note = Note { is_hidden, gtid: self.next_gtid(), statement: Some(statement), ..Note::default() };
         Some(note.to_bytes().into())
     }
 }

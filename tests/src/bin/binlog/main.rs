@@ -130,6 +130,16 @@ fn run(directory: &std::path::Path, rounds: u64, seconds: u64, report: &mut Repo
         }
     });
     report.case("sql_log_bin and gtid_next are obeyed", || said(server, &mut reader));
+    report.case("a GTID by hand is executed, also without a change", || empty_groups(server, &mut reader));
+    if let Some(server) = running.take() {
+        server.kill();
+    }
+    let server = &*running.insert(Server::start(&options)?);
+    report.case("a GTID without a change is there after a crash", || {
+        has_empty_groups(server)?;
+        reader.read(&server.address)?;
+        compare(server, &reader)
+    });
     report.case("a set with GTIDs that were never here is refused", || {
         let mut client = server.connect().map_err(text)?;
         let uuid: Option<String> = client.query_first("SELECT @@server_uuid").map_err(text)?;
@@ -333,4 +343,57 @@ fn refusals(server: &Server) -> Outcome {
     client.query_drop("SET sql_log_bin = 0").map_err(text)?;
     client.query_drop("CREATE USER nobody@'%' IDENTIFIED WITH mysql_native_password BY ''").map_err(text)?;
     check("no privilege", reader::refused(&server.address, "nobody", "", 4, None), "1227")
+}
+
+/// Transactions with a GTID by hand that change nothing.
+const WITHOUT_EFFECT: [(u64, &[&str]); 6] = [
+    (1, &["BEGIN", "COMMIT"]),
+    (2, &["UPDATE b.noted SET n = n + 1 WHERE id = -1"]),
+    (3, &["BEGIN", "INSERT INTO b.noted (id, n) VALUES (910000, 1)", "DELETE FROM b.noted WHERE id = 910000", "COMMIT"]),
+    (4, &["CREATE TABLE IF NOT EXISTS b.noted (id INT)"]),
+    (5, &["BEGIN", "SELECT COUNT(*) FROM b.noted", "COMMIT"]),
+    (6, &["COMMIT"]),
+];
+const BY_HAND: &str = "5e11fa47-71ca-11e1-9e33-c80aa9429562";
+
+/// A GTID by hand counts as executed, and stands in the stream, whether its transaction changed something or not.
+fn empty_groups(server: &Server, reader: &mut Reader) -> Outcome {
+    let mut client = server.connect().map_err(text)?;
+    for (number, statements) in WITHOUT_EFFECT {
+        let next = format!("SET gtid_next = '{BY_HAND}:{number}'");
+        for statement in std::iter::once(next.as_str()).chain(statements.iter().copied()) {
+            client.query_drop(statement).map_err(|error| format!("{statement}: {error}"))?;
+        }
+    }
+    // A GTID is for one transaction.
+    for statement in ["INSERT INTO b.noted (n) VALUES (1)", "ALTER TABLE b.noted COMMENT 'x'"] {
+        match client.query_drop(statement) {
+            Err(mysql::Error::MySqlError(error)) if error.code == 1837 => {}
+            other => return Err(format!("{statement}: {other:?}")),
+        }
+    }
+    // One that is taken back is free again.
+    for statement in [
+        format!("SET gtid_next = '{BY_HAND}:7'"),
+        "BEGIN".into(),
+        "INSERT INTO b.noted (n) VALUES (1)".into(),
+        "ROLLBACK".into(),
+        "SET gtid_next = 'AUTOMATIC'".into(),
+    ] {
+        client.query_drop(&statement).map_err(|error| format!("{statement}: {error}"))?;
+    }
+    has_empty_groups(server)?;
+    reader.read(&server.address)?;
+    compare(server, reader)
+}
+
+fn has_empty_groups(server: &Server) -> Outcome {
+    let mut client = server.connect().map_err(text)?;
+    let executed: Option<String> = client.query_first("SELECT @@gtid_executed").map_err(text)?;
+    let wanted = format!("{BY_HAND}:1-{}", WITHOUT_EFFECT.len());
+    if executed.as_deref().is_some_and(|set| set.split(",\n").any(|part| part == wanted)) {
+        Ok(())
+    } else {
+        Err(format!("{executed:?} does not have {wanted} alone"))
+    }
 }
