@@ -7,7 +7,10 @@
 //! ```
 //! Numbers of a small container have 2 bytes, of a large one 4. A container is small if all of it fits 64 KiB.
 
+mod read;
+
 use crate::row::put_decimal;
+pub use read::read;
 use types::json::Json;
 
 const SMALL_OBJECT: u8 = 0;

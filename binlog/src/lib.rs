@@ -4,6 +4,7 @@
 //! - `files` has the files, and what a start makes of them.
 //! - `definitions` follows the catalog, `gather` the open transactions, `note` has what sessions say of them; `large` finds values
 //!   outside of rows.
+//! - `read`, `row::read` and `json::read` take apart what another server wrote, for a replica.
 //! - `render` makes the groups, `writeset` finds their dependencies, and `log` is the whole: the thread, and what sessions see.
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![forbid(unsafe_code)]
@@ -17,6 +18,7 @@ mod json;
 mod large;
 pub mod log;
 pub mod note;
+pub mod read;
 mod render;
 pub mod row;
 pub mod settings;

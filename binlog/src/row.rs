@@ -7,6 +7,8 @@
 //! R1: the stream's columns are in the order of the definition; columns of functional key parts are left out.
 //! R2: text leaves in the column's own character set, though it is stored in UTF-8.
 
+pub mod read;
+
 use crate::event;
 use std::borrow::Cow;
 use std::sync::Arc;
