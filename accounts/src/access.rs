@@ -4,7 +4,7 @@
 //! not allocate.
 
 use super::model::{Account, Name, RoutineGrant};
-use super::privilege::Privileges;
+use super::privilege::{DYNAMIC, Privileges};
 use super::{Accounts, SYSTEM_USER, special};
 use crate::Result;
 use conditions::Condition;
@@ -58,13 +58,22 @@ pub struct Identity {
     pub using_password: bool,
     pub roles: Vec<Name>,
     pub expired: bool,
+    /// The applier of a replica: it may do everything.
+    pub is_applier: bool,
 }
 
 impl Identity {
+    /// The identity under which changes of another server are applied.
+    pub fn applier() -> Self {
+        let name = Name { user: String::new(), host: String::new() };
+        let (user, host) = ("system user".to_owned(), String::new());
+        Self { name, user, host, using_password: false, roles: Vec::new(), expired: false, is_applier: true }
+    }
+
     /// The identity of the definer of a view or routine, under which its body runs.
     pub fn definer(name: &Name, roles: Vec<Name>) -> Self {
         let (user, host) = (name.user.clone(), name.host.clone());
-        Self { name: name.clone(), user, host, using_password: true, roles, expired: false }
+        Self { name: name.clone(), user, host, using_password: true, roles, expired: false, is_applier: false }
     }
 }
 
@@ -159,6 +168,10 @@ impl Access {
         };
         for account in grantees {
             access.add(account);
+        }
+        if identity.is_applier {
+            access.global = Privileges::GLOBAL;
+            access.dynamic = DYNAMIC.iter().map(|name| ((*name).to_owned(), true)).collect();
         }
         access.reads_all = access.global.has(Privileges::ROWS) && !access.expired;
         access

@@ -28,7 +28,7 @@ pub mod privilege;
 pub mod restore;
 
 pub use access::{Access, Accesses, Identity, matches_database};
-pub use logins::{Logins, Seat};
+pub use logins::{Logins, Seat, encrypted_password};
 pub use model::{Account, Name};
 pub use password::{PASSWORD_BYTES_MAX, Plugin, native_hash, random_password};
 

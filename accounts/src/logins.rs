@@ -9,7 +9,9 @@ use super::login_jobs::LoginJobs;
 use super::model::{Account, Limits, Name};
 use super::password::Plugin;
 use crate::Result;
-use aws_lc_rs::rsa::{KeySize, OAEP_SHA1_MGF1SHA1, OaepPrivateDecryptingKey, PrivateDecryptingKey};
+use aws_lc_rs::rsa::{
+    KeySize, OAEP_SHA1_MGF1SHA1, OaepPrivateDecryptingKey, OaepPublicEncryptingKey, PrivateDecryptingKey, PublicEncryptingKey,
+};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use conditions::Condition;
@@ -96,6 +98,17 @@ impl Key {
         let mut password: Vec<u8> = plain.iter().zip(nonce.iter().cycle()).map(|(a, b)| a ^ b).collect();
         (password.pop() == Some(0)).then_some(password)
     }
+}
+
+/// A password, encrypted with another server's public key in PEM: the way back of [`Key::decrypt`]. `None`: it is no such key.
+pub fn encrypted_password(public: &[u8], password: &str, nonce: &[u8]) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(public).ok()?;
+    let body: String = text.lines().filter(|line| !line.starts_with("-----")).flat_map(|line| line.trim().chars()).collect();
+    let der = STANDARD.decode(body).ok()?;
+    let key = OaepPublicEncryptingKey::new(PublicEncryptingKey::from_der(&der).ok()?).ok()?;
+    let plain: Vec<u8> = password.bytes().chain([0]).zip(nonce.iter().cycle()).map(|(a, b)| a ^ b).collect();
+    let mut room = vec![0; key.ciphertext_size()];
+    key.encrypt(&OAEP_SHA1_MGF1SHA1, &plain, &mut room, None).ok().map(|sent| sent.to_vec())
 }
 
 /// A document in PEM.
@@ -350,6 +363,14 @@ mod tests {
     #[test]
     fn a_document_is_pem() {
         assert_eq!(pem("X", b"hello"), b"-----BEGIN X-----\naGVsbG8=\n-----END X-----\n");
+    }
+
+    #[test]
+    fn a_password_is_encrypted_for_another_server() {
+        let key = Key::new().expect("a key");
+        let sent = encrypted_password(&key.public, "sécret", b"abcdefghijklmnopqrst").expect("a public key");
+        assert_eq!(key.decrypt(&sent, b"abcdefghijklmnopqrst").as_deref(), Some("sécret".as_bytes()));
+        assert_eq!(encrypted_password(b"-----BEGIN PUBLIC KEY-----\nAAAA\n", "x", b"n"), None);
     }
 
     #[test]

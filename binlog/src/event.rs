@@ -258,7 +258,9 @@ pub struct GroupHead<'a> {
     pub gtid: Option<&'a Gtid>,
     pub last_committed: i64,
     pub sequence_number: i64,
-    /// Microseconds since 1970.
+    /// When it was committed where it was made, in microseconds since 1970; 0: as `commit_us`.
+    pub original_us: u64,
+    /// When it was committed here.
     pub commit_us: u64,
     /// 80400 and the like.
     pub server_version: u32,
@@ -279,7 +281,12 @@ pub fn put_gtid(out: &mut Vec<u8>, server_id: u32, head: &GroupHead<'_>, body_by
     out.push(2);
     out.extend_from_slice(&head.last_committed.to_le_bytes());
     out.extend_from_slice(&head.sequence_number.to_le_bytes());
-    out.extend_from_slice(&head.commit_us.to_le_bytes()[..7]);
+    let has_original = head.original_us != 0 && head.original_us != head.commit_us;
+    let micros = |micros: u64, flag: bool| (micros & ((1 << 55) - 1) | u64::from(flag) << 55).to_le_bytes();
+    out.extend_from_slice(&micros(head.commit_us, has_original)[..7]);
+    if has_original {
+        out.extend_from_slice(&micros(head.original_us, false)[..7]);
+    }
     // The transaction's length includes this event, whose own length depends on it.
     let fixed = (out.len() - start + 4 + if has_checksum { CHECKSUM_BYTES } else { 0 }) as u64 + body_bytes;
     let length = [1, 3, 4, 9].into_iter().map(|bytes| fixed + bytes).find(|l| fixed + packed_bytes(*l) as u64 == *l);
@@ -326,6 +333,10 @@ fn put_gtid_tagged(out: &mut Vec<u8>, server_id: u32, gtid: &Gtid, head: &GroupH
         put_serialized(&mut out, zigzag(head.sequence_number));
         field(&mut out, 6);
         put_serialized(&mut out, head.commit_us);
+        if head.original_us != 0 && head.original_us != head.commit_us {
+            field(&mut out, 7);
+            put_serialized(&mut out, head.original_us);
+        }
         field(&mut out, 8);
         put_serialized(&mut out, transaction_bytes);
         field(&mut out, 9);
@@ -613,12 +624,41 @@ fn read_serialized(bytes: &mut &[u8]) -> Option<u64> {
     Some((u128::from_le_bytes(word) >> count) as u64)
 }
 
+/// When the transaction of a group was committed where it was made, in microseconds since 1970. `None`: malformed.
+pub fn original_time(event: &[u8]) -> Option<u64> {
+    let head = Head::parse(event)?;
+    let mut body = &event[HEAD_BYTES..];
+    if head.kind == GTID_TAGGED {
+        return Some(tagged(&mut body)?.original_us);
+    }
+    let micros = |at: usize| {
+        let mut word = [0; 8];
+        word[..7].copy_from_slice(body.get(at..at + 7)?);
+        Some(u64::from_le_bytes(word))
+    };
+    let here = micros(42)?;
+    if here >> 55 == 0 { Some(here) } else { micros(49) }
+}
+
+/// What GTID_TAGGED says.
+struct Tagged {
+    gtid: Gtid,
+    last_committed: i64,
+    sequence_number: i64,
+    bytes: u64,
+    original_us: u64,
+}
+
 fn see_tagged(mut body: &[u8]) -> Option<Seen> {
-    let bytes = &mut body;
+    let Tagged { gtid, last_committed, sequence_number, bytes, .. } = tagged(&mut body)?;
+    Some(Seen::Group { gtid: Some(gtid), last_committed, sequence_number, bytes })
+}
+
+fn tagged(bytes: &mut &[u8]) -> Option<Tagged> {
     let (_version, _size, _last) = (read_serialized(bytes)?, read_serialized(bytes)?, read_serialized(bytes)?);
     let unzigzag = |value: u64| (value >> 1) as i64 ^ -((value & 1) as i64);
     let mut gtid = Gtid { uuid: Uuid([0; 16]), tag: String::new(), number: 0 };
-    let (mut last_committed, mut sequence_number, mut length) = (0, 0, 0);
+    let (mut last_committed, mut sequence_number, mut length, mut original_us) = (0, 0, 0, 0);
     while !bytes.is_empty() {
         match read_serialized(bytes)? {
             1 => {
@@ -635,14 +675,16 @@ fn see_tagged(mut body: &[u8]) -> Option<Seen> {
             }
             4 => last_committed = unzigzag(read_serialized(bytes)?),
             5 => sequence_number = unzigzag(read_serialized(bytes)?),
+            6 if original_us == 0 => original_us = read_serialized(bytes)?,
+            7 => original_us = read_serialized(bytes)?,
             8 => length = read_serialized(bytes)?,
-            0 | 6 | 7 | 9 | 10 | 11 => {
+            0 | 6 | 9 | 10 | 11 => {
                 read_serialized(bytes)?;
             }
             _ => return None,
         }
     }
-    Some(Seen::Group { gtid: Some(gtid), last_committed, sequence_number, bytes: length })
+    Some(Tagged { gtid, last_committed, sequence_number, bytes: length, original_us })
 }
 
 #[cfg(test)]

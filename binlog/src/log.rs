@@ -780,7 +780,7 @@ impl Materialiser {
         note: Option<&Note>,
         (xid, epoch): (u64, u64),
     ) -> Result<(), Stop> {
-        let settings = self.log.settings();
+        let settings = settings_of(self.log.settings(), note);
         let mut body = std::mem::take(&mut self.body);
         body.clear();
         let log = Arc::clone(&self.log);
@@ -801,7 +801,7 @@ impl Materialiser {
     }
 
     fn render_definition(&mut self, note: &Note, defined: &[Arc<types::schema::TableDef>], xid: u64) -> Result<(), Stop> {
-        let settings = self.log.settings();
+        let settings = settings_of(self.log.settings(), Some(note));
         let statement = note.statement.as_ref().expect("a definition");
         let made;
         let text = if statement.text.is_empty() {
@@ -838,6 +838,7 @@ impl Materialiser {
             gtid: Some(&gtid),
             last_committed,
             sequence_number,
+            original_us: note.and_then(|note| note.origin).map_or(0, |(_, micros)| micros),
             commit_us: self.follower.time_us(),
             server_version: settings.version_number,
         };
@@ -934,6 +935,14 @@ impl Materialiser {
 
 /// Transactions whose memory is kept for others.
 const SPARE_MAX: usize = 256;
+
+/// The settings for a transaction: events of another server's transaction keep its number.
+fn settings_of(settings: Arc<Settings>, note: Option<&Note>) -> Arc<Settings> {
+    match note.and_then(|note| note.origin) {
+        Some((server_id, _)) => Arc::new(Settings { server_id, ..Settings::clone(&settings) }),
+        None => settings,
+    }
+}
 
 /// Of more keys than this a transaction does not tell what it has changed.
 const HASHES_MAX: usize = 1 << 20;

@@ -36,6 +36,8 @@ pub struct Note {
     /// `gtid_next`
     pub gtid: Option<String>,
     pub statement: Option<Statement>,
+    /// The server where the transaction was made, if it is another one: its number, and when it committed there, in microseconds.
+    pub origin: Option<(u32, u64)>,
     /// The texts of the statements that changed rows.
     pub rows_query: Vec<String>,
 }

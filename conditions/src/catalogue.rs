@@ -13,6 +13,7 @@ rows! {
         "Disk full ({place}); waiting for someone to free some space... (errno: 28 - No space left on device)";
     ErrorOnWrite { path, why } = 1026, "ER_ERROR_ON_WRITE", "HY000", "Error writing file '{path}' ({why})";
     GetErrno { why } = 1030, "ER_GET_ERRNO", "HY000", "Got error 168 - '{why}' from storage engine";
+    KeyNotFound { table } = 1032, "ER_KEY_NOT_FOUND", "HY000", "Can't find record in '{table}'";
     OutOfSortMemory { limit, setting } = 1038, "ER_OUT_OF_SORTMEMORY", "HY001",
         "Out of sort memory ({limit} bytes), consider increasing {setting}";
     ConCountError = 1040, "ER_CON_COUNT_ERROR", "08004", "Too many connections";
@@ -163,6 +164,8 @@ rows! {
     LockOrActiveTransaction = 1192, "ER_LOCK_OR_ACTIVE_TRANSACTION", "HY000",
         "Can't execute the given command because you have active locked tables or an active transaction";
     UnknownSystemVariable { name } = 1193, "ER_UNKNOWN_SYSTEM_VARIABLE", "HY000", "Unknown system variable '{name}'";
+    BadReplica = 1200, "ER_BAD_REPLICA", "HY000",
+        "The server is not configured as replica; fix in config file or with CHANGE REPLICATION SOURCE TO";
     TooManyUserConnections { user } = 1203, "ER_TOO_MANY_USER_CONNECTIONS", "42000",
         "User {user} already has more than 'max_user_connections' active connections";
     LockWaitTimeout = 1205, "ER_LOCK_WAIT_TIMEOUT", "HY000", "Lock wait timeout exceeded; try restarting transaction";
@@ -590,6 +593,9 @@ rows! {
     ForeignDuplicateKeyWithChildInfo { table, record, child, key } = 1761, "ER_FOREIGN_DUPLICATE_KEY_WITH_CHILD_INFO", "23000",
         "Foreign key constraint for table '{table}', record '{record}' would lead to a duplicate entry in table '{child}', \
          key '{key}'";
+    BadReplicaAutoPosition = 1776, "ER_BAD_REPLICA_AUTO_POSITION", "HY000",
+        "Parameters SOURCE_LOG_FILE, SOURCE_LOG_POS, RELAY_LOG_FILE and RELAY_LOG_POS cannot be set when SOURCE_AUTO_POSITION is \
+         active.";
     MalformedGtidSetSpecification { value } = 1772, "ER_MALFORMED_GTID_SET_SPECIFICATION", "HY000",
         "Malformed GTID set specification '{value}'.";
     CantExecuteInReadOnlyTransaction = 1792, "ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION", "25006",
@@ -628,6 +634,8 @@ rows! {
         "Your password has expired. To log in you must change it using a client that supports expired passwords.";
     AesInvalidIv { function, bytes } = 1882, "ER_AES_INVALID_IV", "HY000",
         "The initialization vector supplied to {function} is too short. Must be at least {bytes} bytes long";
+    ConnHostError { host, why } = 2003, "CR_CONN_HOST_ERROR", "HY000", "Can't connect to MySQL server on '{host}' ({why})";
+    ServerLost { why } = 2013, "CR_SERVER_LOST", "HY000", "Lost connection to MySQL server during query ({why})";
     GetStackedDaWithoutActiveHandler = 3004, "ER_GET_STACKED_DA_WITHOUT_ACTIVE_HANDLER", "0Z002",
         "GET STACKED DIAGNOSTICS when handler not active";
     FkDepthExceeded { levels } = 3008, "ER_FK_DEPTH_EXCEEDED", "HY000",
@@ -655,6 +663,12 @@ rows! {
          with DISTINCT";
     ReplicaChannelDoesNotExist { channel } = 3074, "ER_REPLICA_CHANNEL_DOES_NOT_EXIST", "HY000",
         "Replica channel '{channel}' does not exist.";
+    ReplicaChannelMustStop = 3081, "ER_REPLICA_CHANNEL_MUST_STOP", "HY000",
+        "This operation cannot be performed with running replication threads; run STOP REPLICA FOR CHANNEL '' first";
+    ReplicaChannelWasRunning = 3083, "ER_REPLICA_CHANNEL_WAS_RUNNING", "HY000",
+        "Replication thread(s) for channel '' are already running.";
+    ReplicaChannelWasNotRunning = 3084, "ER_REPLICA_CHANNEL_WAS_NOT_RUNNING", "HY000",
+        "Replication thread(s) for channel '' are already stopped.";
     GeneratedColumnFunctionIsNotAllowed { name } = 3102, "ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED", "HY000",
         "Expression of generated column '{name}' contains a disallowed function.";
     WrongFkOptionForGeneratedColumn { clause } = 3104, "ER_WRONG_FK_OPTION_FOR_GENERATED_COLUMN", "HY000",
@@ -995,4 +1009,10 @@ rows! {
          '{parent}'";
     WindowOuterReference { name } = 6432, "ER_INVALID_OUTER_REFERENCE", "HY000",
         "Outer reference {name} in window's ORDER BY or PARTITION BY clause not allowed.";
+    ServerSourceFatalErrorReadingBinlog { number, why } = 13114, "ER_SERVER_SOURCE_FATAL_ERROR_READING_BINLOG", "HY000",
+        "Got fatal error {number} from source when reading data from binary log: '{why}'";
+    ReplicaFatalError { why } = 13117, "ER_REPLICA_FATAL_ERROR", "HY000", "Fatal error: {why}";
+    ServerReplicaConversionFailed { column, database, table, from, to } = 13146, "ER_SERVER_REPLICA_CONVERSION_FAILED", "HY000",
+        "Column {column} (counting the first column as number 1) of table '{database}.{table}' cannot be converted from type \
+         '{from}' to type '{to}'";
 }

@@ -35,6 +35,7 @@ mod plan_cache;
 mod profile;
 mod profiled;
 mod record;
+mod replica;
 mod routine;
 mod session;
 mod shared;
@@ -106,6 +107,7 @@ pub fn start(config: Config, database: Arc<table::Database>, engine: Arc<txn::En
     }
     restore_prepared(&shared)?;
     shared.workers[0].send(Message::Call(Box::new(event::start)));
+    shared.workers[0].send(Message::Call(Box::new(replica::start)));
     shared.workers[0].send(Message::Call(Box::new(advice::start)));
     handle.spawn("acceptor".to_owned(), move || acceptor.run(&shared))?;
     Ok(handle)
@@ -182,6 +184,7 @@ impl ServerHandle {
         {
             tracing::error!("the accepting thread panicked");
         }
+        self.shared.replica.join();
         self.shared.ddl.finish();
         if let Some(log) = &self.shared.binlog {
             log.stop();

@@ -9,6 +9,7 @@ use crate::event::Events;
 use crate::handshakes::Handshakes;
 use crate::instruments::Instruments;
 use crate::profiled::Profiler;
+use crate::replica::Replica;
 use crate::session::{IDS, Kills};
 use crate::text_log::{self, Log, TextLogs};
 use crate::user_lock::UserLocks;
@@ -57,6 +58,8 @@ pub struct Shared {
     pub definitions: Arc<table::MetadataLock>,
     /// `None`: it is off.
     pub binlog: Option<Arc<binlog::BinaryLog>>,
+    /// The server as a replica of another one.
+    pub replica: Replica,
     /// The replicas that are connected.
     pub dumps: Dumps,
     pub accounts: Arc<AccountStore>,
@@ -131,6 +134,7 @@ impl Shared {
         } else {
             None
         };
+        let replica = crate::replica::open(&config.data_dir).map_err(StartError::BinaryLog)?;
         let instruments = Instruments::default();
         let logs = TextLogs::start(log_head(&config, tcp_address), &config.data_dir).map_err(StartError::Resource)?;
         open_logs(&logs, &mut globals, &config);
@@ -145,6 +149,7 @@ impl Shared {
             ddl,
             definitions,
             binlog,
+            replica,
             dumps: Dumps::default(),
             accounts: Arc::new(accounts),
             handshakes: Arc::default(),
@@ -261,6 +266,7 @@ impl Shared {
         if self.stopping.swap(true, Ordering::AcqRel) {
             return false;
         }
+        self.replica.ask_to_stop();
         for worker in &self.workers {
             worker.send(Message::Stop);
         }

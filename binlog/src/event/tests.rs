@@ -6,14 +6,19 @@ fn gtid() -> Gtid {
     Gtid::parse("3e11fa47-71ca-11e1-9e33-c80aa9429562:23").unwrap()
 }
 
+fn event_original(event: &[u8]) -> Option<u64> {
+    original_time(&event[..event.len() - CHECKSUM_BYTES])
+}
+
 #[test]
 fn a_group_comes_back() {
-    for tag in ["", "blue"] {
+    for (tag, original_us) in [("", 0), ("", 7), ("blue", 0), ("blue", 7)] {
         let gtid = Gtid { tag: tag.to_owned(), ..gtid() };
         let head = GroupHead {
             gtid: Some(&gtid),
             last_committed: 5,
             sequence_number: 6,
+            original_us,
             commit_us: 1_764_336_000_000_001,
             server_version: 80_400,
         };
@@ -22,6 +27,8 @@ fn a_group_comes_back() {
             put_gtid(&mut out, 1, &head, body_bytes, true);
             assert!(finish(&mut out, 4, true));
             let seen = see(&out[..out.len() - CHECKSUM_BYTES]).expect("sound");
+            let original = event_original(&out);
+            assert_eq!(original, Some(if original_us == 0 { head.commit_us } else { original_us }));
             let bytes = body_bytes + out.len() as u64;
             assert_eq!(seen, Seen::Group { gtid: Some(gtid.clone()), last_committed: 5, sequence_number: 6, bytes });
         }

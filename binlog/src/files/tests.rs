@@ -13,7 +13,14 @@ fn group(number: u64, position: u64) -> Vec<u8> {
     event::put_query(&mut body, (1, 1), &QueryContext::default(), "", b"BEGIN", true);
     event::put_xid(&mut body, 1, 1, 100 + number, true);
     let gtid = gtid(number);
-    let head = GroupHead { gtid: Some(&gtid), last_committed: 0, sequence_number: 1, commit_us: 1, server_version: 80400 };
+    let head = GroupHead {
+        gtid: Some(&gtid),
+        last_committed: 0,
+        sequence_number: 1,
+        original_us: 0,
+        commit_us: 1,
+        server_version: 80400,
+    };
     let mut out = Vec::new();
     event::put_gtid(&mut out, 1, &head, body.len() as u64, true);
     out.extend_from_slice(&body);

@@ -13,8 +13,8 @@ use accounts::special;
 use conditions::Condition;
 use expr::Level;
 use sql::ast::{
-    Advice, AlterAction, AlterTable, BinaryLogChange, CreateTable, ForeignKey, Maintenance, ObjectName, PartitionAction, SetItem,
-    Show, Statement, TableOptions, VariableScope, ViewForm,
+    Advice, AlterAction, AlterTable, BinaryLogChange, CreateTable, ForeignKey, Maintenance, ObjectName, PartitionAction,
+    ReplicaChange, ReplicaStatement, SetItem, Show, Statement, TableOptions, VariableScope, ViewForm,
 };
 use sql::plan::Action;
 use sql::routine::Field;
@@ -133,6 +133,13 @@ impl State<'_> {
                 } else {
                     Err(special("RELOAD").into())
                 }
+            }
+            Statement::Replica(ReplicaStatement { change: ReplicaChange::Reset { .. }, .. }) => {
+                if access.has(Privileges::RELOAD) { Ok(()) } else { Err(special("RELOAD").into()) }
+            }
+            Statement::Replica(_) => {
+                let may = access.has(Privileges::SUPER) || access.has_dynamic("REPLICATION_SLAVE_ADMIN");
+                if may { Ok(()) } else { Err(special("SUPER or REPLICATION_SLAVE_ADMIN").into()) }
             }
             Statement::BinaryLog(_) => {
                 let may = access.has(Privileges::SUPER) || access.has_dynamic("BINLOG_ADMIN");

@@ -2,7 +2,9 @@
 
 use crate::counters::Command;
 use protocol::Command as C;
-use sql::ast::{AccountStatement, Advice, BinaryLogChange, InsertSource, Maintenance, Show, Statement, TableRef, Xa};
+use sql::ast::{
+    AccountStatement, Advice, BinaryLogChange, InsertSource, Maintenance, ReplicaChange, Show, Statement, TableRef, Xa,
+};
 
 /// The counter of a statement; `None` if MySQL has none.
 pub fn command_of(statement: &Statement<'_>) -> Option<Command> {
@@ -79,6 +81,12 @@ pub fn command_of(statement: &Statement<'_>) -> Option<Command> {
         S::ResetPersist { .. } => Command::Reset,
         S::BinaryLog(BinaryLogChange::Reset(_)) => Command::Reset,
         S::BinaryLog(_) => Command::Purge,
+        S::Replica(statement) => match statement.change {
+            ReplicaChange::Source(_) => Command::ChangeReplicationSource,
+            ReplicaChange::Start(..) => Command::ReplicaStart,
+            ReplicaChange::Stop(_) => Command::ReplicaStop,
+            ReplicaChange::Reset { .. } => Command::Reset,
+        },
         S::Shutdown => Command::Shutdown,
         S::Account(account) => self::account(account),
         S::Unsupported { .. } => return None,

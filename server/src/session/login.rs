@@ -216,7 +216,7 @@ pub async fn authenticate(
     let mandatory = worker.mandatory_roles();
     let roles = accounts.roles_at_login(&account, global("activate_all_roles_on_login").as_bool(), &mandatory);
     let (name, user, host) = (account.name.clone(), user.to_owned(), peer.host.clone());
-    Ok(Entry { identity: Identity { name, user, host, using_password, roles, expired }, seat })
+    Ok(Entry { identity: Identity { name, user, host, using_password, roles, expired, is_applier: false }, seat })
 }
 
 /// REQUIRE

@@ -52,7 +52,7 @@ pub use query::PLAN_ATTEMPTS_MAX;
 pub use run::{Destination, Ran, owned};
 pub use settings::{IDS, ProgramSettings};
 pub use state::{Acting, Answer, Connection, Execution, Session, State};
-pub use transaction::Transaction;
+pub use transaction::{Characteristics, Hold, Transaction};
 
 use crate::counters::count;
 use crate::error::Error;

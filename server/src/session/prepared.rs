@@ -492,6 +492,7 @@ fn is_preparable(statement: &Statement<'_>) -> bool {
             | Statement::UnlockTables
             | Statement::Use(_)
             | Statement::Shutdown
+            | Statement::Replica(_)
             | Statement::BackupServer(_)
             | Statement::CloneLocal { .. }
             | Statement::Advice(_)

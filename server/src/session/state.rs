@@ -103,6 +103,8 @@ pub struct Session {
     pub watched: Watched,
     /// The text of the running definition, for the binary log.
     pub definition: Box<str>,
+    /// The session applies changes of another server: its number, and when the transaction committed there, in microseconds since 1970.
+    pub origin: Option<(u32, u64)>,
     /// The last definition has written the session's `gtid_next` with its change.
     pub is_gtid_logged: Arc<AtomicBool>,
     /// Further data for the logs.
@@ -201,6 +203,7 @@ impl Session {
             settings,
             refreshed: 0,
             slow_ticks: u64::MAX,
+            origin: None,
             is_gtid_logged: Arc::default(),
             fixed_time_us: None,
             named: NamedStatements::default(),

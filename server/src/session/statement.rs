@@ -94,6 +94,7 @@ impl State<'_> {
     pub fn refuse_protected(&self) -> Result<()> {
         let option = match self.worker.shared.protection() {
             Protection::None => return Ok(()),
+            _ if self.session.identity.is_applier => return Ok(()),
             Protection::ReadOnly if self.session.access.administers_connections() => return Ok(()),
             Protection::ReadOnly => "--read-only",
             Protection::SuperReadOnly => "--super-read-only",
@@ -220,6 +221,7 @@ impl State<'_> {
                     return self.write_result(client, &result, format).await;
                 }
             }
+            Statement::Replica(statement) => Box::pin(crate::replica::run(self, statement)).await?,
             Statement::Shutdown => {
                 self.shut_down(client);
                 return Ok(());

@@ -155,7 +155,13 @@ pub async fn show<'a>(state: &mut State<'_>, what: &Show<'a>, params: &'a [Value
             let channel = String::from_utf8_lossy(channel).into();
             Err(Condition::ReplicaChannelDoesNotExist { channel }.into())
         }
-        Show::ReplicaStatus { .. } => Ok(empty(REPLICA_STATUS)),
+        Show::ReplicaStatus { .. } => match state.worker.shared.binlog.clone() {
+            Some(log) => {
+                let status = Box::pin(state.catch_up(&log)).await?;
+                Ok(crate::replica::status(state, &status))
+            }
+            None => Ok(crate::replica::status(state, &Default::default())),
+        },
         Show::Replicas => Ok(state.replicas()),
     }
 }
@@ -212,6 +218,11 @@ const REPLICA_STATUS: &[&str] = &[
     "Replicate_Rewrite_DB", "Channel_Name", "Source_TLS_Version", "Source_public_key_path", "Get_Source_public_key",
     "Network_Namespace",
 ];
+
+/// SHOW REPLICA STATUS without rows.
+pub fn empty_status() -> ResultSet {
+    empty(REPLICA_STATUS)
+}
 
 /// Columns of results without rows that are numbers.
 #[rustfmt::skip]

@@ -198,6 +198,8 @@ pub enum Statement<'a> {
     BinaryLog(&'a BinaryLogChange<'a>),
     /// XA START and the like.
     Xa(Xa<'a>),
+    /// CHANGE REPLICATION SOURCE TO, START REPLICA and the like.
+    Replica(&'a ReplicaStatement<'a>),
     /// Stops the server.
     Shutdown,
     /// CREATE USER, GRANT, SET ROLE and the like.

@@ -246,3 +246,52 @@ pub enum BinaryLogChange<'a> {
     /// RESET BINARY LOGS AND GTIDS [TO n]
     Reset(Option<u64>),
 }
+
+/// The threads of a replica that a statement is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReplicaThreads {
+    /// IO_THREAD: the receiver.
+    pub receiver: bool,
+    /// SQL_THREAD: the applier.
+    pub applier: bool,
+}
+
+/// An option of CHANGE REPLICATION SOURCE TO.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReplicaOption<'a> {
+    /// As it was written.
+    pub name: &'a str,
+    pub value: ReplicaValue<'a>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ReplicaValue<'a> {
+    Number(u64),
+    /// A number with a point.
+    Decimal(f64),
+    Text(&'a [u8]),
+    /// NULL, OFF, STREAM and the like.
+    Word(&'a str),
+    /// A list of numbers.
+    Numbers(&'a [u64]),
+}
+
+/// The statements about the server as a replica of another one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ReplicaChange<'a> {
+    /// CHANGE REPLICATION SOURCE TO
+    Source(&'a [ReplicaOption<'a>]),
+    /// START REPLICA; `other`: a clause such as UNTIL or USER.
+    Start(ReplicaThreads, Option<&'static str>),
+    /// STOP REPLICA
+    Stop(ReplicaThreads),
+    /// RESET REPLICA [ALL]
+    Reset { all: bool },
+}
+
+/// One of them, with its FOR CHANNEL.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReplicaStatement<'a> {
+    pub change: ReplicaChange<'a>,
+    pub channel: Option<&'a [u8]>,
+}

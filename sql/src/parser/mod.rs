@@ -17,6 +17,7 @@ mod json_table;
 mod load;
 mod partition;
 mod query;
+mod replica;
 mod routine;
 mod session;
 mod show;
@@ -216,7 +217,7 @@ impl<'a> Parser<'a> {
                 K::Revoke => self.revoke(),
                 K::Load => self.load(),
                 K::Purge => self.purge(),
-                K::Change => self.unsupported("CHANGE REPLICATION SOURCE"),
+                K::Change => self.change_replication(),
                 K::Signal | K::Resignal | K::Get => self.condition_statement(),
                 _ => Err(self.error()),
             },
@@ -231,7 +232,7 @@ impl<'a> Parser<'a> {
         let mut buffer = [0; 16];
         match uppercase(word, &mut buffer) {
             b"BEGIN" => self.begin(),
-            b"START" if self.peek_word("REPLICA") || self.peek_word("SLAVE") => self.unsupported("START REPLICA"),
+            b"START" if self.peek_word("REPLICA") || self.peek_word("SLAVE") => self.start_replica(),
             b"START" if self.peek_word("GROUP_REPLICATION") => self.unsupported("START GROUP_REPLICATION"),
             b"START" => self.start_transaction(),
             b"COMMIT" | b"ROLLBACK" => self.transaction_end(),
@@ -250,7 +251,7 @@ impl<'a> Parser<'a> {
             b"UNINSTALL" => self.unsupported("UNINSTALL"),
             b"CACHE" => self.unsupported("CACHE INDEX"),
             b"RESET" => self.reset(),
-            b"STOP" => self.unsupported("STOP REPLICA"),
+            b"STOP" => self.stop_replica(),
             b"BINLOG" => self.unsupported("BINLOG"),
             b"BACKUP" => self.backup_server(),
             b"ADVISE" => self.advise_for(),

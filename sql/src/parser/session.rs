@@ -20,9 +20,6 @@ impl<'a> Parser<'a> {
 
     pub(super) fn start_transaction(&mut self) -> Result<Statement<'a>> {
         self.bump();
-        if self.at_word("REPLICA") || self.at_word("SLAVE") || self.at_word("GROUP_REPLICATION") {
-            return self.unsupported("START REPLICA");
-        }
         self.expect_word("TRANSACTION")?;
         let mut consistent_snapshot = false;
         let mut read_only = None;
@@ -293,7 +290,7 @@ impl<'a> Parser<'a> {
         Ok(Statement::Kill { query, id: self.expr()? })
     }
 
-    /// RESET PERSIST; RESET REPLICA, MASTER, BINARY LOGS AND GTIDS, which have nothing to reset.
+    /// RESET PERSIST; RESET REPLICA, MASTER, BINARY LOGS AND GTIDS.
     pub(super) fn reset(&mut self) -> Result<Statement<'a>> {
         self.bump();
         if !self.accept_word("PERSIST") {
@@ -305,6 +302,9 @@ impl<'a> Parser<'a> {
     }
 
     fn reset_logs(&mut self) -> Result<Statement<'a>> {
+        if self.at_word("REPLICA") || self.at_word("SLAVE") {
+            return self.reset_replica();
+        }
         let mut of_log = None;
         loop {
             let is_log = self.at_kw(K::Binary) || self.at_word("MASTER");
@@ -312,8 +312,6 @@ impl<'a> Parser<'a> {
                 self.expect_word("LOGS")?;
                 self.expect_kw(K::And)?;
                 self.expect_word("GTIDS")?;
-            } else if self.accept_word("REPLICA") || self.accept_word("SLAVE") {
-                let _ = self.accept_kw(K::All);
             } else if !self.accept_word("MASTER") {
                 return self.unsupported("RESET");
             }
@@ -322,11 +320,8 @@ impl<'a> Parser<'a> {
                 of_log = Some(BinaryLogChange::Reset(first));
             }
             if !self.accept(Token::Comma) {
-                return Ok(match of_log {
-                    Some(change) => Statement::BinaryLog(self.arena.node(change)),
-                    // There is no replica to reset.
-                    None => Statement::Flush { what: "RELAY LOGS", tables: &[], read_lock: false, export: false },
-                });
+                let change = of_log.expect("each turn sets it");
+                return Ok(Statement::BinaryLog(self.arena.node(change)));
             }
         }
     }

@@ -59,7 +59,7 @@ impl State<'_> {
     pub fn transaction_note(&self) -> Option<Box<[u8]>> {
         self.worker.shared.binlog.as_ref()?;
         let is_hidden = !self.session.variables.get(IDS.sql_log_bin).as_bool();
-        let note = Note { is_hidden, gtid: self.next_gtid(), ..Note::default() };
+        let note = Note { is_hidden, gtid: self.next_gtid(), origin: self.session.origin, ..Note::default() };
         (!note.is_empty()).then(|| note.to_bytes().into())
     }
 
@@ -137,7 +137,13 @@ impl State<'_> {
             explicit_defaults: true,
         };
         let is_hidden = !is_on(IDS.sql_log_bin);
-        let note = Note { is_hidden, gtid: self.next_gtid(), statement: Some(statement), ..Note::default() };
+        let note = Note {
+            is_hidden,
+            gtid: self.next_gtid(),
+            origin: self.session.origin,
+            statement: Some(statement),
+            ..Note::default()
+        };
         Some(note.to_bytes().into())
     }
 }

@@ -1,0 +1,575 @@
+//! The applier: a task that takes the groups of the source apart, and does what they say.
+//!
+//! ```text
+//! GTID | BEGIN | TABLE_MAP ... | rows ... | XID        GTID | a definition
+//! ```
+//! A1: a group's rows and its GTID are committed by one transaction of the engine. A group without effect here leaves its GTID too.
+//! A2: a group whose GTID was executed is passed over, whole.
+//! A3: what cannot be applied stops the applier, with the group's rows taken back; nothing is skipped.
+//! A4: after a deadlock, or a lock that was waited for in vain, the group is asked for again, `replica_transaction_retries` times at most.
+
+use super::rows::{self, Buffers};
+use super::state::{Item, Trouble};
+use crate::error::{Description, Error};
+use crate::plan_cache::PlanEntry;
+use crate::session::{
+    Characteristics, Connection, Hold, IDS, Listed, LoggedIn, PLAN_ATTEMPTS_MAX, Recipient, Session, SessionInfo, State,
+};
+use crate::variables::{Setting, known, parse_time_zone};
+use crate::worker::Worker;
+use accounts::Identity;
+use binlog::event::{self, HEAD_BYTES, Head, Seen};
+use binlog::gtid::{Gtid, GtidSet};
+use binlog::read::{BadEvent, QueryEvent, RowsEvent, RowsKind, TableMap};
+use binlog::row::WireTable;
+use binlog::row::read::Misfit;
+use conditions::Condition;
+use protocol::Capabilities;
+use reactor::connection::Peer;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+use sync::waits::{self, Cause, Kind};
+use table::Table;
+use txn::Isolation;
+use types::CollationId;
+
+/// Tables of one statement of the stream: more is no stream of a server.
+const MAPS_MAX: usize = 1 << 16;
+/// Tables that are kept with their plans.
+const TABLES_MAX: usize = 1024;
+/// The applier looks so often whether it is to end.
+const LOOK: Duration = Duration::from_millis(500);
+/// Other tasks have their turn after so many rows.
+const ROWS_PER_TURN: u32 = 64;
+
+/// Why an event cannot be applied.
+struct Failed {
+    number: u16,
+    text: String,
+    /// A4
+    is_passing: bool,
+}
+
+impl Failed {
+    fn of(description: &Description, text: String) -> Self {
+        Self { number: description.number, text, is_passing: matches!(description.number, 1205 | 1213) }
+    }
+}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Self {
+        let description = error.describe();
+        let text = format!("Error executing event: '{}'", description.message);
+        Self::of(&description, text)
+    }
+}
+
+impl From<BadEvent> for Failed {
+    fn from(bad: BadEvent) -> Self {
+        fatal(bad.0)
+    }
+}
+
+/// An event that no applier here can do.
+fn fatal(why: &str) -> Failed {
+    Error::from(Condition::ReplicaFatalError { why: why.into() }).into_failed()
+}
+
+impl Error {
+    fn into_failed(self) -> Failed {
+        let description = self.describe();
+        let text = description.message.to_string();
+        Failed::of(&description, text)
+    }
+}
+
+/// Starts the applier on a worker.
+pub fn start(worker: &Rc<Worker>) {
+    let own = Rc::clone(worker);
+    worker.core.spawn(async move { run(&own).await });
+}
+
+async fn run(worker: &Rc<Worker>) {
+    let info = Rc::new(SessionInfo::new(worker.shared.next_connection_id(), String::new(), &worker.core));
+    "system user".clone_into(&mut info.user.borrow_mut());
+    info.stopping.set(worker.is_stopping());
+    info.begin("Connect", worker.core.now());
+    let listed = Listed::new(worker, &info);
+    let login =
+        LoggedIn { capabilities: Capabilities::MULTI_RESULTS, identity: Identity::applier(), database: None, collation: 0 };
+    let mut connection = Connection::new(Peer::local(), login.capabilities);
+    let mut session = Session::new(worker, &login);
+    let mut state = State::new(worker, &info, &mut connection, &mut session);
+    state.execution.vars.user = "system user".into();
+    let mut applier = Applier {
+        state,
+        executed: GtidSet::new(),
+        generation: 0,
+        group: None,
+        maps: HashMap::new(),
+        tables: HashMap::new(),
+        buffers: Buffers::default(),
+        failures: 0,
+        rows: 0,
+    };
+    tracing::info!("replica: the applier begins");
+    let outcome = applier.work().await;
+    applier.state.execution.transaction.rollback(worker).await;
+    drop(listed);
+    worker.shared.replica.note(|inner| {
+        if let Err(failed) = outcome {
+            tracing::error!(number = failed.number, "replica: the applier stops: {}", failed.text);
+            inner.applier_trouble = Trouble::new(failed.number, failed.text);
+        }
+        inner.wants_applier = false;
+        inner.applier_lives = false;
+        inner.applying = 0;
+        inner.applier_state = "";
+    });
+}
+
+/// A group that is being applied.
+struct Group {
+    gtid: Gtid,
+    /// A2
+    is_passed_over: bool,
+    /// BEGIN was seen.
+    is_open: bool,
+}
+
+/// A table that rows are written to.
+struct Kept {
+    plan: Rc<PlanEntry>,
+    table: Arc<Table>,
+    wire: WireTable,
+    /// The source's table, which fits.
+    fits: Option<TableMap>,
+}
+
+struct Applier<'s> {
+    state: State<'s>,
+    executed: GtidSet,
+    generation: u64,
+    group: Option<Group>,
+    /// By the number that the rows events of the statement give it.
+    maps: HashMap<u64, TableMap>,
+    tables: HashMap<(String, String), Kept>,
+    buffers: Buffers,
+    /// A4
+    failures: u64,
+    rows: u32,
+}
+
+impl Applier<'_> {
+    async fn work(&mut self) -> Result<(), Failed> {
+        let worker = Rc::clone(&self.state.worker);
+        let replica = &worker.shared.replica;
+        loop {
+            let next = std::future::poll_fn(|cx| {
+                if worker.is_stopping() || self.state.info.killed() != expr::kill::NONE {
+                    return Poll::Ready(None);
+                }
+                let next = replica.poll_next(cx.waker());
+                if next.is_pending() {
+                    worker.core.wake_at(worker.core.now() + LOOK);
+                    waits::pending(Cause::of(Kind::File));
+                }
+                next
+            });
+            let Some(item) = next.await else { return Ok(()) };
+            if item.event.is_empty() {
+                self.begin_generation(item.generation).await?;
+            } else if item.generation == self.generation
+                && let Err(failed) = self.event(&item).await
+            {
+                self.take_back().await;
+                if self.state.info.killed() != expr::kill::NONE && !failed.is_passing {
+                    return Err(failed);
+                }
+                self.failures += 1;
+                let most = worker.shared.globals().get(known("replica_transaction_retries")).as_u64();
+                if !failed.is_passing || self.failures > most {
+                    return Err(failed);
+                }
+                tracing::warn!(number = failed.number, "replica: a group is tried again: {}", failed.text);
+                self.generation = 0;
+                replica.renew();
+            }
+        }
+    }
+
+    /// The receiver has connected anew.
+    async fn begin_generation(&mut self, generation: u64) -> Result<(), Failed> {
+        self.take_back().await;
+        let log = self.state.binary_log()?;
+        let status = self.state.catch_up(&log).await?;
+        self.executed = GtidSet::clone(&status.executed);
+        self.generation = generation;
+        Ok(())
+    }
+
+    async fn take_back(&mut self) {
+        let worker = Rc::clone(&self.state.worker);
+        self.state.execution.transaction.rollback(&worker).await;
+        self.group = None;
+        self.maps.clear();
+    }
+
+    async fn event(&mut self, item: &Item) -> Result<(), Failed> {
+        let event = item.event.as_slice();
+        let head = Head::parse(event).ok_or_else(|| fatal("an event is too short"))?;
+        let body = &event[HEAD_BYTES..];
+        let place = (&*item.file, head.position);
+        match head.kind {
+            event::GTID | event::GTID_TAGGED | event::ANONYMOUS_GTID => self.begin_group(event, &head),
+            event::QUERY => {
+                let query = QueryEvent::parse(body)?;
+                self.query(&query, &head, item).await
+            }
+            event::XID => self.commit(item, &head).await,
+            event::ROWS_QUERY => Ok(()),
+            event::TABLE_MAP if self.is_passed_over()? => Ok(()),
+            event::TABLE_MAP => {
+                let map = TableMap::parse(body)?;
+                if self.maps.len() >= MAPS_MAX {
+                    return Err(fatal("a statement has too many tables"));
+                }
+                self.maps.insert(map.id, map);
+                Ok(())
+            }
+            kind => match RowsEvent::parse(kind, body)? {
+                Some(_) if self.is_passed_over()? => Ok(()),
+                Some(rows) => self.rows_event(&rows, place).await,
+                None if head.flags & event::FLAG_IGNORABLE != 0 => Ok(()),
+                None => {
+                    Err(fatal(&format!("the stream has an event of type {kind} ({}), which cannot be applied", what_is(kind))))
+                }
+            },
+        }
+    }
+
+    fn is_passed_over(&self) -> Result<bool, Failed> {
+        match &self.group {
+            Some(group) => Ok(group.is_passed_over),
+            None => Err(fatal("the stream has an event outside of a group")),
+        }
+    }
+
+    /// A GTID: the next transaction is that one.
+    fn begin_group(&mut self, event: &[u8], head: &Head) -> Result<(), Failed> {
+        if self.group.is_some() {
+            return Err(fatal("a group begins before the one before it has ended"));
+        }
+        let Some(Seen::Group { gtid, .. }) = event::see(event) else { return Err(fatal("a GTID cannot be read")) };
+        let Some(gtid) = gtid else {
+            return Err(fatal("the source has a transaction without a GTID: gtid_mode must be ON there"));
+        };
+        let is_passed_over = self.executed.contains(&gtid);
+        if !is_passed_over {
+            let state = &mut self.state;
+            state.session.variables.set(IDS.gtid_next, Setting::Text(gtid.to_string().into()));
+            state.session.origin = Some((head.server_id, event::original_time(event).unwrap_or(0)));
+            state.name_next();
+            state.refresh();
+        }
+        self.state.worker.shared.replica.note(|inner| {
+            inner.applying = head.timestamp;
+            inner.applier_state = "Reading event from the relay log";
+        });
+        self.group = Some(Group { gtid, is_passed_over, is_open: false });
+        Ok(())
+    }
+
+    async fn query(&mut self, query: &QueryEvent, head: &Head, item: &Item) -> Result<(), Failed> {
+        let is_passed_over = self.is_passed_over()?;
+        let worker = Rc::clone(&self.state.worker);
+        let group = self.group.as_mut().expect("looked at above");
+        match query.statement.as_slice() {
+            b"BEGIN" if group.is_open => return Err(fatal("a group has two beginnings")),
+            b"BEGIN" => {
+                group.is_open = true;
+                if !is_passed_over {
+                    let transaction = &mut self.state.execution.transaction;
+                    let characteristics = Characteristics { isolation: Some(Isolation::ReadCommitted), read_only: Some(false) };
+                    transaction.set_next(characteristics)?;
+                    transaction.begin(&worker, &self.state.session.settings, Some(false), false);
+                }
+                return Ok(());
+            }
+            b"COMMIT" => return self.commit(item, head).await,
+            b"ROLLBACK" => {
+                // What a source has taken back; its GTID counts nevertheless.
+                if !is_passed_over {
+                    return Err(fatal("the stream has a group that the source has rolled back"));
+                }
+            }
+            _ if is_passed_over => {}
+            _ => self.statement(query, head).await?,
+        }
+        let group = self.group.as_ref().expect("looked at above");
+        if !group.is_open { self.end_group(item, head) } else { Ok(()) }
+    }
+
+    /// A definition, or a statement between BEGIN and COMMIT.
+    async fn statement(&mut self, query: &QueryEvent, head: &Head) -> Result<(), Failed> {
+        let said = String::from_utf8_lossy(&query.statement).into_owned();
+        self.set_up(query, head)?;
+        self.state.info.set_statement(&query.statement);
+        let done = self.state.query(&mut Recipient::Nobody, &query.statement).await;
+        let is_definition = self.group.as_ref().is_some_and(|group| !group.is_open);
+        match done {
+            Ok(()) => {}
+            // The source has failed in the same way, after a part of the statement.
+            Err(error) if query.error != 0 && error.describe().number == query.error => {}
+            Err(error) => {
+                let description = error.describe();
+                let text = format!(
+                    "Error '{}' on query. Default database: '{}'. Query: '{}'",
+                    description.message,
+                    query.database,
+                    said.chars().take(1024).collect::<String>()
+                );
+                return Err(Failed::of(&description, text));
+            }
+        }
+        if is_definition {
+            self.state.use_up_gtid().await?;
+        }
+        Ok(())
+    }
+
+    /// Gives the session the settings of a statement's own session.
+    fn set_up(&mut self, query: &QueryEvent, head: &Head) -> Result<(), Failed> {
+        let state = &mut self.state;
+        if let Some(zone) = &query.time_zone {
+            if parse_time_zone(zone).is_none() {
+                return Err(fatal(&format!("a statement has the time zone {zone}, which is not known here")));
+            }
+            state.session.variables.set(IDS.time_zone, Setting::Text(zone.as_str().into()));
+        }
+        let variables = &mut state.session.variables;
+        let text = |text: &str| Setting::Text(text.into());
+        let switch = |is_on: bool| Setting::Int(i64::from(is_on));
+        if let Some(mode) = query.sql_mode {
+            variables.set(IDS.sql_mode, Setting::UInt(mode));
+        }
+        if let Some((client, connection, _)) = query.collations {
+            let collation = |id: u16| match CollationId(id) {
+                known if known.info().is_some() => Ok(known),
+                _ => Err(fatal(&format!("a statement has collation {id}, which is not known here"))),
+            };
+            let (client, connection) = (collation(client)?, collation(connection)?);
+            variables.set(IDS.character_set_client, text(client.charset()));
+            variables.set(IDS.character_set_connection, text(connection.charset()));
+            variables.set(IDS.collation_connection, text(connection.name()));
+        }
+        if let Some(flags) = query.flags2 {
+            variables.set(IDS.foreign_key_checks, switch(flags & 1 << 26 == 0));
+            variables.set(IDS.sql_auto_is_null, switch(flags & 1 << 14 != 0));
+        }
+        let (increment, offset) = query.auto_increment.unwrap_or((1, 1));
+        variables.set(IDS.auto_increment_increment, Setting::UInt(u64::from(increment)));
+        variables.set(IDS.auto_increment_offset, Setting::UInt(u64::from(offset)));
+        state.session.fixed_time_us = Some(i64::from(head.timestamp) * 1_000_000 + i64::from(query.micros));
+        state.refresh();
+        // The source names the database that is made now, too.
+        state.execution.vars.database = None;
+        if !query.database.is_empty() {
+            match state.use_database(&query.database) {
+                Ok(()) | Err(Error::UnknownDatabase(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// XID, or COMMIT: the group's transaction ends.
+    async fn commit(&mut self, item: &Item, head: &Head) -> Result<(), Failed> {
+        if !self.is_passed_over()? {
+            let worker = Rc::clone(&self.state.worker);
+            self.state.execution.transaction.commit_named(&worker, &self.state.session.settings).await?;
+        }
+        self.end_group(item, head)
+    }
+
+    fn end_group(&mut self, item: &Item, head: &Head) -> Result<(), Failed> {
+        self.maps.clear();
+        self.failures = 0;
+        if let Some(group) = self.group.take() {
+            self.executed.add(&group.gtid);
+        }
+        self.state.worker.shared.replica.note(|inner| {
+            inner.applied_file = Arc::clone(&item.file);
+            inner.applied_position = u64::from(head.position);
+        });
+        Ok(())
+    }
+
+    async fn rows_event(&mut self, rows: &RowsEvent<'_>, place: (&str, u32)) -> Result<(), Failed> {
+        let Some(map) = self.maps.get(&rows.table) else {
+            // The end of a statement whose tables are none of the stream's.
+            return if rows.images.is_empty() { Ok(()) } else { Err(fatal("rows belong to no table of their statement")) };
+        };
+        let key = (map.database.clone(), map.table.clone());
+        self.hold(&key).await?;
+        self.check_fits(&key, rows.table)?;
+        let done = self.images(rows, &key, place).await;
+        if rows.flags & event::ROWS_STATEMENT_END != 0 {
+            self.maps.clear();
+        }
+        done
+    }
+
+    /// Takes a share of the table's metadata lock, and its present definition.
+    async fn hold(&mut self, key: &(String, String)) -> Result<(), Failed> {
+        let worker = Rc::clone(&self.state.worker);
+        for _ in 0..PLAN_ATTEMPTS_MAX {
+            if !self.tables.contains_key(key) {
+                if self.tables.len() >= TABLES_MAX {
+                    self.tables.clear();
+                }
+                let kept = self.find(key)?;
+                self.tables.insert(key.clone(), kept);
+            }
+            let plan = Rc::clone(&self.tables[key].plan);
+            let State { execution, session, info, .. } = &mut self.state;
+            match execution.transaction.hold(&worker, info, &plan, &session.settings).await? {
+                Hold::Held => return Ok(()),
+                Hold::Stale => self.tables.remove(key),
+            };
+        }
+        Err(Error::Exec(expr::Error::TableChanged { table: key.1.clone() }).into())
+    }
+
+    fn find(&self, (database, name): &(String, String)) -> Result<Kept, Failed> {
+        let quoted = |name: &str| types::show_create::quoted_name(name).to_string();
+        let text = format!("SELECT 1 FROM {}.{} FOR UPDATE", quoted(database), quoted(name));
+        let worker = Rc::clone(&self.state.worker);
+        let arena = worker.arena();
+        let parsed = sql::parse(&arena, text.as_bytes(), &self.state.session.settings.mode).map_err(Error::from)?;
+        let plan = self.state.plan(&parsed)?.entry;
+        let is_it = |table: &&Arc<Table>| table.def().name.eq_ignore_ascii_case(name) && table.def().database == *database;
+        let Some(table) = plan.prepared.tables().iter().find(is_it).cloned() else {
+            return Err(
+                Error::from(Condition::NoSuchTable { database: database.as_str().into(), table: name.as_str().into() }).into()
+            );
+        };
+        if table.def().columns.iter().any(|column| column.hidden) {
+            return Err(fatal(&format!("rows of {database}.{name} cannot be applied: it has an index over an expression")));
+        }
+        let wire = WireTable::new(Arc::clone(table.def()));
+        Ok(Kept { plan, table, wire, fits: None })
+    }
+
+    fn check_fits(&mut self, key: &(String, String), id: u64) -> Result<(), Failed> {
+        let (Some(kept), Some(map)) = (self.tables.get_mut(key), self.maps.get(&id)) else {
+            return Err(fatal("a table is gone"));
+        };
+        if kept.fits.as_ref().is_some_and(|known| same_form(known, map)) {
+            return Ok(());
+        }
+        match kept.wire.fits(map) {
+            Ok(()) => {
+                kept.fits = Some(map.clone());
+                Ok(())
+            }
+            Err(Misfit::Columns(there, here)) => {
+                Err(fatal(&format!("the source's table {}.{} has {there} columns, the one here {here}", map.database, map.table)))
+            }
+            Err(Misfit::Column(at, name)) => {
+                let column = kept.table.def().columns.iter().find(|column| column.name == name);
+                let to = column.map(|column| types::show_create::type_text(&column.ty)).unwrap_or_default();
+                let condition = Condition::ServerReplicaConversionFailed {
+                    column: (at as u64).into(),
+                    database: map.database.as_str().into(),
+                    table: map.table.as_str().into(),
+                    from: format!("type {} of the binary log", map.columns[at].0).into(),
+                    to: to.into(),
+                };
+                Err(Error::from(condition).into_failed())
+            }
+        }
+    }
+
+    async fn images(&mut self, rows: &RowsEvent<'_>, key: &(String, String), place: (&str, u32)) -> Result<(), Failed> {
+        let worker = Rc::clone(&self.state.worker);
+        let kept = &self.tables[key];
+        let table = &*kept.table;
+        let State { execution, session, info, .. } = &mut self.state;
+        let txn = execution.transaction.ensure(&worker, &session.settings, true);
+        txn.begin_statement(&worker.engine);
+        let mut images = rows.images;
+        let mut outcome = Ok(());
+        while !images.is_empty() && outcome.is_ok() {
+            let first = kept.wire.read_image(&mut images, &rows.shown)?;
+            outcome = match rows.kind {
+                RowsKind::Write => {
+                    let values = rows::whole(table, first).map_err(|column| {
+                        fatal(&format!("a row of {}.{} does not have column {column}, which has no fixed default", key.0, key.1))
+                    })?;
+                    rows::insert(&worker.engine, txn, table, &values, &mut self.buffers).await
+                }
+                RowsKind::Update => {
+                    let after = kept.wire.read_image(&mut images, &rows.shown_after)?;
+                    rows::update(&worker.engine, txn, table, &first, &after, &mut self.buffers).await
+                }
+                RowsKind::Delete => rows::delete(&worker.engine, txn, table, &first, &mut self.buffers).await,
+            };
+            self.rows = self.rows.wrapping_add(1);
+            if self.rows.is_multiple_of(ROWS_PER_TURN) {
+                exec::yield_now().await;
+                if info.killed() != expr::kill::NONE {
+                    outcome = Err(rows::Failed::Engine(txn::Error::Interrupted));
+                }
+            }
+        }
+        txn.end_statement(&worker.engine);
+        outcome.map_err(|failed| row_failed(failed, rows.kind, table, place))
+    }
+}
+
+/// MySQL's text for a row that cannot be written.
+fn row_failed(failed: rows::Failed, kind: RowsKind, table: &Table, (file, position): (&str, u32)) -> Failed {
+    let def = table.def();
+    let (error, handler): (Error, &str) = match failed {
+        rows::Failed::NotFound => (Condition::KeyNotFound { table: def.name.as_str().into() }.into(), "HA_ERR_KEY_NOT_FOUND"),
+        rows::Failed::Duplicate { index, value } => {
+            let key = format!("{}.{}", def.name, def.indexes[index].name);
+            (Condition::DupEntry { value: value.into(), key: key.into() }.into(), "HA_ERR_FOUND_DUPP_KEY")
+        }
+        rows::Failed::Engine(error) => (Error::Exec(exec::engine_error(error)), "the engine's own"),
+    };
+    let kind = match kind {
+        RowsKind::Write => "Write_rows",
+        RowsKind::Update => "Update_rows",
+        RowsKind::Delete => "Delete_rows",
+    };
+    let description = error.describe();
+    let text = format!(
+        "Could not execute {kind} event on table {}.{}; {}, Error_code: {}; handler error {handler}; the event's source log {file}, \
+         end_log_pos {position}",
+        def.database, def.name, description.message, description.number
+    );
+    Failed::of(&description, text)
+}
+
+/// Have two tables of the stream the same columns?
+fn same_form(one: &TableMap, other: &TableMap) -> bool {
+    one.columns == other.columns && one.collations == other.collations && one.unsigned == other.unsigned
+}
+
+/// The name of an event that is refused.
+fn what_is(kind: u8) -> &'static str {
+    match kind {
+        5 => "Intvar: a statement instead of rows",
+        13 => "Rand: a statement instead of rows",
+        14 => "User_var: a statement instead of rows",
+        38 => "XA_prepare",
+        39 => "Partial_update_rows: binlog_row_value_options",
+        40 => "Transaction_payload: binlog_transaction_compression",
+        kind => event::name(kind),
+    }
+}

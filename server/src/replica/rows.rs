@@ -1,0 +1,187 @@
+//! Rows of a source's binary log, written to the tables here without statements.
+//!
+//! A1: rows are written in the session's own transaction, under a share of the table's metadata lock that it holds until it ends
+//!     (`Transaction::hold` with a plan over the table).
+//! A2: triggers do not fire, and foreign keys neither check nor act: what they did on the source is in the stream. (The source says so with
+//!     flag 2 of the event; an event without it is checked as MySQL's applier does, which is not built: such an event is refused where the
+//!     table has foreign keys.)
+//! A3: a row is found by the first of: the primary key, a unique index without NULLs and prefixes, all columns of the image. In the last
+//!     case the first row that is equal is taken, as in MySQL.
+//! A4: a change whose row is not there is 1032, an insert whose key is there 1062. Nothing is skipped.
+
+use binlog::row::read::Image;
+use table::{EncodedRange, InsertRow, Progress, RowBuf, RowCursor, RowRead, Table, WriteRow};
+use txn::{Interrupt, LockMode, Txn, WaitPolicy, Worker};
+use types::Value;
+use types::schema::{ColumnDef, ColumnDefault, IndexKind};
+
+/// Why a row was not applied.
+#[derive(Debug)]
+pub enum Failed {
+    /// 1032
+    NotFound,
+    /// 1062
+    Duplicate {
+        /// The index's position.
+        index: usize,
+        /// The key, as messages print it.
+        value: String,
+    },
+    Engine(txn::Error),
+}
+
+/// Buffers that are kept from row to row.
+#[derive(Default)]
+pub struct Buffers {
+    row: RowBuf,
+    progress: Progress,
+    key: Vec<u8>,
+    range: EncodedRange,
+}
+
+/// Calls an engine operation until it answers.
+macro_rules! engine {
+    ($call:expr) => {
+        loop {
+            match $call {
+                Ok(answer) => break Ok(answer),
+                Err(Interrupt::Stall(stall)) => stall.await,
+                Err(Interrupt::Error(error)) => break Err(Failed::Engine(error)),
+            }
+        }
+    };
+}
+
+const LOCKED: RowRead = RowRead::Lock(LockMode::Exclusive, WaitPolicy::Wait);
+
+/// WRITE_ROWS: one row. `values` has a value for each column of the definition.
+pub async fn insert(
+    worker: &Worker,
+    txn: &mut Txn,
+    table: &Table,
+    values: &[Value<'_>],
+    buffers: &mut Buffers,
+) -> Result<(), Failed> {
+    match engine!(table.insert_row(worker, txn, values, &mut buffers.progress))? {
+        InsertRow::Inserted => {}
+        InsertRow::Duplicate { index } => return Err(Failed::Duplicate { index, value: table.key_text(index, values) }),
+        InsertRow::Paused { .. } => unreachable!("no pause was asked for"),
+    }
+    // Later numbers of this server are above the source's.
+    let number = table.auto_increment_index().map(|index| &values[table.def().indexes[index].columns[0].column]);
+    let number = match number {
+        Some(Value::UInt(number)) => Some(*number),
+        Some(Value::Int(number)) => u64::try_from(*number).ok(),
+        _ => None,
+    };
+    if let Some(number) = number {
+        engine!(table.note_auto_increment(worker, number))?;
+    }
+    Ok(())
+}
+
+/// The values of a row of which an image may have only some: the others are the defaults here, as in MySQL.
+///
+/// # Errors
+/// The name of a column that has no fixed default.
+pub fn whole(table: &Table, image: Image) -> Result<Vec<Value<'static>>, String> {
+    let columns = image.into_iter().zip(&table.def().columns);
+    let value = |(value, column): (Option<Value<'static>>, &ColumnDef)| match (value, &column.default) {
+        (Some(value), _) => Ok(value),
+        (None, ColumnDefault::None) if column.nullable && column.generated.is_none() => Ok(Value::Null),
+        (None, ColumnDefault::Literal(None)) => Ok(Value::Null),
+        (None, ColumnDefault::Literal(Some(literal))) => column.default_value(literal).ok_or_else(|| column.name.clone()),
+        (None, _) => Err(column.name.clone()),
+    };
+    columns.map(value).collect()
+}
+
+/// UPDATE_ROWS: one row.
+pub async fn update(
+    worker: &Worker,
+    txn: &mut Txn,
+    table: &Table,
+    before: &Image,
+    after: &Image,
+    buffers: &mut Buffers,
+) -> Result<(), Failed> {
+    let changes: Vec<(usize, Value<'_>)> =
+        after.iter().enumerate().filter_map(|(column, value)| Some((column, value.as_ref()?.borrowed()))).collect();
+    loop {
+        find(worker, txn, table, before, buffers).await?;
+        match engine!(table.update_row(worker, txn, &buffers.row, &changes, &mut buffers.progress))? {
+            WriteRow::Done => return Ok(()),
+            WriteRow::Duplicate { index } => {
+                let stored = buffers.row.row(table);
+                let new =
+                    |column: usize| changes.iter().find(|(changed, _)| *changed == column).map(|(_, value)| value.borrowed());
+                // Columns that are stored outside the row are in no unique key that a message prints.
+                let old = |column: usize| stored.get(column).unwrap_or(Value::Null);
+                let values: Vec<Value<'_>> = (0..table.def().columns.len()).map(|c| new(c).unwrap_or_else(|| old(c))).collect();
+                return Err(Failed::Duplicate { index, value: table.key_text(index, &values) });
+            }
+            WriteRow::Changed => {}
+            WriteRow::Paused { .. } => unreachable!("no pause was asked for"),
+        }
+    }
+}
+
+/// DELETE_ROWS: one row.
+pub async fn delete(worker: &Worker, txn: &mut Txn, table: &Table, before: &Image, buffers: &mut Buffers) -> Result<(), Failed> {
+    loop {
+        find(worker, txn, table, before, buffers).await?;
+        if engine!(table.delete_row(worker, txn, &buffers.row, &mut buffers.progress))? == WriteRow::Done {
+            return Ok(());
+        }
+    }
+}
+
+/// Reads and locks the row of an image into `buffers.row`. A3
+async fn find(worker: &Worker, txn: &mut Txn, table: &Table, image: &Image, buffers: &mut Buffers) -> Result<(), Failed> {
+    let Buffers { row, key, range, .. } = buffers;
+    let def = table.def();
+    for (index, of) in def.indexes.iter().enumerate() {
+        let is_unique = matches!(of.kind, IndexKind::Primary | IndexKind::Unique);
+        let values: Option<Vec<Value<'_>>> = of
+            .columns
+            .iter()
+            .map(|part| {
+                image[part.column].as_ref().filter(|value| part.prefix.is_none() && !value.is_null()).map(Value::borrowed)
+            })
+            .collect();
+        let Some(values) = values.filter(|_| is_unique) else { continue };
+        key.clear();
+        if !table.encode_point_key(index, &values, key) {
+            return Err(Failed::NotFound);
+        }
+        return match engine!(table.point(worker, txn, index, key, LOCKED, row))? {
+            true => Ok(()),
+            false => Err(Failed::NotFound),
+        };
+    }
+    let wanted: Vec<bool> = image.iter().map(Option::is_some).collect();
+    *range = EncodedRange::default();
+    let mut cursor = RowCursor::new();
+    cursor.open(table, 0, range, false, txn::ReadMode::Latest, false);
+    while engine!(cursor.next(table, worker, txn, row))? {
+        let name = row.key().to_vec();
+        // The row as it is now, locked.
+        row.set_key(&name);
+        if !engine!(table.point(worker, txn, 0, &name, LOCKED, row))? {
+            continue;
+        }
+        if engine!(table.load_externals(worker, txn, LOCKED, &wanted, row))? && is_equal(table, row, image) {
+            return Ok(());
+        }
+    }
+    Err(Failed::NotFound)
+}
+
+/// Has the row the values of the image?
+fn is_equal(table: &Table, row: &RowBuf, image: &Image) -> bool {
+    let stored = row.row(table);
+    image.iter().enumerate().all(|(column, value)| match value {
+        None => true,
+        Some(value) => stored.get(column).is_ok_and(|stored| stored == *value),
+    })
+}
