@@ -42,6 +42,9 @@ pub const ROWS_STATEMENT_END: u16 = 1;
 /// Foreign keys are not checked and do not act: what they did is in the stream.
 pub const ROWS_NO_FOREIGN_KEYS: u16 = 2;
 
+/// The source follows foreign keys with changes of their own (MySQL from 9.6 on), which are in the stream.
+pub const ROWS_SQL_FOREIGN_KEYS: u16 = 16;
+
 /// Bytes of the fixed part of each type from 1 on, as MySQL 8.4 has them.
 const POST_HEADERS: [u8; 42] = [
     0, 13, 0, 8, 0, 0, 0, 0, 4, 0, 4, 0, 0, 0, 99, 0, 4, 26, 8, 0, 0, 0, 8, 8, 8, 2, 0, 0, 0, 10, 10, 10, 42, 42, 0, 18, 52, 0,

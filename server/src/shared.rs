@@ -9,7 +9,7 @@ use crate::event::Events;
 use crate::handshakes::Handshakes;
 use crate::instruments::Instruments;
 use crate::profiled::Profiler;
-use crate::replica::Replica;
+use crate::replica::state::Replica;
 use crate::session::{IDS, Kills};
 use crate::text_log::{self, Log, TextLogs};
 use crate::user_lock::UserLocks;
@@ -134,7 +134,7 @@ impl Shared {
         } else {
             None
         };
-        let replica = crate::replica::open(&config.data_dir).map_err(StartError::BinaryLog)?;
+        let replica = Replica::open(&config.data_dir).map_err(StartError::BinaryLog)?;
         let instruments = Instruments::default();
         let logs = TextLogs::start(log_head(&config, tcp_address), &config.data_dir).map_err(StartError::Resource)?;
         open_logs(&logs, &mut globals, &config);

@@ -146,7 +146,10 @@ impl<'w> CatalogTxn<'w> {
 
     /// Commits, with the worker's note for the log, and waits until the commit is durable.
     pub fn commit(mut self) {
-        if let (Some(note), Some(txn)) = (self.worker.take_note(), self.txn.as_mut()) {
+        // Where nothing has changed nobody would be told: the note is left for who has set it.
+        if let Some(txn) = self.txn.as_mut().filter(|txn| txn.has_written())
+            && let Some(note) = self.worker.take_note()
+        {
             txn.note(self.worker, &note);
         }
         if let Some(stall) = self.commit_now() {

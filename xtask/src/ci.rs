@@ -42,6 +42,7 @@ pub fn run(root: &Path, may_install: bool, only: &[String]) -> Result<bool, Stri
                 "events",
                 "backups",
                 "binlog",
+                "replica",
                 "console",
                 "lab",
                 "package",
@@ -196,6 +197,9 @@ fn patient_checks(root: &Path, steps: &Steps, wanted: &dyn Fn(&str) -> bool) {
     }
     if wanted("binlog") {
         steps.run("binary log", &mut test_program(root, "binlog"), Counting::Lines);
+    }
+    if wanted("replica") {
+        steps.run("replica", &mut test_program(root, "replica"), Counting::Lines);
     }
     if wanted("package") {
         package::step(root, steps);

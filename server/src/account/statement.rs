@@ -244,7 +244,9 @@ pub async fn change<T: Send + 'static>(
         let done = store.change(database, worker, |accounts| {
             let before = has_secret.then(|| accounts.by_name.clone());
             let done = change(accounts)?;
-            if let (Some(before), Some(note)) = (before, worker.take_note()) {
+            if let Some(before) = before
+                && let Some(note) = worker.take_note()
+            {
                 worker.set_note(Some(with_hashes(&note, &before, &accounts.by_name)));
             }
             Ok(done)

@@ -35,6 +35,7 @@ use sync::waits::{self, Cause, Kind};
 use table::Table;
 use txn::Isolation;
 use types::CollationId;
+use types::schema::{ForeignKeyDef, ReferenceAction};
 
 /// Tables of one statement of the stream: more is no stream of a server.
 const MAPS_MAX: usize = 1 << 16;
@@ -54,16 +55,16 @@ struct Failed {
 }
 
 impl Failed {
-    fn of(description: &Description, text: String) -> Self {
-        Self { number: description.number, text, is_passing: matches!(description.number, 1205 | 1213) }
+    fn of(error: &Error, text: impl FnOnce(&Description) -> String) -> Self {
+        let is_passing = error.ends_transaction() || matches!(error, Error::Exec(expr::Error::LockWaitTimeout));
+        let description = error.describe();
+        Self { number: description.number, text: text(&description), is_passing }
     }
 }
 
 impl From<Error> for Failed {
     fn from(error: Error) -> Self {
-        let description = error.describe();
-        let text = format!("Error executing event: '{}'", description.message);
-        Self::of(&description, text)
+        Self::of(&error, |description| format!("Error executing event: '{}'", description.message))
     }
 }
 
@@ -75,15 +76,12 @@ impl From<BadEvent> for Failed {
 
 /// An event that no applier here can do.
 fn fatal(why: &str) -> Failed {
-    Error::from(Condition::ReplicaFatalError { why: why.into() }).into_failed()
+    said(Condition::ReplicaFatalError { why: why.into() })
 }
 
-impl Error {
-    fn into_failed(self) -> Failed {
-        let description = self.describe();
-        let text = description.message.to_string();
-        Failed::of(&description, text)
-    }
+/// A condition whose text says all.
+fn said(condition: Condition) -> Failed {
+    Failed::of(&condition.into(), |description| description.message.clone())
 }
 
 /// Starts the applier on a worker.
@@ -315,7 +313,12 @@ impl Applier<'_> {
 
     /// A definition, or a statement between BEGIN and COMMIT.
     async fn statement(&mut self, query: &QueryEvent, head: &Head) -> Result<(), Failed> {
-        let said = String::from_utf8_lossy(&query.statement).into_owned();
+        if query.statement.ends_with(b"START TRANSACTION") {
+            return Err(fatal(
+                "the table and the rows of CREATE TABLE ... SELECT are one group (CREATE TABLE ... START TRANSACTION), which cannot be \
+                 applied",
+            ));
+        }
         self.set_up(query, head)?;
         self.state.info.set_statement(&query.statement);
         let done = self.state.query(&mut Recipient::Nobody, &query.statement).await;
@@ -325,14 +328,10 @@ impl Applier<'_> {
             // The source has failed in the same way, after a part of the statement.
             Err(error) if query.error != 0 && error.describe().number == query.error => {}
             Err(error) => {
-                let description = error.describe();
-                let text = format!(
-                    "Error '{}' on query. Default database: '{}'. Query: '{}'",
-                    description.message,
-                    query.database,
-                    said.chars().take(1024).collect::<String>()
-                );
-                return Err(Failed::of(&description, text));
+                let shown: String = String::from_utf8_lossy(&query.statement).chars().take(1024).collect();
+                let text =
+                    |what: &str| format!("Error '{what}' on query. Default database: '{}'. Query: '{shown}'", query.database);
+                return Err(Failed::of(&error, |description| text(&description.message)));
             }
         }
         if is_definition {
@@ -416,6 +415,7 @@ impl Applier<'_> {
         let key = (map.database.clone(), map.table.clone());
         self.hold(&key).await?;
         self.check_fits(&key, rows.table)?;
+        self.check_cascades(&key, rows)?;
         let done = self.images(rows, &key, place).await;
         if rows.flags & event::ROWS_STATEMENT_END != 0 {
             self.maps.clear();
@@ -489,8 +489,33 @@ impl Applier<'_> {
                     from: format!("type {} of the binary log", map.columns[at].0).into(),
                     to: to.into(),
                 };
-                Err(Error::from(condition).into_failed())
+                Err(said(condition))
             }
+        }
+    }
+
+    /// The engine of an old source follows foreign keys by itself, and the stream does not have what it has changed.
+    fn check_cascades(&self, key: &(String, String), rows: &RowsEvent<'_>) -> Result<(), Failed> {
+        const LOGGED: u16 = event::ROWS_NO_FOREIGN_KEYS | event::ROWS_SQL_FOREIGN_KEYS;
+        if rows.flags & LOGGED != 0 || rows.kind == RowsKind::Write {
+            return Ok(());
+        }
+        let table = &self.tables[key].table;
+        let acts = |action: ReferenceAction| matches!(action, ReferenceAction::Cascade | ReferenceAction::SetNull);
+        let follows = |child: &ForeignKeyDef| {
+            child.parent_table.eq_ignore_ascii_case(&key.1)
+                && child.parent_database.eq_ignore_ascii_case(&key.0)
+                && acts(if rows.kind == RowsKind::Delete { child.on_delete } else { child.on_update })
+        };
+        let children = self.state.worker.shared.database.children_of(table.id());
+        match children.iter().find(|child| child.def().foreign_keys.iter().any(follows)) {
+            None => Ok(()),
+            Some(child) => Err(fatal(&format!(
+                "the source does not log what foreign keys do (MySQL before 9.6), and one of {} follows {}.{}",
+                child.def().name,
+                key.0,
+                key.1
+            ))),
         }
     }
 
@@ -547,13 +572,13 @@ fn row_failed(failed: rows::Failed, kind: RowsKind, table: &Table, (file, positi
         RowsKind::Update => "Update_rows",
         RowsKind::Delete => "Delete_rows",
     };
-    let description = error.describe();
-    let text = format!(
-        "Could not execute {kind} event on table {}.{}; {}, Error_code: {}; handler error {handler}; the event's source log {file}, \
-         end_log_pos {position}",
-        def.database, def.name, description.message, description.number
-    );
-    Failed::of(&description, text)
+    Failed::of(&error, |Description { number, message, .. }| {
+        format!(
+            "Could not execute {kind} event on table {}.{}; {message}, Error_code: {number}; handler error {handler}; the event's source \
+             log {file}, end_log_pos {position}",
+            def.database, def.name
+        )
+    })
 }
 
 /// Have two tables of the stream the same columns?

@@ -17,10 +17,9 @@ mod receiver;
 mod rows;
 mod settings;
 mod show;
-mod state;
+pub mod state;
 
 pub use show::status;
-pub use state::Replica;
 
 use crate::error::{Error, Result};
 use crate::session::State;
@@ -30,22 +29,12 @@ use conditions::Condition;
 use expr::Level;
 use settings::Settings;
 use sql::ast::{ReplicaChange, ReplicaStatement, ReplicaThreads};
-use state::{Inner, Trouble};
-use std::path::Path;
+use state::{Inner, Replica, Trouble};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 use sync::waits::{self, Cause, Kind};
-
-/// What a directory says of its server as a replica.
-///
-/// # Errors
-/// One line for people.
-pub fn open(data_dir: &Path) -> std::result::Result<Replica, String> {
-    let settings = settings::read(data_dir).map_err(|error| format!("the settings of the replica: {error}"))?;
-    Ok(Replica::new(data_dir.into(), settings))
-}
 
 /// The server has started: replication goes on.
 pub fn start(worker: &Rc<Worker>) {

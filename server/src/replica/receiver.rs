@@ -41,6 +41,11 @@ fn trouble(condition: &Condition) -> Trouble {
     Trouble::new(description.number, description.message)
 }
 
+/// What a source answers where it cannot send what was asked for.
+fn read_error() -> Trouble {
+    trouble(&Condition::SourceFatalErrorReadingBinlog { why: "".into() })
+}
+
 /// Runs until the receiver is to stop.
 pub fn run(shared: &Shared) {
     let replica = &shared.replica;
@@ -68,8 +73,9 @@ pub fn run(shared: &Shared) {
         let Settings { user, host, port, connect_retry, retry_count, .. } = &settings;
         attempts += 1;
         let (number, message) = match failure {
-            Failure::Source { number: 1236, message } => {
-                let condition = Condition::ServerSourceFatalErrorReadingBinlog { number: 1236u64.into(), why: message.into() };
+            Failure::Source { number, message } if number == read_error().number => {
+                let number = u64::from(number).into();
+                let condition = Condition::ServerSourceFatalErrorReadingBinlog { number, why: message.into() };
                 stop(replica, trouble(&condition));
                 break;
             }

@@ -10,7 +10,7 @@ use super::settings::Settings;
 use binlog::gtid::{Gtid, GtidSet};
 use std::collections::VecDeque;
 use std::net::TcpStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::{Duration, SystemTime};
@@ -108,6 +108,15 @@ pub struct Replica {
 }
 
 impl Replica {
+    /// What a directory says of its server as a replica.
+    ///
+    /// # Errors
+    /// One line for people.
+    pub fn open(data_dir: &Path) -> Result<Self, String> {
+        let settings = super::settings::read(data_dir).map_err(|error| format!("the settings of the replica: {error}"))?;
+        Ok(Self::new(data_dir.into(), settings))
+    }
+
     pub fn new(dir: PathBuf, settings: Option<Settings>) -> Self {
         let mut inner = Inner::default();
         if let Some(settings) = &settings {

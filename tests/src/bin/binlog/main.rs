@@ -129,6 +129,19 @@ fn run(directory: &std::path::Path, rounds: u64, seconds: u64, report: &mut Repo
             Err(format!("{:?}", reader.statements))
         }
     });
+    report.case("changes of accounts are in the stream", || {
+        let mut client = server.connect().map_err(text)?;
+        for statement in ["CREATE USER seen@'%'", "GRANT SELECT ON b.* TO seen@'%'", "DROP USER seen@'%'"] {
+            client.query_drop(statement).map_err(text)?;
+        }
+        reader.read(&server.address)?;
+        let has = |part: &str| reader.statements.iter().any(|statement| statement.contains(part));
+        if has("GRANT SELECT ON b.*") && has("DROP USER seen") {
+            compare(server, &reader)
+        } else {
+            Err(format!("{:?}", reader.statements))
+        }
+    });
     report.case("sql_log_bin and gtid_next are obeyed", || said(server, &mut reader));
     report.case("a GTID by hand is executed, also without a change", || empty_groups(server, &mut reader));
     if let Some(server) = running.take() {
