@@ -48,7 +48,7 @@ impl Row {
 }
 
 const NO_BINLOG: &str = "the binary log is rendered from the log, off the way of commits";
-const NO_REPLICA: &str = "there is no replication";
+const NO_REPLICA: &str = "the replica has no relay log, and one applier";
 const NO_MYISAM: &str = "it is about MyISAM alone";
 const NO_FULLTEXT: &str = "there are no full-text indexes";
 const ONE_ENGINE: &str = "each table is InnoDB's, whatever engine is asked for";
@@ -614,13 +614,13 @@ pub(super) static LIST: &[Definition] = &[
     choice("replica_exec_mode", GLOBAL, &["STRICT"], 0).nothing(NO_REPLICA),
     text("replica_load_tmpdir", GLOBAL, "").fixed(),
     int("replica_max_allowed_packet", GLOBAL, 1073741824, 1024, 1073741824).nothing(NO_REPLICA),
-    int("replica_net_timeout", GLOBAL, 60, 1, 31536000).nothing(NO_REPLICA),
+    int("replica_net_timeout", GLOBAL, 60, 1, 31536000).obeyed(),
     int("replica_parallel_workers", GLOBAL, 4, 1, 1024).nothing(NO_REPLICA),
     int("replica_pending_jobs_size_max", GLOBAL, 134217728, 1024, 18446744073709550592).nothing(NO_REPLICA),
     switch("replica_preserve_commit_order", GLOBAL, true).nothing(NO_REPLICA),
     switch("replica_skip_errors", GLOBAL, false).fixed(),
     switch("replica_sql_verify_checksum", GLOBAL, true).nothing(NO_REPLICA),
-    int("replica_transaction_retries", GLOBAL, 10, 0, U64).nothing(NO_REPLICA),
+    int("replica_transaction_retries", GLOBAL, 10, 0, U64).obeyed(),
     text("replica_type_conversions", GLOBAL, "").nothing(NO_REPLICA),
     switch("replication_optimize_for_static_plugin_config", GLOBAL, false).nothing(NO_REPLICA),
     switch("replication_sender_observe_commit_only", GLOBAL, false).nothing(NO_REPLICA),
