@@ -7,6 +7,7 @@
 //! A2: a group whose GTID was executed is passed over, whole.
 //! A3: what cannot be applied stops the applier, with the group's rows taken back; nothing is skipped.
 //! A4: after a deadlock, or a lock that was waited for in vain, the group is asked for again, `replica_transaction_retries` times at most.
+//! A5: a commit is not waited for until it is durable: what a crash loses is asked for again.
 
 use super::rows::{self, Buffers};
 use super::state::{Item, Trouble};
@@ -102,6 +103,9 @@ async fn run(worker: &Rc<Worker>) {
     let mut session = Session::new(worker, &login);
     let mut state = State::new(worker, &info, &mut connection, &mut session);
     state.execution.vars.user = "system user".into();
+    // A5
+    state.execution.transaction.commit_soon();
+    worker.shared.replica.note(|inner| inner.applier_session = info.id);
     let mut applier = Applier {
         state,
         executed: GtidSet::new(),
@@ -184,8 +188,9 @@ impl Applier<'_> {
                 && let Err(failed) = self.event(&item).await
             {
                 self.take_back().await;
-                if self.state.info.killed() != expr::kill::NONE && !failed.is_passing {
-                    return Err(failed);
+                // STOP REPLICA, KILL and the end of the server interrupt what runs.
+                if self.state.info.killed() != expr::kill::NONE {
+                    return Ok(());
                 }
                 self.failures += 1;
                 let most = worker.shared.globals().get(known("replica_transaction_retries")).as_u64();
@@ -195,6 +200,9 @@ impl Applier<'_> {
                 tracing::warn!(number = failed.number, "replica: a group is tried again: {}", failed.text);
                 self.generation = 0;
                 replica.renew();
+            }
+            if self.group.is_none() {
+                exec::yield_now().await;
             }
         }
     }

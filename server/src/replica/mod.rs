@@ -183,6 +183,10 @@ async fn stop_replica(state: &mut State<'_>, threads: ReplicaThreads) -> Result<
             Replica::hang_up(&mut inner);
         }
         replica.wake(&mut inner);
+        if threads.applier && inner.applier_lives {
+            // It may wait for a lock. It may also have ended by itself.
+            let _ = worker.shared.kills.end(inner.applier_session);
+        }
         is_stopped
     };
     if is_stopped {

@@ -49,6 +49,23 @@ fn read_error() -> Trouble {
 /// Runs until the receiver is to stop.
 pub fn run(shared: &Shared) {
     let replica = &shared.replica;
+    loop {
+        receive(shared);
+        let mut inner = replica.inner.lock();
+        // It may have been started again meanwhile.
+        if !inner.wants_receiver || inner.settings.is_none() {
+            inner.receiving = Receiving::No;
+            inner.receiver_state = "";
+            inner.receiver_lives = false;
+            replica.wake(&mut inner);
+            return;
+        }
+    }
+}
+
+/// Connects again and again, until the receiver is to stop.
+fn receive(shared: &Shared) {
+    let replica = &shared.replica;
     let mut attempts = 0;
     loop {
         let settings = match &replica.inner.lock() {
@@ -108,11 +125,6 @@ pub fn run(shared: &Shared) {
             break;
         }
     }
-    replica.note(|inner| {
-        inner.receiving = Receiving::No;
-        inner.receiver_state = "";
-        inner.receiver_lives = false;
-    });
 }
 
 fn stop(replica: &Replica, trouble: Trouble) {

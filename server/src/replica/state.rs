@@ -72,6 +72,8 @@ pub struct Inner {
     /// The receiver's thread lives; it may be about to end.
     pub receiver_lives: bool,
     pub applier_lives: bool,
+    /// The applier's session.
+    pub applier_session: u32,
     pub receiving: Receiving,
     pub receiver_state: &'static str,
     pub applier_state: &'static str,

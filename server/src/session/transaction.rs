@@ -32,7 +32,7 @@ use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 use sync::waits::{self, Cause, Kind, Object};
-use txn::{Interrupt, Isolation, Savepoint, Txn};
+use txn::{Durability, Interrupt, Isolation, Savepoint, Txn};
 
 /// Delay before a failed rollback is tried again.
 const ROLLBACK_RETRY: Duration = Duration::from_secs(1);
@@ -94,6 +94,8 @@ pub struct Terms {
     note: Option<Rc<[u8]>>,
     /// `gtid_next`
     name: NextName,
+    /// Commits are not waited for until they are durable.
+    is_soon: bool,
     /// The session's counters.
     info: Option<Rc<SessionInfo>>,
 }
@@ -422,6 +424,11 @@ impl<'s> Transaction<'s> {
         Some(PreparedTxn { txn, note, shares, written })
     }
 
+    /// From now on commits are durable soon, and not when they end: for who can do again what is lost.
+    pub fn commit_soon(&mut self) {
+        self.terms.is_soon = true;
+    }
+
     pub fn next_name(&self) -> NextName {
         self.terms.name
     }
@@ -473,6 +480,9 @@ impl<'s> Transaction<'s> {
         let stall = self.engine.take(worker).and_then(|mut txn| {
             if let Some(note) = &terms.note {
                 txn.note(&worker.engine, note);
+            }
+            if terms.is_soon && worker.shared.config.durability == Durability::Full {
+                return txn.commit_as(&worker.engine, Durability::Relaxed);
             }
             txn.commit(&worker.engine)
         });

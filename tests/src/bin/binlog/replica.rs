@@ -27,7 +27,8 @@ fn text(error: impl std::fmt::Display) -> String {
 fn inside(root: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("chroot");
     command.args(["--userspec=mysql:mysql"]).arg(root).args(arguments).stdin(Stdio::null()).stdout(Stdio::null());
-    command.stderr(Stdio::null());
+    // A directory for temporary files outside is none inside.
+    command.stderr(Stdio::null()).env_remove("TMPDIR");
     command
 }
 
