@@ -6,6 +6,8 @@
 use super::settings::Settings;
 use protocol::auth::{native_proof, sha2_proof};
 use protocol::{CACHING_SHA2_PASSWORD, NATIVE_PASSWORD, NONCE_BYTES};
+use rustls::pki_types::ServerName;
+use rustls::{ClientConnection, StreamOwned};
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
@@ -14,6 +16,7 @@ const LONG_PASSWORD: u32 = 1;
 const PROTOCOL_41: u32 = 0x200;
 const TRANSACTIONS: u32 = 0x2000;
 const SECURE_CONNECTION: u32 = 0x8000;
+const SSL: u32 = 0x800;
 const PLUGIN_AUTH: u32 = 0x8_0000;
 /// Without DEPRECATE_EOF: the end of the stream is a classic EOF packet.
 const CAPABILITIES: u32 = LONG_PASSWORD | PROTOCOL_41 | TRANSACTIONS | SECURE_CONNECTION | PLUGIN_AUTH;
@@ -57,9 +60,34 @@ fn malformed() -> Failure {
     Failure::Lost("the source has sent a malformed packet".to_owned())
 }
 
+/// The bytes of a connection.
+enum Wire {
+    Plain(io::BufReader<TcpStream>),
+    Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
+    /// While one becomes the other.
+    None,
+}
+
+impl Wire {
+    fn read_exact(&mut self, bytes: &mut [u8]) -> io::Result<()> {
+        match self {
+            Self::Plain(stream) => stream.read_exact(bytes),
+            Self::Tls(stream) => stream.read_exact(bytes),
+            Self::None => Err(io::ErrorKind::NotConnected.into()),
+        }
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Plain(stream) => stream.get_mut().write_all(bytes),
+            Self::Tls(stream) => stream.write_all(bytes).and_then(|()| stream.flush()),
+            Self::None => Err(io::ErrorKind::NotConnected.into()),
+        }
+    }
+}
+
 pub struct Link {
-    stream: TcpStream,
-    input: io::BufReader<TcpStream>,
+    wire: Wire,
     sequence: u8,
 }
 
@@ -76,10 +104,11 @@ impl Link {
                         stream.set_nodelay(true)?;
                         stream.set_read_timeout(Some(patience))?;
                         stream.set_write_timeout(Some(patience))?;
-                        Ok((stream.try_clone()?, stream.try_clone()?))
+                        stream.try_clone()
                     };
-                    let (input, handle) = open().map_err(unreachable)?;
-                    return Ok((Self { stream, input: io::BufReader::with_capacity(64 << 10, input), sequence: 0 }, handle));
+                    let handle = open().map_err(unreachable)?;
+                    let wire = Wire::Plain(io::BufReader::with_capacity(64 << 10, stream));
+                    return Ok((Self { wire, sequence: 0 }, handle));
                 }
                 Err(error) => failure = unreachable(error),
             }
@@ -95,11 +124,19 @@ impl Link {
         }
         let mut nonce = nonce_of(&greeting).ok_or_else(malformed)?;
         let password = settings.password.as_str();
+        let capabilities = if settings.ssl { CAPABILITIES | SSL } else { CAPABILITIES };
         let mut packet = Vec::new();
-        packet.extend_from_slice(&CAPABILITIES.to_le_bytes());
+        packet.extend_from_slice(&capabilities.to_le_bytes());
         packet.extend_from_slice(&(PAYLOAD_BYTES_MAX as u32).to_le_bytes());
         packet.push(COLLATION);
         packet.extend_from_slice(&[0; 23]);
+        if settings.ssl {
+            if !offers_tls(&greeting) {
+                return Err(Failure::Lost("SSL connection error: SSL is required but the server doesn't support it".to_owned()));
+            }
+            self.send(&packet)?;
+            self.encrypt(settings)?;
+        }
         packet.extend(settings.user.bytes().filter(|byte| *byte != 0));
         packet.push(0);
         let first = proof(CACHING_SHA2_PASSWORD, password, &nonce);
@@ -126,7 +163,8 @@ impl Link {
                 }
                 // The proof was enough: OK follows.
                 [1, 3] => {}
-                // The password itself is wanted.
+                // The password itself is wanted: nobody else can read it here, or it is encrypted.
+                [1, 4] if settings.ssl => self.send(&[password.as_bytes(), b"\0"].concat())?,
                 [1, 4] if settings.get_public_key => {
                     const ASK_FOR_KEY: u8 = 2;
                     self.send(&[ASK_FOR_KEY])?;
@@ -143,6 +181,25 @@ impl Link {
                 _ => return Err(malformed()),
             }
         }
+    }
+
+    /// Goes on over TLS.
+    fn encrypt(&mut self, settings: &Settings) -> Result<(), Failure> {
+        let failed = |why: &dyn std::fmt::Display| Failure::Lost(format!("SSL connection error: {why}"));
+        let config = super::tls::config(settings).map_err(|why| failed(&why))?;
+        let name = ServerName::try_from(settings.host.clone()).map_err(|why| failed(&why))?;
+        let Wire::Plain(plain) = std::mem::replace(&mut self.wire, Wire::None) else { return Err(malformed()) };
+        if !plain.buffer().is_empty() {
+            // What came before the encryption began must not be taken for what came with it.
+            return Err(malformed());
+        }
+        let connection = ClientConnection::new(config, name).map_err(|why| failed(&why))?;
+        let mut stream = StreamOwned::new(connection, plain.into_inner());
+        while stream.conn.is_handshaking() {
+            stream.conn.complete_io(&mut stream.sock).map_err(|why| failed(&why))?;
+        }
+        self.wire = Wire::Tls(Box::new(stream));
+        Ok(())
     }
 
     /// Runs a statement: the first cell of its first row.
@@ -250,7 +307,7 @@ impl Link {
             packet.push(self.sequence);
             packet.extend_from_slice(now);
             self.sequence = self.sequence.wrapping_add(1);
-            self.stream.write_all(&packet)?;
+            self.wire.write_all(&packet)?;
             rest = &rest[now.len()..];
             if now.len() < PAYLOAD_BYTES_MAX {
                 return Ok(());
@@ -262,7 +319,7 @@ impl Link {
         let mut payload = Vec::new();
         loop {
             let mut head = [0; 4];
-            self.input.read_exact(&mut head)?;
+            self.wire.read_exact(&mut head)?;
             let length = u32::from_le_bytes([head[0], head[1], head[2], 0]) as usize;
             self.sequence = head[3].wrapping_add(1);
             let begin = payload.len();
@@ -270,7 +327,7 @@ impl Link {
                 return Err(Failure::Lost(format!("the source has sent more than {bytes_max} bytes at once")));
             }
             payload.resize(begin + length, 0);
-            self.input.read_exact(&mut payload[begin..])?;
+            self.wire.read_exact(&mut payload[begin..])?;
             if length < PAYLOAD_BYTES_MAX {
                 return Ok(payload);
             }
@@ -280,6 +337,17 @@ impl Link {
 
 fn is_eof(packet: &[u8]) -> bool {
     packet.first() == Some(&0xfe) && packet.len() < 9
+}
+
+/// Does the source's first packet offer TLS?
+fn offers_tls(greeting: &[u8]) -> bool {
+    let low = greeting.get(1..).and_then(|rest| {
+        let version = rest.iter().position(|byte| *byte == 0)?;
+        // Thread, first part of the nonce, a zero.
+        let at = version + 1 + 4 + 8 + 1;
+        Some(u16::from_le_bytes(rest.get(at..at + 2)?.try_into().ok()?))
+    });
+    low.is_some_and(|low| u32::from(low) & SSL != 0)
 }
 
 /// The nonce in the source's first packet.

@@ -18,6 +18,7 @@ mod rows;
 mod settings;
 mod show;
 pub mod state;
+mod tls;
 
 pub use show::status;
 

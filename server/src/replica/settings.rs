@@ -35,6 +35,12 @@ pub struct Settings {
     /// Seconds of silence after which the source says that it is there; 0: never.
     pub heartbeat: f64,
     pub get_public_key: bool,
+    /// The connection is encrypted.
+    pub ssl: bool,
+    /// A file of certificates in PEM, one of which has signed the source's; empty: any certificate will do.
+    pub ssl_ca: String,
+    /// The certificate must name the host, too.
+    pub ssl_verify: bool,
 }
 
 impl Default for Settings {
@@ -51,6 +57,9 @@ impl Default for Settings {
             retry_count: 10,
             heartbeat: 30.0,
             get_public_key: false,
+            ssl: false,
+            ssl_ca: String::new(),
+            ssl_verify: false,
         }
     }
 }
@@ -151,17 +160,16 @@ impl Settings {
                     }
                 }
                 "GET_SOURCE_PUBLIC_KEY" => self.get_public_key = switch()?,
+                "SOURCE_SSL" => self.ssl = switch()?,
+                "SOURCE_SSL_VERIFY_SERVER_CERT" => self.ssl_verify = switch()?,
+                "SOURCE_SSL_CA" => {
+                    self.ssl_ca = if option.value == ReplicaValue::Word("NULL") { String::new() } else { text()? };
+                }
                 // Values that say what is so anyway.
-                "SOURCE_SSL"
-                | "SOURCE_SSL_VERIFY_SERVER_CERT"
-                | "SOURCE_DELAY"
-                | "REQUIRE_ROW_FORMAT"
-                | "GTID_ONLY"
-                | "SOURCE_CONNECTION_AUTO_FAILOVER"
+                "SOURCE_DELAY" | "REQUIRE_ROW_FORMAT" | "GTID_ONLY" | "SOURCE_CONNECTION_AUTO_FAILOVER"
                     if option.value == ReplicaValue::Number(0) => {}
                 "IGNORE_SERVER_IDS" if matches!(option.value, ReplicaValue::Numbers([])) => {}
                 "SOURCE_BIND"
-                | "SOURCE_SSL_CA"
                 | "SOURCE_SSL_CAPATH"
                 | "SOURCE_SSL_CERT"
                 | "SOURCE_SSL_CRL"
@@ -233,7 +241,7 @@ mod tests {
         assert_eq!(number(settings.change(&place).unwrap_err()), 1776);
         let wrong = [option("SOURCE_PORT", ReplicaValue::Number(70_000))];
         assert_eq!(number(settings.change(&wrong).unwrap_err()), 1210);
-        let unknown = [option("SOURCE_SSL_CA", ReplicaValue::Text(b"ca.pem"))];
+        let unknown = [option("SOURCE_SSL_CERT", ReplicaValue::Text(b"cert.pem"))];
         assert_eq!(number(settings.change(&unknown).unwrap_err()), 1235);
     }
 }

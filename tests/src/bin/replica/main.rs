@@ -76,6 +76,7 @@ fn run(directory: &std::path::Path, rounds: u64, seconds: u64, report: &mut Repo
         compare(&source.address, &replica.address)
     });
     report.case("the status is true, and has no password", || status(&source, &replica));
+    report.case("the connection is encrypted where that is asked for", || encrypted(&source, &replica, &source_directory));
     report.case("super_read_only does not stop the applier", || {
         let mut there = replica.connect().map_err(text)?;
         all(&mut there, &["SET GLOBAL super_read_only = ON"])?;
@@ -236,7 +237,7 @@ fn refused(client: &mut mysql::Conn, statement: &str, number: u16) -> Outcome {
 fn refusals(replica: &Server) -> Outcome {
     let mut client = replica.connect().map_err(text)?;
     refused(&mut client, "START REPLICA", 1200)?;
-    refused(&mut client, "CHANGE REPLICATION SOURCE TO SOURCE_SSL_CA = 'ca.pem'", 1235)?;
+    refused(&mut client, "CHANGE REPLICATION SOURCE TO SOURCE_SSL_CERT = 'cert.pem'", 1235)?;
     refused(&mut client, "CHANGE REPLICATION SOURCE TO SOURCE_HOST = 'h' FOR CHANNEL 'c'", 1235)?;
     refused(&mut client, "START REPLICA FOR CHANNEL 'c'", 3074)?;
     refused(&mut client, "CHANGE REPLICATION SOURCE TO SOURCE_AUTO_POSITION = 1, SOURCE_LOG_POS = 4", 1776)?;
@@ -283,6 +284,37 @@ fn status(source: &Server, replica: &Server) -> Outcome {
     refused(&mut there, "RESET REPLICA", 3081)
 }
 
+/// SOURCE_SSL: an account that needs TLS, the source's own authority, and another one.
+fn encrypted(source: &Server, replica: &Server, directory: &std::path::Path) -> Outcome {
+    let (mut here, mut there) = (source.connect().map_err(text)?, replica.connect().map_err(text)?);
+    all(&mut here, &["ALTER USER replica@'%' REQUIRE SSL"])?;
+    let ca = directory.join("data").join("ca.pem");
+    let ca = if ca.exists() { ca } else { directory.join("ca.pem") };
+    let change = |more: &str| format!("CHANGE REPLICATION SOURCE TO GET_SOURCE_PUBLIC_KEY = 0, SOURCE_SSL = 1, {more}");
+    let with_authority = change(&format!("SOURCE_SSL_CA = '{}'", ca.display()));
+    for change in [change("SOURCE_SSL_CA = ''"), with_authority] {
+        all(&mut there, &["STOP REPLICA", &change, "START REPLICA"])?;
+        all(&mut here, &["CREATE TABLE ty.tls (id INT PRIMARY KEY)", "DROP TABLE ty.tls"])?;
+        compare(&source.address, &replica.address).map_err(|why| format!("{change}: {why}"))?;
+    }
+    // No authority at all.
+    let other = directory.with_file_name("other.pem");
+    std::fs::write(&other, "no certificate").map_err(text)?;
+    let wrong = change(&format!("SOURCE_SSL_CA = '{}', SOURCE_SSL_VERIFY_SERVER_CERT = 1", other.display()));
+    all(&mut there, &["STOP REPLICA", &wrong, "START REPLICA"])?;
+    let until = Instant::now() + CATCH_UP_MAX;
+    while !shown(&mut there, "Last_IO_Error")?.contains("SSL connection error") {
+        if Instant::now() > until {
+            return Err(format!("a wrong authority: {}", shown(&mut there, "Last_IO_Error")?));
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let change = "CHANGE REPLICATION SOURCE TO GET_SOURCE_PUBLIC_KEY = 1, SOURCE_SSL = 0, SOURCE_SSL_CA = '', SOURCE_SSL_VERIFY_SERVER_CERT = 0";
+    all(&mut here, &["ALTER USER replica@'%' REQUIRE NONE"])?;
+    all(&mut there, &["STOP REPLICA", change, "START REPLICA"])?;
+    compare(&source.address, &replica.address)
+}
+
 /// A row that is there, one that is not, a table that is not: each stops the applier, which goes on afterwards.
 fn stops(source: &Server, replica: &Server) -> Outcome {
     let (mut here, mut there) = (source.connect().map_err(text)?, replica.connect().map_err(text)?);
@@ -321,6 +353,8 @@ fn from_mysql(peer: &source::Source, replica: &Server) -> Outcome {
     let mut here = peer.connect()?;
     all(&mut here, &["CREATE USER replica@'%' IDENTIFIED BY 'pw'", "GRANT REPLICATION SLAVE ON *.* TO replica@'%'"])?;
     follow(replica, peer.port)?;
+    let mut there = replica.connect().map_err(text)?;
+    all(&mut there, &["STOP REPLICA", "CHANGE REPLICATION SOURCE TO SOURCE_SSL = 1", "START REPLICA"])?;
     script::run(&mut here)?;
     all(&mut here, script::PARTIAL)?;
     let address = Address { port: peer.port, socket: None, ..replica.address.clone() };
