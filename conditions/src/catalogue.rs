@@ -593,11 +593,11 @@ rows! {
     ForeignDuplicateKeyWithChildInfo { table, record, child, key } = 1761, "ER_FOREIGN_DUPLICATE_KEY_WITH_CHILD_INFO", "23000",
         "Foreign key constraint for table '{table}', record '{record}' would lead to a duplicate entry in table '{child}', \
          key '{key}'";
+    MalformedGtidSetSpecification { value } = 1772, "ER_MALFORMED_GTID_SET_SPECIFICATION", "HY000",
+        "Malformed GTID set specification '{value}'.";
     BadReplicaAutoPosition = 1776, "ER_BAD_REPLICA_AUTO_POSITION", "HY000",
         "Parameters SOURCE_LOG_FILE, SOURCE_LOG_POS, RELAY_LOG_FILE and RELAY_LOG_POS cannot be set when SOURCE_AUTO_POSITION is \
          active.";
-    MalformedGtidSetSpecification { value } = 1772, "ER_MALFORMED_GTID_SET_SPECIFICATION", "HY000",
-        "Malformed GTID set specification '{value}'.";
     CantExecuteInReadOnlyTransaction = 1792, "ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION", "25006",
         "Cannot execute statement in a READ ONLY transaction.";
     TooLongTablePartitionComment { name, max } = 1793, "ER_TOO_LONG_TABLE_PARTITION_COMMENT", "HY000",
