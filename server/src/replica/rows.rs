@@ -154,10 +154,8 @@ async fn find(worker: &Worker, txn: &mut Txn, table: &Table, image: &Image, buff
         if !table.encode_point_key(index, &values, key) {
             return Err(Failed::NotFound);
         }
-        return match engine!(table.point(worker, txn, index, key, LOCKED, row))? {
-            true => Ok(()),
-            false => Err(Failed::NotFound),
-        };
+        let is_there = engine!(table.point(worker, txn, index, key, LOCKED, row))?;
+        return if is_there { Ok(()) } else { Err(Failed::NotFound) };
     }
     let wanted: Vec<bool> = image.iter().map(Option::is_some).collect();
     *range = EncodedRange::default();
