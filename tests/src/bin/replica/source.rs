@@ -54,6 +54,7 @@ impl Source {
         let made =
             inside(&root, &["/usr/sbin/mysqld", "--no-defaults", "--initialize-insecure", &data]).status().map_err(text)?;
         if !made.success() {
+            let _ = std::fs::remove_dir_all(&home);
             return Err(format!("mysqld --initialize-insecure: {made}"));
         }
         let port = free_port()?;
