@@ -8,6 +8,7 @@
 //! - [`row`] is the stored encoding of a row; [`key`] encodes values so that `memcmp` orders them.
 //! - [`compact`] encodes numbers so for keys that stay in memory.
 //! - [`event`] says when the server runs which program by itself.
+//! - [`fulltext`] cuts texts into words, and says how well a row answers a search.
 //! - [`partition`] says which partition of its table a row belongs to.
 //! - [`convert`] takes a value into a column, between types, and to text, with MySQL's warnings and errors as data.
 //! - [`json`] is documents: parsing, printing, storing, comparing, finding parts.
@@ -27,6 +28,7 @@ pub mod decimal;
 pub mod definition;
 mod error;
 pub mod event;
+pub mod fulltext;
 pub mod json;
 pub mod key;
 pub mod partition;
