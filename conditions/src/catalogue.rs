@@ -58,6 +58,7 @@ rows! {
         "Wrong number of partitions defined, mismatch with previous setting";
     SubpartitionWrongNumber = 1064, "ER_PARSE_ERROR", "42000",
         "Wrong number of subpartitions defined, mismatch with previous setting";
+    FullTextSyntax { what } = 1064, "ER_PARSE_ERROR", "42000", "{what}";
     EmptyQuery = 1065, "ER_EMPTY_QUERY", "42000", "Query was empty";
     NonUniqTable { table } = 1066, "ER_NONUNIQ_TABLE", "42000", "Not unique table/alias: '{table}'";
     InvalidDefault { name } = 1067, "ER_INVALID_DEFAULT", "42000", "Invalid default value for '{name}'";
@@ -117,6 +118,7 @@ rows! {
     TooBigRowSize { max } = 1118, "ER_TOO_BIG_ROWSIZE", "42000",
         "Row size too large. The maximum row size for the used table type, not counting BLOBs, is {max}. This includes \
          storage overhead, check the manual. You have to change some columns to TEXT or BLOBs";
+    FunctionNotDefined { name } = 1128, "ER_FUNCTION_NOT_DEFINED", "HY000", "Function '{name}' is not defined";
     HostIsBlocked { host } = 1129, "ER_HOST_IS_BLOCKED", "HY000",
         "Host '{host}' is blocked because of many connection errors; unblock with 'mysqladmin flush-hosts'";
     PasswordNoMatch = 1133, "ER_PASSWORD_NO_MATCH", "42000", "Can't find any matching row in the user table";
@@ -161,6 +163,7 @@ rows! {
         "Got error '{error}' during ROLLBACK; the whole transaction is rolled back";
     NewAbortingConnection { id, database, user, host } = 1184, "ER_NEW_ABORTING_CONNECTION", "08S01",
         "Aborted connection {id} to db: '{database}' user: '{user}' host: '{host}' (init_connect command failed)";
+    FtMatchingKeyNotFound = 1191, "ER_FT_MATCHING_KEY_NOT_FOUND", "HY000", "Can't find FULLTEXT index matching the column list";
     LockOrActiveTransaction = 1192, "ER_LOCK_OR_ACTIVE_TRANSACTION", "HY000",
         "Can't execute the given command because you have active locked tables or an active transaction";
     UnknownSystemVariable { name } = 1193, "ER_UNKNOWN_SYSTEM_VARIABLE", "HY000", "Unknown system variable '{name}'";
@@ -171,6 +174,7 @@ rows! {
     LockWaitTimeout = 1205, "ER_LOCK_WAIT_TIMEOUT", "HY000", "Lock wait timeout exceeded; try restarting transaction";
     WrongArguments { what } = 1210, "ER_WRONG_ARGUMENTS", "HY000", "Incorrect arguments to {what}";
     LockDeadlock = 1213, "ER_LOCK_DEADLOCK", "40001", "Deadlock found when trying to get lock; try restarting transaction";
+    TableCannotHandleFulltext = 1214, "ER_TABLE_CANT_HANDLE_FT", "HY000", "The used table type doesn't support FULLTEXT indexes";
     CannotAddForeign = 1215, "ER_CANNOT_ADD_FOREIGN", "HY000", "Cannot add foreign key constraint";
     ErrorWhenExecutingCommand { command, why } = 1220, "ER_ERROR_WHEN_EXECUTING_COMMAND", "HY000", "Error when executing command {command}: {why}";
     WrongUsage { first, second } = 1221, "ER_WRONG_USAGE", "HY000", "Incorrect usage of {first} and {second}";
@@ -238,6 +242,7 @@ rows! {
         "Illegal mix of collations for operation '{operation}'";
     UnknownCollation { name } = 1273, "ER_UNKNOWN_COLLATION", "HY000", "Unknown collation: '{name}'";
     WrongNameForIndex { index } = 1280, "ER_WRONG_NAME_FOR_INDEX", "42000", "Incorrect index name '{index}'";
+    BadFulltextColumn { column } = 1283, "ER_BAD_FT_COLUMN", "HY000", "Column '{column}' cannot be part of FULLTEXT index";
     UnknownStorageEngine { name } = 1286, "ER_UNKNOWN_STORAGE_ENGINE", "42000", "Unknown storage engine '{name}'";
     WarnDeprecatedSyntax { what, instead } = 1287, "ER_WARN_DEPRECATED_SYNTAX", "HY000",
         "'{what}' is deprecated and will be removed in a future release. Please use {instead} instead";

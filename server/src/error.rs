@@ -586,6 +586,8 @@ fn table_error(error: &Table) -> Condition {
         Table::TooManyKeys { max } => Condition::TooManyKeys { max: max.into() },
         Table::TooManyKeyParts { max } => Condition::TooManyKeyParts { max: max.into() },
         Table::RowTooLarge { max_bytes } => Condition::TooBigRowSize { max: max_bytes.into() },
+        Table::NotFullText { column } => Condition::BadFulltextColumn { column: column.into() },
+        Table::PartitionedFullText => Condition::TableCannotHandleFulltext,
         Table::JsonAsKey { column } => Condition::JsonUsedAsKey { column: column.into() },
         Table::BlobKeyWithoutLength { column } => Condition::BlobKeyWithoutLength { column: column.into() },
         Table::NullablePrimaryKey => Condition::PrimaryCantHaveNull,

@@ -4,6 +4,7 @@
 //!    row.
 //! 2. Every index entry leads to a row that has exactly this entry, and there are as many entries as rows. So they
 //!    match one to one.
+//!    An index with several entries of a row has exactly those of the rows: sums of both are compared (`offline`, C1).
 //! 3. Every large value is complete, and every chunk belongs to a value.
 //!
 //! The check reads one snapshot, in blocking style, while other sessions write.
@@ -11,6 +12,8 @@
 use crate::catalog::blocking;
 use crate::codec::Source;
 use crate::ddl::{Progress, Work};
+use crate::entries::Entries;
+use crate::offline::{Sum, entry_hash};
 use crate::{EncodedRange, Result, RowBuf, RowCursor, RowRead, Table};
 use txn::{Isolation, ReadMode, Scan, TreeRef, Txn, Worker};
 use types::schema::IndexKind;
@@ -51,9 +54,13 @@ impl Table {
     fn check_with(&self, worker: &Worker, txn: &mut Txn, progress: &Progress) -> Result<CheckReport> {
         let mut report = CheckReport::default();
         progress.begin(Work::Check, (self.estimated_rows() * self.indexes.len() as u64).max(1));
-        let chunks = self.check_rows(worker, txn, &mut report, progress)?;
-        for index in 1..self.indexes.len() {
-            self.check_index(worker, txn, index, &mut report, progress)?;
+        let mut wanted = vec![Sum::default(); self.indexes.len()];
+        let chunks = self.check_rows(worker, txn, &mut report, &mut wanted, progress)?;
+        for (index, wanted) in wanted.iter().enumerate().skip(1) {
+            match self.indexes[index].codec.multi {
+                None => self.check_index(worker, txn, index, &mut report, progress)?,
+                Some(_) => self.check_entries(worker, txn, index, wanted, &mut report, progress)?,
+            }
         }
         if let Some(tree) = self.blob_tree {
             let present = count_records(worker, txn, tree)?;
@@ -99,7 +106,16 @@ impl Table {
     }
 
     /// Reads every row and its large values; returns how many chunks they have.
-    fn check_rows(&self, worker: &Worker, txn: &mut Txn, report: &mut CheckReport, progress: &Progress) -> Result<u64> {
+    /// In `wanted` are the sums of the entries that it asks for, in indexes with several of each row.
+    fn check_rows(
+        &self,
+        worker: &Worker,
+        txn: &mut Txn,
+        report: &mut CheckReport,
+        wanted: &mut [Sum],
+        progress: &Progress,
+    ) -> Result<u64> {
+        let mut entries = Entries::default();
         let (mut cursor, mut row, mut key) = (RowCursor::new(), RowBuf::new(), Vec::new());
         let mut chunks = 0;
         cursor.open(self, 0, &EncodedRange::default(), false, ReadMode::Snapshot, false);
@@ -123,11 +139,42 @@ impl Table {
             if is_keyed && (clustered.encode(Source::Row(stored), &mut key).is_err() || key != row.key) {
                 report.problem(format!("row {} stands under another key", report.rows));
             }
+            for (index, wanted) in self.indexes.iter().zip(&mut *wanted).filter(|(index, _)| index.codec.multi.is_some()) {
+                match index.codec.encode_entries(Source::Row(stored), &row.key, &mut entries) {
+                    Ok(()) => entries.iter().for_each(|(key, payload)| wanted.add(entry_hash(key, payload))),
+                    Err(error) => report.problem(format!("row {}: {error:?}", report.rows)),
+                }
+            }
             if report.rows.is_multiple_of(1024) {
                 worker.tick();
             }
         }
         Ok(chunks)
+    }
+
+    fn check_entries(
+        &self,
+        worker: &Worker,
+        txn: &mut Txn,
+        index: usize,
+        wanted: &Sum,
+        report: &mut CheckReport,
+        progress: &Progress,
+    ) -> Result<()> {
+        let mut scan = Scan::new(self.indexes[index].tree, &[], &[], false, ReadMode::Snapshot);
+        let mut present = Sum::default();
+        while blocking(|| scan.fill(txn, worker, 256))? {
+            while let Some(found) = scan.next_row() {
+                present.add(entry_hash(found.key, found.payload));
+                progress.advance(1);
+            }
+            worker.tick();
+        }
+        if present != *wanted {
+            let name = &self.def.indexes[index].name;
+            report.problem(format!("index {name} has {}, the rows ask for {}", present.said(), wanted.said()));
+        }
+        Ok(())
     }
 
     fn check_index(

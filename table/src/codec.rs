@@ -4,11 +4,13 @@
 //! clustered   columns of the primary key, or the row id             -> stored row
 //! unique      columns of the index [+ clustered key if one is NULL] -> clustered key
 //! secondary   columns of the index + clustered key                  -> (empty)
+//! full text   several entries of each row: `entries`
 //! ```
 //!
 //! Column encodings are `types::key`'s. A complete encoded column is never a prefix of another value's encoding, so concatenation keeps
 //! the order, and an entry can be cut into its columns again.
 
+use crate::entries::Multi;
 use crate::{EncodedRange, Table};
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -28,12 +30,28 @@ pub(crate) enum Source<'a> {
     Changed(StoredRow<'a>, &'a [(usize, Value<'a>)]),
 }
 
+impl<'a> Source<'a> {
+    /// The value of a column.
+    pub fn value(self, column: usize) -> types::Result<Value<'a>> {
+        match self {
+            Source::Values(values) => Ok(values[column].borrowed()),
+            Source::Row(row) => row.get(column),
+            Source::Changed(row, changes) => match changes.iter().find(|(c, _)| *c == column) {
+                Some((_, value)) => Ok(value.borrowed()),
+                None => row.get(column),
+            },
+        }
+    }
+}
+
 /// Codec of one index.
 pub(crate) struct IndexCodec {
     pub kind: IndexKind,
     key: KeyCodec,
     /// The length in bytes of the table's clustered key, if it is the same for all rows.
     clustered_bytes: Option<usize>,
+    /// Of an index with several entries of each row.
+    pub multi: Option<Box<Multi>>,
 }
 
 impl IndexCodec {
@@ -43,7 +61,8 @@ impl IndexCodec {
             IndexKind::HiddenRowId => Some(ROW_ID_BYTES),
             _ => clustered.parts().iter().map(KeyPart::fixed_bytes).sum(),
         };
-        Self { kind: def.indexes[index].kind, key: KeyCodec::new(def, &def.indexes[index]), clustered_bytes }
+        let index = &def.indexes[index];
+        Self { kind: index.kind, key: KeyCodec::new(def, index), clustered_bytes, multi: Multi::of(def, index) }
     }
 
     pub fn parts(&self) -> &[KeyPart] {
@@ -87,6 +106,10 @@ impl IndexCodec {
         }
         let start = match self.clustered_bytes {
             Some(bytes) => key.len().checked_sub(bytes).ok_or_else(|| storage_error("an index entry is too short"))?,
+            None if self.kind == IndexKind::FullText => {
+                let collation = self.parts().first().map_or(types::CollationId::BINARY, |part| part.ty.collation);
+                types::collation::sort_key_end(key, collation).ok_or_else(|| storage_error("an index entry is too short"))?
+            }
             None => self.key.offset(key, self.parts().len()).map_err(corrupt)?,
         };
         key.get(start..).ok_or_else(|| storage_error("an index entry is too short"))
@@ -145,7 +168,7 @@ impl IndexCodec {
 
     /// Can this column's value be read back from the index columns of a key?
     pub fn decodes(&self, column: usize) -> bool {
-        self.parts().iter().any(|part| part.column == column && part.is_reversible())
+        self.multi.is_none() && self.parts().iter().any(|part| part.column == column && part.is_reversible())
     }
 
     /// The first column of a key. Floating point numbers are close enough to count on with.
@@ -352,6 +375,11 @@ pub(crate) fn encode_error(error: types::Error) -> Interrupt {
         types::Error::KeyTooLong { max } => Interrupt::Error(txn::Error::TooLarge { bytes: max + 1 }),
         other => storage_error(format!("a row does not fit its table: {other:?}")),
     }
+}
+
+#[cold]
+pub(crate) fn missing_entry() -> Interrupt {
+    storage_error("an index entry of a row is missing")
 }
 
 #[cold]

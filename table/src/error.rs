@@ -99,6 +99,10 @@ pub enum Error {
     RowTooLarge { max_bytes: usize },
     /// 1167: a JSON column cannot be indexed directly (3152).
     JsonAsKey { column: String },
+    /// 1283
+    NotFullText { column: String },
+    /// 1214
+    PartitionedFullText,
     /// 1170
     BlobKeyWithoutLength { column: String },
     /// 1171

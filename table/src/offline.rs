@@ -176,15 +176,20 @@ fn load_catalog(offline: &Offline, problems: &mut Vec<Problem>) -> Result<Conten
 
 /// A sum over entries that does not depend on their order (C1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Sum {
+pub(crate) struct Sum {
     count: u64,
     hash: u128,
 }
 
 impl Sum {
-    fn add(&mut self, hash: u128) {
+    pub fn add(&mut self, hash: u128) {
         self.count += 1;
         self.hash = self.hash.wrapping_add(hash);
+    }
+
+    /// For people.
+    pub fn said(&self) -> String {
+        format!("{} entries with the sum {:032x}", self.count, self.hash)
     }
 
     fn merge(&mut self, other: Sum) {
@@ -193,7 +198,7 @@ impl Sum {
     }
 }
 
-fn entry_hash(key: &[u8], payload: &[u8]) -> u128 {
+pub(crate) fn entry_hash(key: &[u8], payload: &[u8]) -> u128 {
     let half = |salt: u8| {
         let mut hasher = DefaultHasher::new();
         hasher.write_u8(salt);
@@ -359,6 +364,14 @@ impl<'a> TableCheck<'a> {
             }
         }
         for (index, codec) in self.codecs.iter().enumerate().skip(1) {
+            if codec.multi.is_some() {
+                let mut several = crate::entries::Entries::default();
+                codec
+                    .encode_entries(Source::Changed(row, &loaded), record.key, &mut several)
+                    .map_err(|_| format!("has no keys for index {}", self.stored.def.indexes[index].name))?;
+                several.iter().for_each(|(key, payload)| give(index, entry_hash(key, payload)));
+                continue;
+            }
             codec
                 .encode_entry(Source::Changed(row, &loaded), record.key, &mut key)
                 .map_err(|_| format!("has no key for index {}", self.stored.def.indexes[index].name))?;

@@ -156,6 +156,10 @@ impl Table {
         let parts = codec.parts();
         let step = if rows <= WHOLE_ROWS_MAX { None } else { Some(rows as f64 / LEAVES as f64) };
         let mut counts = Counts::new(parts.len(), step);
+        if codec.multi.is_some() {
+            // Its keys are no values of columns.
+            return Ok(counts);
+        }
         let leaves = if step.is_some() { LEAVES } else { 1 };
         let (mut first_key, mut ends) = (Vec::new(), Vec::new());
         for leaf in 0..leaves {

@@ -84,12 +84,18 @@ impl Watch {
 
     /// The entries of a row in the indexes that are being built.
     fn entries(&self, row: StoredRow<'_>, key: &[u8]) -> txn::Result<Entries> {
-        let entry = |(index, codec): &(usize, IndexCodec)| {
+        let (mut entries, mut several) = (Vec::with_capacity(self.indexes.len()), crate::entries::Entries::default());
+        for (index, codec) in &self.indexes {
+            if codec.multi.is_some() {
+                codec.encode_entries(Source::Row(row), key, &mut several)?;
+                entries.extend(several.iter().map(|(key, _)| (*index, key.into())));
+                continue;
+            }
             let mut entry = Vec::new();
             codec.encode_entry(Source::Row(row), key, &mut entry)?;
-            Ok((*index, entry.into()))
-        };
-        self.indexes.iter().map(entry).collect()
+            entries.push((*index, entry.into()));
+        }
+        Ok(entries.into())
     }
 
     fn note(&self, worker: &Worker, key: &[u8], entries: Entries) {

@@ -20,10 +20,12 @@
 //! W5: on request (`Progress::pause_at`), an insert and an update pause before they write the entry of an index, and
 //!     the next call continues. During the pause a foreign key's parent is looked up, as in InnoDB: a transaction that
 //!     deletes the parent meanwhile and looks for children does not find an entry of a row that waits for it.
-//! W6: if a definition watches the table, each written clustered record is noted (`watch`).
+//! W6: an index with several entries of a row is one step, `Step::Entries`, which remembers how far it came (`entries`).
+//! W7: if a definition watches the table, each written clustered record is noted (`watch`).
 
 use crate::blob::{self, ChunkPlace};
 use crate::codec::{self, Source};
+use crate::entries::EntriesChange;
 use crate::{RowBuf, RowRead, Table};
 use txn::{InsertOutcome, Interrupt, LockMode, RECORD_BYTES_MAX, Savepoint, Seen, Txn, WaitPolicy, Worker, WriteOutcome};
 use types::Value;
@@ -54,6 +56,8 @@ pub struct Progress {
     freed: Vec<ExternalRef>,
     /// The old row with its indexed large values in place; empty for most rows.
     expanded: RowBuf,
+    /// W6
+    entries: Option<Box<EntriesChange>>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,6 +73,8 @@ enum Step {
     /// Update and delete: remove the old entry of this index.
     IndexDelete(usize),
     IndexInsert(usize),
+    /// W6: the entries of this index are known, and being changed.
+    Entries(usize),
     /// W5
     Paused(usize),
     WriteChunks,
@@ -292,6 +298,15 @@ impl Table {
                     self.note_inserted(worker, &p.key);
                     p.step = p.then(1, Step::IndexInsert(1));
                 }
+                Step::IndexDelete(k) | Step::IndexInsert(k) if self.has_entries(k) => {
+                    let entries = p.entries.get_or_insert_default();
+                    entries.begin(&self.indexes[k].codec, None, Some((Source::Values(values), &p.key)))?;
+                    p.step = Step::Entries(k);
+                }
+                Step::Entries(k) => {
+                    self.change_entries(worker, txn, k, p)?;
+                    p.step = p.then(k + 1, Step::IndexInsert(k + 1));
+                }
                 Step::IndexDelete(k) | Step::IndexInsert(k) if k < self.indexes.len() => {
                     p.step = match self.insert_entry(worker, txn, k, Source::Values(values), &p.key, &mut p.entry)? {
                         InsertOutcome::Inserted => p.then(k + 1, Step::IndexInsert(k + 1)),
@@ -376,6 +391,21 @@ impl Table {
                         InsertOutcome::Duplicate => Step::Undo(0),
                     };
                 }
+                Step::IndexDelete(k) if self.has_entries(k) => {
+                    let is_touched = p.key != old.key || p.unseen || self.index_changes(k, changes);
+                    p.step = if is_touched {
+                        let row = expanded_row(self, old, &p.expanded)?;
+                        let (before, after) = ((Source::Row(row), &old.key[..]), (Source::Changed(row, changes), &p.key[..]));
+                        p.entries.get_or_insert_default().begin(&self.indexes[k].codec, Some(before), Some(after))?;
+                        Step::Entries(k)
+                    } else {
+                        Step::IndexDelete(k + 1)
+                    };
+                }
+                Step::Entries(k) => {
+                    self.change_entries(worker, txn, k, p)?;
+                    p.step = Step::IndexDelete(k + 1);
+                }
                 Step::IndexDelete(k) if k < self.indexes.len() => {
                     p.step = self.update_delete_entry(worker, txn, k, old, changes, p)?
                 }
@@ -433,6 +463,16 @@ impl Table {
                     self.note_changed(worker, old, &p.expanded)?;
                     p.step = Step::IndexDelete(1);
                 }
+                Step::IndexDelete(k) | Step::IndexInsert(k) if self.has_entries(k) => {
+                    let row = expanded_row(self, old, &p.expanded)?;
+                    let entries = p.entries.get_or_insert_default();
+                    entries.begin(&self.indexes[k].codec, Some((Source::Row(row), &old.key)), None)?;
+                    p.step = Step::Entries(k);
+                }
+                Step::Entries(k) => {
+                    self.change_entries(worker, txn, k, p)?;
+                    p.step = Step::IndexDelete(k + 1);
+                }
                 Step::IndexDelete(k) | Step::IndexInsert(k) if k < self.indexes.len() => {
                     let row = expanded_row(self, old, &p.expanded)?;
                     self.indexes[k].codec.encode_entry(Source::Row(row), &old.key, &mut p.old_entry)?;
@@ -481,13 +521,24 @@ impl Table {
         if moves && codec.kind == IndexKind::Unique || p.unseen {
             // Same index key, other primary key: the entry points elsewhere now. Or W4.
             let tree = self.indexes[k].tree;
-            let seen = txn.read_latest(worker, tree, &p.entry, &mut p.scratch)?.ok_or_else(missing_entry)?;
+            let seen = txn.read_latest(worker, tree, &p.entry, &mut p.scratch)?.ok_or_else(codec::missing_entry)?;
             let payload = if codec.kind == IndexKind::Unique { &p.key[..] } else { &[] };
             if txn.update(worker, tree, &p.entry, seen, payload)? == WriteOutcome::Changed {
                 return Err(codec::storage_error("an index entry was changed without its row"));
             }
         }
         Ok(Step::IndexDelete(k + 1))
+    }
+
+    /// Has index `k` several entries of a row?
+    #[inline]
+    fn has_entries(&self, k: usize) -> bool {
+        self.indexes.get(k).is_some_and(|index| index.codec.multi.is_some())
+    }
+
+    fn change_entries(&self, worker: &Worker, txn: &mut Txn, k: usize, p: &mut Progress) -> txn::Result<()> {
+        let Some(entries) = &mut p.entries else { return Err(codec::storage_error("entries were to be computed first")) };
+        entries.go_on(self, worker, txn, k, p.unseen, &mut p.scratch)
     }
 
     /// Does a change of the version `seen` fall under W4?
@@ -519,9 +570,16 @@ impl Table {
         Ok(outcome)
     }
 
-    fn delete_entry(&self, worker: &Worker, txn: &mut Txn, k: usize, entry: &[u8], scratch: &mut Vec<u8>) -> txn::Result<()> {
+    pub(crate) fn delete_entry(
+        &self,
+        worker: &Worker,
+        txn: &mut Txn,
+        k: usize,
+        entry: &[u8],
+        scratch: &mut Vec<u8>,
+    ) -> txn::Result<()> {
         let tree = self.indexes[k].tree;
-        let seen = txn.read_latest(worker, tree, entry, scratch)?.ok_or_else(missing_entry)?;
+        let seen = txn.read_latest(worker, tree, entry, scratch)?.ok_or_else(codec::missing_entry)?;
         match txn.delete(worker, tree, entry, seen)? {
             WriteOutcome::Done => Ok(()),
             WriteOutcome::Changed => Err(codec::storage_error("an index entry was changed without its row")),
@@ -688,8 +746,4 @@ fn bytes_of<'a>(value: &'a Value<'_>) -> txn::Result<&'a [u8]> {
         Value::Bytes(bytes) => Ok(bytes),
         _ => Err(codec::storage_error("a large value is no string")),
     }
-}
-
-fn missing_entry() -> Interrupt {
-    codec::storage_error("an index entry of a row is missing")
 }

@@ -443,7 +443,7 @@ pub(crate) fn decode_bytes_key(key: &[u8], collation: CollationId) -> Option<(st
 }
 
 /// The end of the sort key at the beginning of some bytes.
-pub(crate) fn sort_key_end(key: &[u8], collation: CollationId) -> Option<usize> {
+pub fn sort_key_end(key: &[u8], collation: CollationId) -> Option<usize> {
     match method(collation) {
         Method::Uca900(levels) => {
             let mut ends = key.chunks_exact(2).enumerate().filter(|(_, pair)| pair == &[0, 0]);
@@ -453,6 +453,20 @@ pub(crate) fn sort_key_end(key: &[u8], collation: CollationId) -> Option<usize> 
         Method::PaddedBytes | Method::Simple(_) => marker_end(key, b' ', SPACE_THEN_END),
         Method::OldUca(old) => old_key_end(key, old.space()),
     }
+}
+
+/// Appends the bytes with which the sort keys of all strings begin that begin with `text`: its weights of the first level, without an end.
+pub fn sort_key_start(text: &[u8], collation: CollationId, out: &mut Vec<u8>) {
+    let end_bytes = match method(collation) {
+        Method::Uca900(_) => {
+            Uca::new(text, 0).for_each(|weight| out.extend_from_slice(&weight.to_be_bytes()));
+            return;
+        }
+        Method::Bytes | Method::PaddedBytes | Method::Simple(_) => 2,
+        Method::OldUca(_) => 4,
+    };
+    sort_key(text, collation, out);
+    out.truncate(out.len() - end_bytes);
 }
 
 fn old_key_end(key: &[u8], space: u16) -> Option<usize> {

@@ -4,6 +4,7 @@
 //! tables and carries it out.
 
 use crate::CollationId;
+use crate::fulltext::FullTextDef;
 mod build;
 
 use crate::partition::{PartitionDef, Partitioning};
@@ -35,6 +36,7 @@ impl NewTable {
                 IndexKind::Primary => NewIndexKind::Primary,
                 IndexKind::Unique => NewIndexKind::Unique,
                 IndexKind::Secondary | IndexKind::HiddenRowId => NewIndexKind::Secondary,
+                IndexKind::FullText => NewIndexKind::FullText,
             },
             // Hidden columns are made again.
             columns: index
@@ -47,6 +49,7 @@ impl NewTable {
             using_btree: index.using_btree,
             generated: index.generated,
             invisible: index.invisible,
+            full_text: index.full_text.clone(),
         });
         // As in MySQL, all get new names.
         let checks = def.checks.iter().map(|c| NewCheck { name: None, expr: c.expr.clone(), enforced: c.enforced });
@@ -78,6 +81,8 @@ pub struct NewIndex {
     pub invisible: bool,
     /// It was generated for a foreign key.
     pub generated: bool,
+    /// Of [`NewIndexKind::FullText`].
+    pub full_text: Option<Box<FullTextDef>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +90,7 @@ pub enum NewIndexKind {
     Primary,
     Unique,
     Secondary,
+    FullText,
 }
 
 #[derive(Clone, Debug)]

@@ -6,6 +6,7 @@
 
 use crate::convert::{StoreContext, Warnings, store};
 use crate::event::EventDef;
+use crate::fulltext::FullTextDef;
 use crate::partition::Partitioning;
 use crate::row::history::RowHistory;
 use crate::{CollationId, ColumnType, TypeKind, Value};
@@ -430,6 +431,15 @@ pub enum IndexKind {
     Unique,
     /// Key: the index columns, then the primary key. Payload: empty.
     Secondary,
+    /// An entry for each different word of a row. Key: the word, then the primary key. Payload: how often it occurs, and where.
+    FullText,
+}
+
+impl IndexKind {
+    /// Has it one entry for each row, so that its entries are the rows in the order of its key?
+    pub fn is_ordered(self) -> bool {
+        !matches!(self, Self::FullText)
+    }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -448,6 +458,9 @@ pub struct IndexDef {
     /// Generated for a foreign key; dropped when another index that serves the key is added.
     #[serde(default)]
     pub generated: bool,
+    /// How texts are cut, of [`IndexKind::FullText`].
+    #[serde(default)]
+    pub full_text: Option<Box<FullTextDef>>,
     /// Identity and root page of the tree; filled in by `table` when it makes the tree.
     pub tree_id: u32,
     pub root_page: u32,
@@ -457,7 +470,18 @@ impl IndexDef {
     /// An index without further attributes and without a tree.
     pub fn new(name: impl Into<String>, kind: IndexKind, columns: Vec<IndexColumn>) -> Self {
         let (comment, using_btree, invisible, generated) = (String::new(), false, false, false);
-        Self { name: name.into(), kind, columns, comment, using_btree, invisible, generated, tree_id: 0, root_page: 0 }
+        Self {
+            name: name.into(),
+            kind,
+            columns,
+            comment,
+            using_btree,
+            invisible,
+            generated,
+            full_text: None,
+            tree_id: 0,
+            root_page: 0,
+        }
     }
 }
 
@@ -470,6 +494,7 @@ impl IndexDef {
             IndexKind::Unique if !any(|column| column.nullable) => 1,
             IndexKind::Unique => 2,
             IndexKind::Secondary => 3,
+            IndexKind::FullText => 4,
         };
         let is_prefixed = self.kind == IndexKind::Unique && self.columns.iter().any(|part| part.prefix.is_some());
         (kind, is_prefixed, any(ColumnDef::is_virtual))
@@ -584,7 +609,7 @@ impl TableDef {
     /// The index by which the rows of a child are found that have given values in `columns`: it begins with them, whole, in this order.
     pub fn index_leading_with(&self, columns: &[usize]) -> Option<usize> {
         self.indexes.iter().position(|index| {
-            let parts = index.columns.get(..columns.len());
+            let parts = index.columns.get(..columns.len()).filter(|_| index.kind.is_ordered());
             parts.is_some_and(|parts| {
                 parts.iter().zip(columns).all(|(part, column)| part.column == *column && part.prefix.is_none())
             })

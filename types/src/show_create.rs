@@ -4,6 +4,7 @@
 //! the primary key, unique keys without nullable columns, other unique keys, the rest; of each kind those with virtual columns last.
 
 use crate::convert::{invalid_utf8, write_text};
+use crate::fulltext::{FullTextDef, Parser};
 use crate::schema::{
     CheckDef, ColumnDef, ColumnDefault, DatabaseDef, ForeignKeyDef, IndexColumn, IndexDef, IndexKind, ReferenceAction, TableDef,
 };
@@ -355,6 +356,7 @@ fn key_line(table: &TableDef, index: &IndexDef) -> String {
         IndexKind::Primary | IndexKind::HiddenRowId => format!("  PRIMARY KEY ({columns})"),
         IndexKind::Unique => format!("  UNIQUE KEY {name} ({columns})"),
         IndexKind::Secondary => format!("  KEY {name} ({columns})"),
+        IndexKind::FullText => format!("  FULLTEXT KEY {name} ({columns})"),
     };
     if index.using_btree {
         out.push_str(" USING BTREE");
@@ -364,6 +366,9 @@ fn key_line(table: &TableDef, index: &IndexDef) -> String {
     }
     if index.invisible {
         out.push_str(" /*!80000 INVISIBLE */");
+    }
+    if let Some(FullTextDef { parser: Parser::Ngram { .. }, .. }) = index.full_text.as_deref() {
+        out.push_str(" /*!50100 WITH PARSER `ngram` */ ");
     }
     out
 }

@@ -111,6 +111,7 @@ impl Fixture {
                 using_btree: false,
                 invisible: false,
                 generated: false,
+                full_text: None,
             });
         }
         let table = NewTable {

@@ -67,6 +67,7 @@ pub fn indexes(source: &Source<'_>) -> Vec<Row> {
             IndexKind::Primary => 3,
             IndexKind::Unique => 2,
             IndexKind::Secondary => 0,
+            IndexKind::FullText => 32,
         };
         let name = if index.kind == IndexKind::HiddenRowId { "GEN_CLUST_INDEX" } else { &index.name };
         let cells = [

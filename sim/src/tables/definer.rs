@@ -28,6 +28,7 @@ fn index(number: u16, columns: &[Column]) -> NewIndex {
         using_btree: false,
         invisible: false,
         generated: false,
+        full_text: None,
     }
 }
 

@@ -144,6 +144,8 @@ pub struct KeyDefinition<'a> {
     pub comment: Option<&'a [u8]>,
     pub invisible: bool,
     pub using_btree: bool,
+    /// WITH PARSER, of [`KeyKind::FullText`].
+    pub parser: Option<&'a str>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

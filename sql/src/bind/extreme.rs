@@ -19,7 +19,7 @@ impl Binder<'_> {
         let def = &self.sources[*table].table;
         let begins_index = |column: usize| {
             let leads = |c: &types::schema::IndexColumn| c.column == column && c.prefix.is_none();
-            def.indexes.iter().any(|index| index.columns.first().is_some_and(leads))
+            def.indexes.iter().any(|index| index.kind.is_ordered() && index.columns.first().is_some_and(leads))
         };
         let needs: Vec<OrderNeed> = grouping.aggregates.iter().map_while(extreme_order).collect();
         let is_served = |need: &OrderNeed| need.columns[0].0 == *table && begins_index(need.columns[0].1);

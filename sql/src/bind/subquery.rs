@@ -399,8 +399,9 @@ impl Binder<'_> {
         let [(arg, derivation)] = left else { return Ok(false) };
         let ExprKind::Column { source, column } = arg.kind else { return Ok(false) };
         let from = &self.sources[source];
-        let leads =
-            |index: &types::schema::IndexDef| index.columns.first().is_some_and(|c| c.column == column && c.prefix.is_none());
+        let leads = |index: &types::schema::IndexDef| {
+            index.kind.is_ordered() && index.columns.first().is_some_and(|c| c.column == column && c.prefix.is_none())
+        };
         let indexed = matches!(from.kind, SourceKind::Table) && from.table.indexes.iter().any(leads);
         if !level.args.is_empty() || !indexed || !is_one_kind(arg, &select.project[0]) {
             return Ok(false);

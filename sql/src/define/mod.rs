@@ -25,6 +25,7 @@ use types::convert::{self, Problem, Severity, StoreContext, Warnings};
 use types::definition::{
     Algorithm, AlterAction, ColumnPosition, Lock, NewCheck, NewForeignKey, NewIndex, NewIndexColumn, NewIndexKind, NewTable,
 };
+use types::fulltext::{FullTextDef, Parser};
 use types::schema::{ColumnDef, ColumnDefault, GeneratedDef, IndexKind, ReferenceAction, RowExpr, TableDef};
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 
@@ -38,6 +39,12 @@ pub trait DefineContext {
 
     /// Warns of something that was changed or cut.
     fn warn(&self, severity: Severity, condition: Condition);
+
+    /// How a new FULLTEXT index cuts texts, by the server's settings.
+    fn full_text(&self, is_ngram: bool) -> FullTextDef {
+        let standard = FullTextDef::default();
+        if is_ngram { FullTextDef { parser: Parser::Ngram { size: 2 }, ..standard } } else { standard }
+    }
 
     /// The value and type of a constant expression; `None`: it is not known without rows.
     fn constant(&self, expr: &Expr<'_>) -> Result<Option<(Value<'static>, ColumnType)>>;
@@ -217,9 +224,10 @@ impl<'a> Definer<'a> {
             KeyKind::Index => NewIndexKind::Secondary,
             KeyKind::FullText if is_functional(key) => return Err(key_part_error(KeyPartProblem::FullText)),
             KeyKind::Spatial if is_functional(key) => return Err(key_part_error(KeyPartProblem::Spatial)),
-            KeyKind::FullText => return Err(Error::NotSupported("FULLTEXT indexes".to_owned())),
+            KeyKind::FullText => NewIndexKind::FullText,
             KeyKind::Spatial => return Err(Error::NotSupported("SPATIAL indexes".to_owned())),
         };
+        let full_text = if key.kind == KeyKind::FullText { Some(self.full_text(key)?) } else { None };
         let columns = key
             .parts
             .iter()
@@ -241,7 +249,21 @@ impl<'a> Definer<'a> {
             using_btree: key.using_btree,
             invisible: key.invisible,
             generated: false,
+            full_text,
         })
+    }
+
+    /// What is special about FULLTEXT.
+    fn full_text(&self, key: &KeyDefinition<'_>) -> Result<Box<FullTextDef>> {
+        if key.parts.iter().any(|part| matches!(part, KeyPart::Column { descending: true, .. })) {
+            let (first, second) = ("spatial/fulltext/hash index".into(), "explicit index order".into());
+            return Err(Condition::WrongUsage { first, second }.into());
+        }
+        match key.parser {
+            None => Ok(Box::new(self.context.full_text(false))),
+            Some(name) if name.eq_ignore_ascii_case("ngram") => Ok(Box::new(self.context.full_text(true))),
+            Some(name) => Err(Condition::FunctionNotDefined { name: name.into() }.into()),
+        }
     }
 
     /// ALTER TABLE: its actions and table options.
@@ -583,6 +605,7 @@ fn column_keys(definition: &ColumnDefinition<'_>, indexes: &mut Vec<NewIndex>) {
             using_btree: false,
             invisible: false,
             generated: false,
+            full_text: None,
         });
     };
     if definition.primary_key {

@@ -249,7 +249,15 @@ impl<'a> Parser<'a> {
 
     /// `[name] [USING BTREE] (parts) [options]`
     fn key_definition(&mut self, kind: KeyKind, constraint: Option<&'a str>) -> Result<KeyDefinition<'a>> {
-        let mut key = KeyDefinition { kind, name: constraint, parts: &[], comment: None, invisible: false, using_btree: false };
+        let mut key = KeyDefinition {
+            kind,
+            name: constraint,
+            parts: &[],
+            comment: None,
+            invisible: false,
+            using_btree: false,
+            parser: None,
+        };
         if self.at_ident() {
             let name = self.ident()?;
             key.name = Some(name);
@@ -282,7 +290,8 @@ impl<'a> Parser<'a> {
 
     fn key_options(&mut self, key: &mut KeyDefinition<'a>) -> Result<()> {
         loop {
-            if self.accept_kw(K::Using) || self.accept_word("TYPE") {
+            let is_ordered = !matches!(key.kind, KeyKind::FullText | KeyKind::Spatial);
+            if is_ordered && (self.accept_kw(K::Using) || self.accept_word("TYPE")) {
                 // HASH is a B-tree as well, but not shown.
                 key.using_btree = self.ident()?.eq_ignore_ascii_case("BTREE");
             } else if self.accept_word("COMMENT") {
@@ -294,9 +303,9 @@ impl<'a> Parser<'a> {
                 key.invisible = true;
             } else if self.accept_word("VISIBLE") {
                 key.invisible = false;
-            } else if self.accept_kw(K::With) {
+            } else if key.kind == KeyKind::FullText && self.accept_kw(K::With) {
                 self.expect_word("PARSER")?;
-                self.ident()?;
+                key.parser = Some(self.ident()?);
             } else if self.accept_word("ENGINE_ATTRIBUTE") || self.accept_word("SECONDARY_ENGINE_ATTRIBUTE") {
                 self.accept(Token::Equal);
                 self.string()?;
@@ -659,7 +668,15 @@ impl<'a> Parser<'a> {
     fn create_index(&mut self, kind: KeyKind) -> Result<Statement<'a>> {
         self.expect_kw(K::Index)?;
         let name = self.ident()?;
-        let mut key = KeyDefinition { kind, name: Some(name), parts: &[], comment: None, invisible: false, using_btree: false };
+        let mut key = KeyDefinition {
+            kind,
+            name: Some(name),
+            parts: &[],
+            comment: None,
+            invisible: false,
+            using_btree: false,
+            parser: None,
+        };
         self.key_options(&mut key)?;
         self.expect_kw(K::On)?;
         let table = self.object_name()?;

@@ -246,7 +246,9 @@ impl FromBlock<'_> {
     /// Do the hints let the index be looked into?
     pub(super) fn may_use(&self, source: usize, index: usize) -> bool {
         let from = &self.sources[source];
-        let is_shown = |index: &types::schema::IndexDef| !index.invisible || self.context.switches().use_invisible_indexes;
+        let is_shown = |index: &types::schema::IndexDef| {
+            index.kind.is_ordered() && (!index.invisible || self.context.switches().use_invisible_indexes)
+        };
         from.table.indexes.get(index).is_none_or(is_shown) && from.indexes.as_ref().is_none_or(|allowed| allowed.contains(&index))
     }
 

@@ -52,8 +52,9 @@ impl FromBlock<'_> {
             return Some(rows);
         }
         let statistics = self.statistics_of(source);
-        let leads =
-            |index: &types::schema::IndexDef| index.columns.first().is_some_and(|c| c.column == column && c.prefix.is_none());
+        let leads = |index: &types::schema::IndexDef| {
+            index.kind.is_ordered() && index.columns.first().is_some_and(|c| c.column == column && c.prefix.is_none())
+        };
         let first = from.table.indexes.iter().position(leads);
         if let (Some(index), Some(statistics)) = (first, &statistics) {
             return statistics.distinct_prefix(index, 1);

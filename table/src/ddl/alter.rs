@@ -691,13 +691,15 @@ fn recheck_keys(columns: &[ColumnDef], indexes: &[IndexDef]) -> Result<()> {
             kind: match index.kind {
                 IndexKind::Primary => super::NewIndexKind::Primary,
                 IndexKind::Unique => super::NewIndexKind::Unique,
-                _ => super::NewIndexKind::Secondary,
+                IndexKind::FullText => super::NewIndexKind::FullText,
+                IndexKind::Secondary | IndexKind::HiddenRowId => super::NewIndexKind::Secondary,
             },
             columns: index.columns.iter().map(|part| NewIndexColumn::of(&columns, part)).collect(),
             comment: String::new(),
             using_btree: false,
             invisible: false,
             generated: false,
+            full_text: None,
         };
         // Its hidden columns exist already.
         add_index(&mut columns, &mut again, &index, None)?;

@@ -27,6 +27,7 @@ use super::{Conversion, ConversionWarning, DdlOptions, RowChoice, RowRules};
 use crate::catalog::blocking;
 use crate::codec::{Source, template_value};
 use crate::ddl::online::Changed;
+use crate::entries::Entries;
 use crate::watch::Watch;
 use crate::{EncodedRange, Error, InsertRow, Progress, Result, RowBuf, RowCursor, RowRead, Table};
 use std::cell::Cell;
@@ -181,7 +182,10 @@ impl<'a> Build<'a> {
             }
             for index in indexes {
                 let is_unique = table.indexes[*index].kind() == IndexKind::Unique;
-                entries.add(*index, is_unique, entry_of(worker, table, *index, &mut row, slices.txn())?);
+                each_entry(worker, table, *index, &mut row, slices.txn(), |entry, _| {
+                    entries.add(*index, is_unique, entry);
+                    Ok(())
+                })?;
             }
             if slices.step(self.options)? {
                 self.take_notes()?;
@@ -266,18 +270,29 @@ pub(super) fn load_whole(worker: &Worker, table: &Table, txn: &mut Txn, row: &mu
     Ok(blocking(|| table.load_externals(worker, txn, RowRead::Snapshot, &wanted, row))?)
 }
 
-/// The entry of a whole row.
-pub(super) fn entry_of<'r>(
+/// Calls `each` with every entry of a whole row.
+pub(super) fn each_entry(
     worker: &Worker,
     table: &Table,
     index: usize,
-    row: &'r mut RowBuf,
+    row: &mut RowBuf,
     txn: &mut Txn,
-) -> Result<Entry<'r>> {
+    mut each: impl FnMut(Entry<'_>, &mut Txn) -> Result<()>,
+) -> Result<()> {
+    let codec = &table.indexes[index].codec;
+    if codec.multi.is_some() {
+        let mut entries = Entries::default();
+        blocking(|| {
+            let stored = table.stored_row(row.current())?;
+            codec.encode_entries(Source::Row(stored), row.key(), &mut entries)
+        })?;
+        let mut all = entries.iter();
+        return all.try_for_each(|(key, payload)| each(Entry { key, payload, clustered_key: row.key(), old_key: None }, txn));
+    }
     if !blocking(|| table.index_entry_of(worker, txn, index, RowRead::Snapshot, row))? {
         return Err(Error::Engine(txn::Error::Storage("a large value of a snapshot is gone".to_string())));
     }
-    Ok(Entry { key: &row.entry, clustered_key: row.key(), old_key: None })
+    each(Entry { key: &row.entry, payload: &[], clustered_key: row.key(), old_key: None }, txn)
 }
 
 /// Inserts an entry, unless it exists. Returns the clustered key of another row with the same key of a unique index.
@@ -289,8 +304,8 @@ pub(super) fn put_entry(
     txn: &mut Txn,
 ) -> Result<Option<Vec<u8>>> {
     let (tree, kind) = (table.indexes[index].tree, table.indexes[index].kind());
-    let payload: &[u8] = if kind == IndexKind::Unique { entry.clustered_key } else { &[] };
-    if blocking(|| txn.insert(worker, tree, entry.key, payload))? == InsertOutcome::Inserted || kind == IndexKind::Secondary {
+    let payload: &[u8] = if kind == IndexKind::Unique { entry.clustered_key } else { entry.payload };
+    if blocking(|| txn.insert(worker, tree, entry.key, payload))? == InsertOutcome::Inserted || kind != IndexKind::Unique {
         return Ok(None);
     }
     let mut rival = Vec::new();
@@ -559,11 +574,20 @@ impl<'a> Copy<'a> {
     /// Collects the index entries of the row that was inserted under `key`.
     fn collect_entries(&mut self, old_key: &[u8], values: &[Value<'_>]) -> Result<()> {
         let mut entry = Vec::new();
+        let mut several = Entries::default();
         for (number, index) in self.new.indexes.iter().enumerate().skip(1) {
-            blocking(|| index.codec.encode_entry(Source::Values(values), &self.key, &mut entry))?;
             let old_key = (self.keys != Keys::Same).then_some(old_key);
             let is_unique = index.kind() == IndexKind::Unique;
-            self.entries.add(number, is_unique, Entry { key: &entry, clustered_key: &self.key, old_key });
+            let clustered_key = &self.key;
+            if index.codec.multi.is_some() {
+                blocking(|| index.codec.encode_entries(Source::Values(values), clustered_key, &mut several))?;
+                several.iter().for_each(|(key, payload)| {
+                    self.entries.add(number, is_unique, Entry { key, payload, clustered_key, old_key })
+                });
+                continue;
+            }
+            blocking(|| index.codec.encode_entry(Source::Values(values), clustered_key, &mut entry))?;
+            self.entries.add(number, is_unique, Entry { key: &entry, payload: &[], clustered_key, old_key });
         }
         Ok(())
     }
@@ -583,6 +607,19 @@ impl<'a> Copy<'a> {
             return Ok(());
         }
         for index in 1..new.indexes.len() {
+            if new.indexes[index].codec.multi.is_some() {
+                // Its large values, too.
+                if !blocking(|| new.load_columns(worker, txn, RowRead::Latest, |_| true, &mut row))? {
+                    continue;
+                }
+                let mut entries = Entries::default();
+                let codec = &new.indexes[index].codec;
+                blocking(|| codec.encode_entries(Source::Row(new.stored_row(row.current())?), &row.key, &mut entries))?;
+                for (key, _) in entries.iter() {
+                    take_entry(worker, new, index, (key, &row.key), txn)?;
+                }
+                continue;
+            }
             blocking(|| new.index_entry_of(worker, txn, index, RowRead::Latest, &mut row))?;
             take_entry(worker, new, index, (&row.entry, &row.key), txn)?;
         }

@@ -112,6 +112,7 @@ pub(crate) fn add_index(
         NewIndexKind::Primary => IndexKind::Primary,
         NewIndexKind::Unique => IndexKind::Unique,
         NewIndexKind::Secondary => IndexKind::Secondary,
+        NewIndexKind::FullText => IndexKind::FullText,
     };
     if kind == IndexKind::Primary && index.invisible {
         return Err(Error::PrimaryInvisible);
@@ -138,7 +139,8 @@ pub(crate) fn add_index(
     }
     let (comment, using_btree, invisible) = (index.comment.clone(), index.using_btree, index.invisible);
     let generated = index.generated;
-    indexes.push(IndexDef { comment, using_btree, invisible, generated, ..IndexDef::new(name, kind, parts) });
+    let full_text = (kind == IndexKind::FullText).then(|| index.full_text.clone().unwrap_or_default());
+    indexes.push(IndexDef { comment, using_btree, invisible, generated, full_text, ..IndexDef::new(name, kind, parts) });
     Ok(())
 }
 
@@ -168,7 +170,10 @@ fn resolve_parts(
         if parts.iter().any(|p| p.column == column) {
             return Err(Error::DuplicateColumn { column: columns[column].name.clone() });
         }
-        parts.push(resolve_part(columns, column, part, &mut key_bytes)?);
+        parts.push(match index.kind {
+            NewIndexKind::FullText => full_text_part(columns, column, parts.first())?,
+            _ => resolve_part(columns, column, part, &mut key_bytes)?,
+        });
     }
     Ok((name, parts))
 }
@@ -199,6 +204,23 @@ fn resolve_part(columns: &[ColumnDef], column: usize, part: &NewIndexColumn, key
     } else {
         Ok(IndexColumn { column, prefix, descending: part.descending })
     }
+}
+
+/// A column of a FULLTEXT index: texts of one collation. A prefix is passed over, as in MySQL.
+fn full_text_part(columns: &[ColumnDef], column: usize, first: Option<&IndexColumn>) -> Result<IndexColumn> {
+    let def = &columns[column];
+    if def.ty.kind == TypeKind::Json {
+        return Err(Error::JsonAsKey { column: def.name.clone() });
+    }
+    let is_text = matches!(def.ty.kind, TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Text(_));
+    let is_alike = first.is_none_or(|first| columns[first.column].ty.collation == def.ty.collation);
+    if !is_text || def.ty.collation.is_binary() || !is_alike {
+        return Err(Error::NotFullText { column: def.name.clone() });
+    }
+    if def.is_virtual() {
+        return Err(Error::Generated { what: "Fulltext index on virtual generated column" });
+    }
+    Ok(IndexColumn { column, prefix: None, descending: false })
 }
 
 /// The given name, checked, or MySQL's automatic one.

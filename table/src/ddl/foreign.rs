@@ -46,6 +46,7 @@ pub(super) fn generated_index(key: &NewForeignKey) -> NewIndex {
         using_btree: false,
         invisible: false,
         generated: true,
+        full_text: None,
     }
 }
 

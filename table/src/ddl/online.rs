@@ -20,7 +20,7 @@
 
 use super::Altered;
 use super::build::{
-    Build, IndexEntries, Keys, Put, Slices, Work, duplicate_in_index, entry_of, load_whole, put_entry, take_entry,
+    Build, IndexEntries, Keys, Put, Slices, Work, duplicate_in_index, each_entry, load_whole, put_entry, take_entry,
 };
 use crate::catalog::blocking;
 use crate::watch::Entries;
@@ -254,7 +254,7 @@ impl Build<'_> {
             if !blocking(|| new.reread(worker, &mut txn, RowRead::Latest, &mut row))? || new.has_externals(&row) {
                 continue;
             }
-            for index in 1..new.indexes.len() {
+            for index in (1..new.indexes.len()).filter(|index| new.indexes[*index].codec.multi.is_none()) {
                 if blocking(|| new.index_entry_of(worker, &mut txn, index, RowRead::Latest, &mut row))? {
                     worker.fetch_leaf(new.indexes[index].tree, &row.entry);
                 }
@@ -294,10 +294,12 @@ impl Build<'_> {
             Work::Indexes(indexes) => {
                 let mut duplicate = None;
                 for index in indexes.iter() {
-                    let entry = entry_of(worker, self.new, *index, &mut row, txn)?;
-                    if put_entry(worker, self.new, *index, entry, txn)?.is_some() {
-                        duplicate = Some(duplicate_in_index(worker, self.new, *index, key, txn));
-                    }
+                    each_entry(worker, self.new, *index, &mut row, txn, |entry, txn| {
+                        if put_entry(worker, self.new, *index, entry, txn)?.is_some() {
+                            duplicate = Some(duplicate_in_index(worker, self.new, *index, key, txn));
+                        }
+                        Ok(())
+                    })?;
                 }
                 duplicate
             }

@@ -290,6 +290,7 @@ pub(super) fn check(def: &TableDef) -> Result<()> {
         let key = match index.kind {
             IndexKind::Primary => "PRIMARY KEY",
             IndexKind::Unique => "UNIQUE INDEX",
+            IndexKind::FullText => return Err(crate::Error::PartitionedFullText),
             IndexKind::Secondary | IndexKind::HiddenRowId => continue,
         };
         let has = |column: &usize| index.columns.iter().any(|part| part.column == *column && part.prefix.is_none());

@@ -57,6 +57,7 @@ impl NewTable {
             using_btree: false,
             invisible: false,
             generated: false,
+            full_text: None,
         });
         self
     }

@@ -1,3 +1,5 @@
+//! Words, queries and ranks beside the answers of MySQL 9.7.
+
 use super::*;
 use crate::CollationId;
 

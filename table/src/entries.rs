@@ -1,0 +1,243 @@
+//! The entries of a row in an index that has several of each row.
+//!
+//! ```text
+//! full text   a word of the row + clustered key -> how often it occurs, and where (`types::fulltext`)
+//! ```
+//!
+//! E1: the entries of a row are in the order of their keys, and no two have the same key. So those of two versions of a row are compared by
+//!     one pass over both, and an update touches only what differs.
+//! E2: an entry depends on the indexed columns and the clustered key alone.
+
+use crate::codec::{self, Source};
+use crate::{Table, codec::IndexCodec};
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::ops::Range;
+use txn::{InsertOutcome, ReadMode, Scan, Txn, Worker, WriteOutcome};
+use types::Value;
+use types::fulltext::{WordCutter, encode_places};
+use types::schema::{IndexDef, IndexKind, TableDef};
+
+/// How the entries of a row are made.
+#[derive(Debug)]
+pub(crate) struct Multi {
+    cutter: WordCutter,
+}
+
+impl Multi {
+    /// `None`: the index has one entry for each row.
+    pub fn of(def: &TableDef, index: &IndexDef) -> Option<Box<Self>> {
+        if index.kind != IndexKind::FullText {
+            return None;
+        }
+        let collation = index.columns.first().map_or(def.collation, |part| def.columns[part.column].ty.collation);
+        let cutter = WordCutter::new(&index.full_text.clone().unwrap_or_default(), collation);
+        Some(Box::new(Self { cutter }))
+    }
+
+    pub fn cutter(&self) -> &WordCutter {
+        &self.cutter
+    }
+}
+
+/// The entries of a row.
+#[derive(Debug, Default)]
+pub(crate) struct Entries {
+    bytes: Vec<u8>,
+    places: Vec<Place>,
+}
+
+#[derive(Clone, Debug)]
+struct Place {
+    key: Range<usize>,
+    payload: Range<usize>,
+}
+
+impl Entries {
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.places.clear();
+    }
+
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Key and payload of entry `at`.
+    pub fn get(&self, at: usize) -> Option<(&[u8], &[u8])> {
+        let place = self.places.get(at)?;
+        Some((&self.bytes[place.key.clone()], &self.bytes[place.payload.clone()]))
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        (0..self.len()).filter_map(|at| self.get(at))
+    }
+}
+
+impl IndexCodec {
+    /// The entries of a row in an index with several of each row.
+    ///
+    /// # Errors
+    /// A column cannot be read: it is a large value that was not loaded.
+    pub fn encode_entries(&self, source: Source<'_>, clustered_key: &[u8], out: &mut Entries) -> txn::Result<()> {
+        out.clear();
+        let Some(multi) = &self.multi else { return Err(codec::storage_error("the index has one entry for each row")) };
+        let mut texts: Vec<Cow<'_, [u8]>> = Vec::with_capacity(self.parts().len());
+        for part in self.parts() {
+            match source.value(part.column).map_err(codec::encode_error)? {
+                Value::Bytes(text) => texts.push(text),
+                _ => texts.push(Cow::Borrowed(b"")),
+            }
+        }
+        // Words as (place of the key in `keys`, place in the row).
+        let mut keys: Vec<u8> = Vec::new();
+        let mut words: Vec<(Range<usize>, u32)> = Vec::new();
+        multi.cutter.cut(texts.iter().map(|text| &**text), |word| {
+            if word.is_indexed {
+                let start = keys.len();
+                keys.extend_from_slice(word.key);
+                words.push((start..keys.len(), word.place));
+            }
+        });
+        // Stable, so the places of a word still rise.
+        words.sort_by(|a, b| keys[a.0.clone()].cmp(&keys[b.0.clone()]));
+        let mut places = Vec::new();
+        for same in words.chunk_by(|a, b| keys[a.0.clone()] == keys[b.0.clone()]) {
+            let start = out.bytes.len();
+            out.bytes.extend_from_slice(&keys[same[0].0.clone()]);
+            out.bytes.extend_from_slice(clustered_key);
+            let middle = out.bytes.len();
+            places.clear();
+            places.extend(same.iter().map(|(_, place)| *place));
+            encode_places(&places, &mut out.bytes);
+            out.places.push(Place { key: start..middle, payload: middle..out.bytes.len() });
+        }
+        Ok(())
+    }
+}
+
+/// An entry of a full-text index.
+#[derive(Clone, Copy, Debug)]
+pub struct FoundWord<'a> {
+    /// The key of the word.
+    pub word: &'a [u8],
+    /// The clustered key of the row.
+    pub row: &'a [u8],
+    /// See `types::fulltext::decode_places`.
+    pub places: &'a [u8],
+}
+
+/// Reads the entries of a word in a full-text index, or of all words that start alike: in the order of the words, then of the rows.
+pub struct WordScan {
+    scan: Scan,
+    index: usize,
+}
+
+impl WordScan {
+    /// `from`: the key of a word, or [`types::collation::sort_key_start`].
+    pub fn new(table: &Table, index: usize, from: &[u8], mode: ReadMode) -> Self {
+        let high = types::key::prefix_successor(from).unwrap_or_default();
+        Self { scan: Scan::new(table.indexes[index].tree, from, &high, false, mode), index }
+    }
+
+    /// Loads the next entries; `false`: there are none. Restartable.
+    ///
+    /// # Errors
+    /// A stall while a page is read; damage; the transaction's snapshot is older than the index (1412).
+    pub fn fill(&mut self, table: &Table, worker: &Worker, txn: &mut Txn) -> txn::Result<bool> {
+        txn.check_age(table.indexes[self.index].made_at)?;
+        self.scan.fill(txn, worker, 512)
+    }
+
+    /// The next of the loaded entries.
+    ///
+    /// # Errors
+    /// Damage.
+    pub fn next(&mut self, table: &Table) -> txn::Result<Option<FoundWord<'_>>> {
+        let Some(found) = self.scan.next_row() else { return Ok(None) };
+        let row = table.indexes[self.index].codec.clustered_key(found.key, found.payload)?;
+        let word = &found.key[..found.key.len() - row.len()];
+        Ok(Some(FoundWord { word, row, places: found.payload }))
+    }
+}
+
+impl Table {
+    /// Cuts the texts of a full-text index into words; `None`: it is no such index.
+    pub fn word_cutter(&self, index: usize) -> Option<&WordCutter> {
+        self.indexes.get(index)?.codec.multi.as_deref().map(Multi::cutter)
+    }
+}
+
+/// The change of a row's entries in one index, between two calls. Reused from row to row.
+#[derive(Debug, Default)]
+pub(crate) struct EntriesChange {
+    old: Entries,
+    new: Entries,
+    old_at: usize,
+    new_at: usize,
+}
+
+impl EntriesChange {
+    /// From the entries of `old` to those of `new`; `None` has none.
+    pub fn begin(
+        &mut self,
+        codec: &IndexCodec,
+        old: Option<(Source<'_>, &[u8])>,
+        new: Option<(Source<'_>, &[u8])>,
+    ) -> txn::Result<()> {
+        (self.old_at, self.new_at) = (0, 0);
+        for (row, entries) in [(old, &mut self.old), (new, &mut self.new)] {
+            match row {
+                Some((source, key)) => codec.encode_entries(source, key, entries)?,
+                None => entries.clear(),
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the change, entry by entry. Restartable: what was done is not done again. With `all`, entries that stay as they are
+    /// are written once more (`write`, W4).
+    pub fn go_on(
+        &mut self,
+        table: &Table,
+        worker: &Worker,
+        txn: &mut Txn,
+        index: usize,
+        all: bool,
+        scratch: &mut Vec<u8>,
+    ) -> txn::Result<()> {
+        loop {
+            let (old, new) = (self.old.get(self.old_at), self.new.get(self.new_at));
+            let order = match (old, new) {
+                (None, None) => return Ok(()),
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some(old), Some(new)) => old.0.cmp(new.0),
+            };
+            let tree = table.indexes[index].tree;
+            match (order, old, new) {
+                (Ordering::Less, Some((key, _)), _) => {
+                    table.delete_entry(worker, txn, index, key, scratch)?;
+                    self.old_at += 1;
+                }
+                (Ordering::Greater, _, Some((key, payload))) => {
+                    if txn.insert(worker, tree, key, payload)? == InsertOutcome::Duplicate {
+                        return Err(codec::storage_error("the index entry of a new row is there already"));
+                    }
+                    self.new_at += 1;
+                }
+                (Ordering::Equal, Some((key, before)), Some((_, after))) => {
+                    if all || before != after {
+                        let seen = txn.read_latest(worker, tree, key, scratch)?.ok_or_else(codec::missing_entry)?;
+                        if txn.update(worker, tree, key, seen, after)? == WriteOutcome::Changed {
+                            return Err(codec::storage_error("an index entry was changed without its row"));
+                        }
+                    }
+                    self.old_at += 1;
+                    self.new_at += 1;
+                }
+                _ => return Err(codec::storage_error("entries without an order")),
+            }
+        }
+    }
+}
