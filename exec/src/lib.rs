@@ -16,6 +16,7 @@ mod definition;
 mod dml;
 mod driver;
 mod estimate;
+mod fulltext;
 mod hash;
 pub mod load;
 mod operator;

@@ -210,6 +210,10 @@ impl<'a> Run<'a> {
             self.clock.resumed();
             return Ok(());
         }
+        if matches!(pause, Pause::Evaluation(expr::Pause::Search)) {
+            // Boxed: rare, and it would make every statement larger.
+            return crate::boxed::boxed(|| self.search()).await;
+        }
         if let Pause::Share(node) = pause
             && let Some(sharing) = self.sharing
         {

@@ -77,6 +77,11 @@ impl Rows for Sources<'_> {
         self.0[source].stored_table().layout().column_type(column)
     }
 
+    fn stored_key(&self, source: usize) -> Option<&[u8]> {
+        let source = self.0.get(source)?;
+        (source.state == SourceState::Stored).then(|| source.row.key())
+    }
+
     fn definition(&self, source: usize) -> Option<&TableDef> {
         self.0.get(source)?.table.map(|table| &**table.def())
     }

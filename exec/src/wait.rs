@@ -24,6 +24,7 @@ pub(crate) async fn resolve(pause: Pause, shared: &Shared<'_>, clock: &mut Slice
         Pause::Evaluation(expr::Pause::Yield) => yield_now().await,
         Pause::Evaluation(expr::Pause::Error(error)) => return Err(*error),
         Pause::Evaluation(expr::Pause::Subquery(_)) => return Err(Error::NotSupported("a subquery here".into())),
+        Pause::Evaluation(expr::Pause::Search) => return Err(Error::NotSupported("MATCH ... AGAINST here".into())),
         Pause::Evaluation(expr::Pause::Sleep(duration)) => {
             let left = clock.deadline().map(|deadline| deadline.saturating_duration_since(Instant::now()));
             if left.is_some_and(|left| left.is_zero()) {

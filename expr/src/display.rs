@@ -97,6 +97,10 @@ impl Printer<'_> {
                 self.out.push_str(" end)");
             }
             ExprKind::Cast(arg) => self.expr(arg),
+            ExprKind::Call { function: crate::func::Function::MATCH, args } => {
+                self.out.push_str("match ... against ");
+                self.joined(args.get(3..4).unwrap_or_default(), ",");
+            }
             ExprKind::Call { function, args } => {
                 self.out.push_str(&function.name().to_ascii_lowercase());
                 self.joined(args, ",");

@@ -38,6 +38,8 @@ pub enum Pause {
     Sleep(Duration),
     /// A subquery's value is not known for the arguments that it was given: run it, then call again.
     Subquery(usize),
+    /// A full-text search is not known: carry it out, then call again.
+    Search,
     /// GET_LOCK: wait for the lock, record the outcome in [`Waits`], call again.
     GetLock {
         name: String,
@@ -103,6 +105,7 @@ pub struct Rare {
     pub patterns: crate::function::Patterns,
     /// `None`: the statement has no subqueries.
     pub subqueries: Option<Rc<dyn SubqueryValues>>,
+    pub searches: crate::search::Searches,
     /// RAND(seed): the argument's address, the seed, the generator's state.
     pub seeds: RefCell<Vec<(usize, u32, [u32; 2])>>,
 }

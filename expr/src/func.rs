@@ -31,6 +31,7 @@ pub(crate) enum Area {
     Date,
     Encode,
     Forms,
+    FullText,
     Identifier,
     Information,
     Json,
@@ -41,9 +42,9 @@ pub(crate) enum Area {
 
 impl Area {
     /// All areas, in the order of their names.
-    pub const ALL: [Self; 11] = {
+    pub const ALL: [Self; 12] = {
         use Area::*;
-        [Cipher, Control, Date, Encode, Forms, Identifier, Information, Json, Math, Regexp, String]
+        [Cipher, Control, Date, Encode, Forms, FullText, Identifier, Information, Json, Math, Regexp, String]
     };
 
     pub fn rows(self) -> &'static [Row] {
@@ -58,6 +59,7 @@ impl Area {
             Self::Date => (function::date::ROWS, function::date::CALLS),
             Self::Encode => (function::encode::ROWS, function::encode::CALLS),
             Self::Forms => (function::forms::ROWS, function::forms::CALLS),
+            Self::FullText => (function::fulltext::ROWS, function::fulltext::CALLS),
             Self::Identifier => (function::identifier::ROWS, function::identifier::CALLS),
             Self::Information => (function::information::ROWS, function::information::CALLS),
             Self::Json => (function::json::ROWS, function::json::CALLS),

@@ -30,6 +30,7 @@ pub mod keys;
 mod operand;
 pub mod packed;
 mod rows;
+pub mod search;
 mod session;
 mod tree;
 pub mod typing;

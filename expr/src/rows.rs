@@ -37,6 +37,11 @@ pub trait Rows {
     /// The type of a column of a stored table.
     fn column_type(&self, source: usize, column: usize) -> &ColumnType;
 
+    /// The clustered key of the current row of a source, if it is known.
+    fn stored_key(&self, _source: usize) -> Option<&[u8]> {
+        None
+    }
+
     /// The definition of a stored table, for messages.
     fn definition(&self, source: usize) -> Option<&TableDef>;
 }

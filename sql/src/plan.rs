@@ -464,6 +464,8 @@ pub enum Access {
     Leaps(Box<Leaps>),
     /// The rows that several indexes find, in the order of the clustered key, without duplicates.
     Merge(Merge),
+    /// The rows that a full-text index finds for a call of MATCH, the best first.
+    FullText { index: usize, search: Box<Expr> },
     /// An information_schema table.
     Virtual,
     /// A derived table or a common table expression.

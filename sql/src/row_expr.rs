@@ -606,7 +606,7 @@ impl Printer<'_> {
             | Expr::Exists(_)
             | Expr::Quantified { .. }
             | Expr::AtTimeZone { .. }
-            | Expr::Match { .. } => return self.problem(RowExprProblem::Unnamed),
+            | Expr::Match(_) => return self.problem(RowExprProblem::Unnamed),
         }
         Ok(())
     }

@@ -213,6 +213,7 @@ fn scan_exprs<'n>(scan: &'n Scan, visit: &mut impl FnMut(&'n Expr)) {
             leaps.ranges.iter().chain(&leaps.within).flat_map(KeyRange::exprs).for_each(&mut *visit);
         }
         Access::Merge(merge) => merge.parts.iter().flat_map(|(_, ranges)| ranges).flat_map(KeyRange::exprs).for_each(&mut *visit),
+        Access::FullText { search, .. } => visit(search),
         Access::Full { .. } | Access::Virtual | Access::Derived(_) | Access::Work { .. } | Access::Nothing => {}
     }
     scan.filter.iter().chain(scan.index_filter.as_deref()).for_each(visit);

@@ -119,6 +119,11 @@ impl CollationId {
     }
 }
 
+/// Does a sort key have one level, so that the keys of strings that begin alike begin alike?
+pub fn has_one_level(collation: CollationId) -> bool {
+    !matches!(method(collation), Method::Uca900(2..))
+}
+
 /// Orders two strings.
 pub fn compare(a: &[u8], b: &[u8], collation: CollationId) -> Ordering {
     match method(collation) {

@@ -14,6 +14,7 @@ mod deferred;
 mod derived;
 mod distinct;
 mod filter;
+mod found_rows;
 mod gather;
 mod gathered;
 mod hash_join;

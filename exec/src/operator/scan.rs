@@ -27,6 +27,7 @@ mod count;
 
 use crate::access;
 use crate::context::VirtualRows;
+use crate::operator::found_rows::FoundKeys;
 use crate::operator::merged_keys::MergedKeys;
 use crate::pause::Step;
 use crate::run::Run;
@@ -84,6 +85,8 @@ pub(crate) struct ScanOperator<'p> {
     covering: bool,
     /// Of an index merge.
     merged: Option<Box<MergedKeys<'p>>>,
+    /// Of a full-text search.
+    found: Option<Box<FoundKeys<'p>>>,
     stage: Stage,
     /// The most rows that the cursor may read, and lock, ahead of those emitted.
     batch: usize,
@@ -117,6 +120,8 @@ enum Stage {
     /// The next key of an index merge, and its row.
     MergedKey,
     MergedRow,
+    /// The next row of a full-text search.
+    FoundKey,
     /// An entry of the index is shown: is its row worth reading?
     JudgeEntry,
     Fetch,
@@ -141,6 +146,11 @@ fn merged_keys<'p>(merge: &'p Merge, table: &'p Table) -> Box<MergedKeys<'p>> {
     Box::new(MergedKeys::new(merge, table))
 }
 
+#[cold]
+fn found_keys(search: &Expr) -> Box<FoundKeys<'_>> {
+    Box::new(FoundKeys::new(search))
+}
+
 impl<'p> ScanOperator<'p> {
     #[inline]
     pub fn new(plan: &'p Scan, table: &'p Table, lock: Option<SourceLock>) -> Self {
@@ -154,10 +164,12 @@ impl<'p> ScanOperator<'p> {
             Access::Point { index, .. } | Access::Ranges { index, .. } => (index, false),
             Access::Full { index, .. } => (index, index == 0),
             Access::Leaps(ref leaps) => (leaps.index, false),
+            Access::FullText { index, .. } => (index, false),
             _ => (0, false),
         };
         let reads = Reads::of(plan.table.indexes.get(index).map_or(0, |index| index.tree_id), is_scan);
         let merged = if let Access::Merge(merge) = &plan.access { Some(merged_keys(merge, table)) } else { None };
+        let found = if let Access::FullText { search, .. } = &plan.access { Some(found_keys(search)) } else { None };
         Self {
             plan,
             filter: plan.filter.as_ref(),
@@ -172,6 +184,7 @@ impl<'p> ScanOperator<'p> {
             key: Vec::new(),
             covering,
             merged,
+            found,
             stage: Stage::Start,
             batch: BATCH_ROWS,
             semi_consistent: false,
@@ -250,6 +263,7 @@ impl<'p> ScanOperator<'p> {
                 Stage::Read => self.read(run)?,
                 Stage::MergedKey => self.merged_key(run)?,
                 Stage::MergedRow => self.merged_row(run)?,
+                Stage::FoundKey => self.found_key(run)?,
                 Stage::Load => self.load(run)?,
                 Stage::Acquire => self.acquire(run)?,
                 Stage::AwaitHeld => self.await_held(run)?,
@@ -313,6 +327,14 @@ impl<'p> ScanOperator<'p> {
             Access::Merge(_) => {
                 self.merged().rewind();
                 Stage::MergedKey
+            }
+            Access::FullText { .. } => {
+                let latest = self.lock.is_some();
+                if let Some(found) = &mut self.found {
+                    found.start(run, latest)?;
+                }
+                count(&run.shared.session.work.read_key);
+                Stage::FoundKey
             }
             Access::Full { reverse, .. } => self.start_full(*reverse),
         })
@@ -519,6 +541,16 @@ impl<'p> ScanOperator<'p> {
         Ok(Stage::Done)
     }
 
+    fn found_key(&mut self, run: &mut Run<'p>) -> Step<Stage> {
+        run.tick()?;
+        let Some(key) = self.found.as_mut().and_then(|found| found.next()) else {
+            run.count_end();
+            return Ok(Stage::Done);
+        };
+        run.sources[self.plan.source].row.set_key(key);
+        Ok(Stage::MergedRow)
+    }
+
     fn merged_row(&mut self, run: &mut Run<'p>) -> Step<Stage> {
         let how = match (self.read_mode(run.txn.locks_gaps()), self.lock) {
             (ReadMode::Snapshot, _) => RowRead::Snapshot,
@@ -527,9 +559,11 @@ impl<'p> ScanOperator<'p> {
             (ReadMode::Lock(mode, policy), _) => RowRead::Lock(mode, policy),
         };
         let source = &mut run.sources[self.plan.source];
-        source.row.set_key(self.merged.as_ref().expect("made with the scan of an index merge").key());
+        if let Some(merged) = &self.merged {
+            source.row.set_key(merged.key());
+        }
         if !self.table.reread(run.worker, run.txn, how, &mut source.row)? {
-            return Ok(Stage::MergedKey);
+            return Ok(self.after_row());
         }
         source.state = SourceState::Stored;
         count(&run.shared.session.work.read_rnd);
@@ -612,11 +646,12 @@ impl<'p> ScanOperator<'p> {
 
     /// Is the scanned index the clustered one, whose keys identify rows?
     fn is_clustered(&self) -> bool {
-        matches!(self.plan.access, Access::Ranges { index: 0, .. } | Access::Full { index: 0, .. } | Access::Merge(_))
+        matches!(self.plan.access, Access::Ranges { index: 0, .. } | Access::Full { index: 0, .. })
+            || matches!(self.plan.access, Access::Merge(_) | Access::FullText { .. })
     }
 
     fn reads_ranges(&self) -> bool {
-        !self.is_point() && self.merged.is_none()
+        !self.is_point() && self.merged.is_none() && self.found.is_none()
     }
 
     #[inline]
@@ -628,6 +663,7 @@ impl<'p> ScanOperator<'p> {
         match self.plan.access {
             Access::Point { .. } => Stage::Done,
             Access::Merge(_) => Stage::MergedKey,
+            Access::FullText { .. } => Stage::FoundKey,
             _ => Stage::Read,
         }
     }

@@ -178,11 +178,37 @@ pub enum Expr<'a> {
         arg: &'a Expr<'a>,
         array: &'a Expr<'a>,
     },
-    /// MATCH (a, b) AGAINST (x ...)
-    Match {
-        columns: &'a [ColumnName<'a>],
-        against: &'a Expr<'a>,
-    },
+    Match(&'a MatchAgainst<'a>),
+}
+
+/// MATCH (a, b) AGAINST (x ...)
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MatchAgainst<'a> {
+    pub columns: &'a [ColumnName<'a>],
+    pub against: Expr<'a>,
+    pub mode: MatchMode,
+}
+
+/// How AGAINST reads its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MatchMode {
+    /// IN NATURAL LANGUAGE MODE, which is the default.
+    Natural,
+    /// IN BOOLEAN MODE
+    Boolean,
+    /// WITH QUERY EXPANSION
+    Expansion,
+}
+
+impl MatchMode {
+    /// As MySQL prints it behind the text.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Natural => "",
+            Self::Boolean => " in boolean mode",
+            Self::Expansion => " with query expansion",
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

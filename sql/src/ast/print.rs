@@ -231,10 +231,10 @@ impl Display for Expr<'_> {
             }
             Self::AtTimeZone { arg, .. } => write!(f, "CAST({arg} AT TIME ZONE '+00:00' AS DATETIME)"),
             Self::MemberOf { arg, array } => write!(f, "({arg} MEMBER OF ({array}))"),
-            Self::Match { columns, against } => {
+            Self::Match(call) => {
                 f.write_str("MATCH (")?;
-                list(f, columns)?;
-                write!(f, ") AGAINST ({against})")
+                list(f, call.columns)?;
+                write!(f, ") AGAINST ({}{})", call.against, call.mode.text().to_uppercase())
             }
         }
     }

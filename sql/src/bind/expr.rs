@@ -86,6 +86,7 @@ impl Binder<'_> {
                 Some(op) => self.quantified(op, *all, left, query),
                 None => rare(expr),
             },
+            E::Match(call) => self.match_against(call),
             E::Window(call) => self.window_call(call),
             E::Grouping(args) => self.grouping_call(args),
             _ => rare(expr),
@@ -819,7 +820,6 @@ fn rare(expr: &ast::Expr<'_>) -> Result<Expr> {
     use ast::Expr as E;
     Err(Error::NotSupported(
         match expr {
-            E::Match { .. } => "MATCH ... AGAINST",
             E::Default(_) => "DEFAULT here",
             _ => "this expression",
         }

@@ -301,7 +301,7 @@ impl Binder<'_> {
 
     /// Gives parameters among the arguments types: numbers for numeric functions; for choosing functions the type of
     /// the others; else strings.
-    fn adopt_args(&self, function: F, args: &mut [Expr]) {
+    pub(super) fn adopt_args(&self, function: F, args: &mut [Expr]) {
         let text = self.text();
         match function.row().parameters {
             Parameters::Choice(first) => self.adopt_choice(args[first..].iter_mut(), &text),

@@ -24,6 +24,7 @@ mod expr;
 mod extreme;
 mod fraction_digits;
 mod from;
+mod fulltext;
 mod function;
 mod group;
 mod json_table;

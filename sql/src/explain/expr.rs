@@ -68,6 +68,15 @@ impl Printer {
                 out + " end)"
             }
             ExprKind::Cast(arg) => format!("cast({} as {})", self.expr(arg), type_name(&expr.ty.kind)),
+            ExprKind::Call { function: expr::Function::MATCH, args } => {
+                let columns = args.get(expr::function::SEARCH_ARGS..).unwrap_or_default();
+                let (mode, text) = (&args[expr::function::SEARCH_ARGS - 2], &args[expr::function::SEARCH_ARGS - 1]);
+                let mode = match &mode.kind {
+                    ExprKind::Literal(mode) => expr::search::SearchMode::of(mode).map_or("", |mode| mode.name()),
+                    _ => "",
+                };
+                format!("(match {} against ({}{mode}))", self.list(columns, ","), self.expr(text))
+            }
             ExprKind::Call { function, args } => {
                 format!("{}({})", format!("{function:?}").to_lowercase(), self.list(args, ", "))
             }

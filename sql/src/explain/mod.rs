@@ -21,6 +21,7 @@ use crate::plan::{
     Access, Bound, InsertSource, JoinKind, KeyRange, Leaps, LimitPlan, Merge, Node, Plan, Scan, SortKey, SubqueryPlan,
 };
 use crate::planner::{Estimate, estimate, scan_estimate};
+use ::expr::function::SEARCH_ARGS;
 use ::expr::{Expr, ExprKind};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -385,6 +386,16 @@ impl Printer {
                 self.merge(scan, merge, (depth, measure));
                 return;
             }
+            Access::FullText { index, search } => {
+                let def = &table.indexes[*index];
+                let first = def.columns.first().map_or("", |part| table.columns[part.column].name.as_str());
+                let text = match &search.kind {
+                    ExprKind::Call { args, .. } => args.get(SEARCH_ARGS - 1).map(|text| self.expr(text)),
+                    _ => None,
+                };
+                let text = text.unwrap_or_default();
+                format!("Full-text index search on {alias} using {} ({first}={text})", def.name)
+            }
             Access::Virtual => format!("Table scan on {alias}"),
             Access::Derived(_) if scan.json_table().is_some() => "Materialize table function".to_owned(),
             Access::Derived(derived) => {
@@ -492,6 +503,7 @@ fn table_step(scan: &Scan) -> TableStep {
         Access::Ranges { index, covering, .. } => (Some(*index), "index", *covering),
         Access::Full { index, covering, .. } if *index > 0 => (Some(*index), "index", *covering),
         Access::Leaps(leaps) => (Some(leaps.index), "index", leaps.covering),
+        Access::FullText { index, .. } => (Some(*index), "full_text_index", false),
         _ => (None, "table", false),
     };
     let named = index.map(|index| &scan.table.indexes[index]).filter(|index| index.kind != IndexKind::HiddenRowId);

@@ -702,21 +702,24 @@ impl<'a> Parser<'a> {
         self.expect_word("AGAINST")?;
         self.expect(Token::LeftParen)?;
         let against = self.bit_expr()?;
+        let mut mode = MatchMode::Natural;
         if self.accept_kw(K::In) {
             if self.accept_word("BOOLEAN") {
                 self.expect_word("MODE")?;
+                mode = MatchMode::Boolean;
             } else {
                 self.expect_kw(K::Natural)?;
                 self.expect_word("LANGUAGE")?;
                 self.expect_word("MODE")?;
             }
         }
-        if self.accept_kw(K::With) {
+        if mode == MatchMode::Natural && self.accept_kw(K::With) {
             self.expect_word("QUERY")?;
             self.expect_word("EXPANSION")?;
+            mode = MatchMode::Expansion;
         }
         self.expect(Token::RightParen)?;
-        Ok(Expr::Match { columns, against: self.arena.node(against) })
+        Ok(Expr::Match(self.arena.node(MatchAgainst { columns, against, mode })))
     }
 
     /// `INTERVAL n unit`; or the function of that name.

@@ -152,6 +152,11 @@ impl FromBlock<'_> {
         {
             best = Some(merged);
         }
+        if let Some(found) = self.found_rows(source, conjuncts, total)
+            && best.as_ref().is_none_or(|b| found.cost + sort_cost(found.rows, need, false) < b.cost)
+        {
+            best = Some(found);
+        }
         let best = best.expect("a table has a clustered index or is virtual");
         let (mut filter, mut index_filter) = (Vec::new(), Vec::new());
         let mut selectivity = 1.0;

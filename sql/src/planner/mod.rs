@@ -15,6 +15,7 @@
 
 mod access;
 mod estimate;
+mod fulltext;
 mod infer;
 mod join;
 mod leaps;

@@ -109,7 +109,21 @@ impl Printer<'_> {
                 self.query(query, Place::Expression)?;
                 self.put(")");
             }
-            Expr::AtTimeZone { .. } | Expr::Match { .. } => {
+            // (match `t`.`a`,`t`.`b` against ('x' in boolean mode))
+            Expr::Match(call) => {
+                self.put("(match ");
+                for (n, column) in call.columns.iter().enumerate() {
+                    if n > 0 {
+                        self.put(",");
+                    }
+                    self.expr(&Expr::Column(column))?;
+                }
+                self.put(" against (");
+                self.expr(&call.against)?;
+                self.put(call.mode.text());
+                self.put("))");
+            }
+            Expr::AtTimeZone { .. } => {
                 return Err(Error::NotSupported("this expression in a view".to_owned()));
             }
             _ => return Ok(false),

@@ -24,7 +24,8 @@ pub struct WordHits {
 }
 
 impl WordHits {
-    fn clear(&mut self) {
+    /// No hits.
+    pub fn clear(&mut self) {
         self.occurrences = 0;
         self.places.clear();
         self.has_more = false;
