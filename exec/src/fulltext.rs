@@ -7,6 +7,8 @@
 //! F1: a search sees what its statement sees: the snapshot's entries and the transaction's own, or the latest versions for a statement that
 //!     locks or changes rows. MySQL searches what was committed.
 //! F2: the memory of the hits is charged to the statement. A KILL ends the search between two batches of entries.
+//! F3: where the entries do not tell all (stop words in phrases, rows that changed after the snapshot was taken), the texts of the rows are
+//!     read that they found. So the ranks of a search of a snapshot are those of its rows.
 
 use crate::pause::{Pause, engine_error};
 use crate::run::Run;
@@ -84,25 +86,10 @@ impl<'a> Run<'a> {
             return Ok((ranker, found));
         }
         let mut query = ranker.query().clone();
-        let (mut row, wanted) = (RowBuf::new(), vec![true; table.def().columns.len()]);
-        let how = if asked.latest { RowRead::Latest } else { RowRead::Snapshot };
-        let columns: Vec<usize> = table.def().indexes[asked.index].columns.iter().map(|part| part.column).collect();
+        let mut row = RowBuf::new();
         for number in found.order.iter().take(EXPANSION_ROWS) {
             row.set_key(found.key(*number as usize));
-            if !self.answer(|run| table.reread(run.worker, run.txn, how, &mut row)).await? {
-                continue;
-            }
-            if table.has_externals(&row)
-                && !self.answer(|run| table.load_externals(run.worker, run.txn, how, &wanted, &mut row)).await?
-            {
-                continue;
-            }
-            let stored = row.row(table);
-            let texts = columns.iter().map(|column| match stored.get(*column) {
-                Ok(Value::Bytes(text)) => text,
-                _ => b"".into(),
-            });
-            let texts: Vec<_> = texts.collect();
+            let Some(texts) = self.texts_of(table, asked, &mut row).await? else { continue };
             cutter.cut(texts.iter().map(|text| &**text), |word| query.expand(word));
         }
         self.search_once(table, asked, query, held).await
@@ -128,10 +115,10 @@ impl<'a> Run<'a> {
         let collation = table.word_cutter(asked.index).map(WordCutter::collation);
         let starts_are_whole = collation.is_none_or(|collation| collation::has_one_level(collation));
         let has_starts = query.words().iter().any(|word| word.prefix_characters.is_some());
-        let is_exact =
-            !asked.latest && !query.needs_texts() && (starts_are_whole || !has_starts) && !self.txn.has_changed_unseen();
+        // F3
+        let needs_texts = query.needs_texts() || has_starts && !starts_are_whole || self.txn.has_changed_unseen();
         let ranker = Ranker::new(query, &statistics);
-        let mut found = FoundRows { is_exact, ..FoundRows::default() };
+        let mut found = FoundRows { is_exact: !asked.latest, ..FoundRows::default() };
         let mut of_words = vec![WordHits::default(); ranker.query().words().len()];
         for same in hits.hits.chunk_by(|a, b| keys[a.key.clone()] == keys[b.key.clone()]) {
             for hit in same {
@@ -148,10 +135,52 @@ impl<'a> Run<'a> {
             same.iter().for_each(|hit| of_words[hit.word].clear());
             self.pause_for_others().await?;
         }
+        if needs_texts && !asked.latest {
+            found = self.look_at_texts(table, asked, &ranker, found).await?;
+        }
         let ranks = &found.ranks;
         found.order = (0..ranks.len() as u32).collect();
         found.order.sort_by(|a, b| ranks[*b as usize].total_cmp(&ranks[*a as usize]));
         Ok((ranker, found))
+    }
+
+    /// F3: ranks the found rows by their texts; those that do not match go.
+    async fn look_at_texts(&mut self, table: &'a Table, asked: &Asked, ranker: &Ranker, found: FoundRows) -> Result<FoundRows> {
+        let mut sure = FoundRows { is_exact: found.is_exact, ..FoundRows::default() };
+        let mut row = RowBuf::new();
+        let Some(cutter) = table.word_cutter(asked.index) else { return Ok(found) };
+        for number in 0..found.len() {
+            row.set_key(found.key(number));
+            let Some(texts) = self.texts_of(table, asked, &mut row).await? else { continue };
+            if let Some(rank) = ranker.rank_texts(cutter, texts.iter().map(|text| &**text)) {
+                sure.keys.extend_from_slice(found.key(number));
+                sure.ends.push(sure.keys.len());
+                sure.ranks.push(rank);
+            }
+            self.pause_for_others().await?;
+        }
+        Ok(sure)
+    }
+
+    /// The texts of a row with this key, in the order of the index; `None`: it is gone.
+    async fn texts_of(&mut self, table: &'a Table, asked: &Asked, row: &mut RowBuf) -> Result<Option<Vec<Vec<u8>>>> {
+        let how = if asked.latest { RowRead::Latest } else { RowRead::Snapshot };
+        if !self.answer(|run| table.reread(run.worker, run.txn, how, row)).await? {
+            return Ok(None);
+        }
+        if table.has_externals(row) {
+            let wanted = vec![true; table.def().columns.len()];
+            if !self.answer(|run| table.load_externals(run.worker, run.txn, how, &wanted, row)).await? {
+                return Ok(None);
+            }
+        }
+        let stored = row.row(table);
+        let parts = table.def().indexes[asked.index].columns.iter();
+        let texts = parts.map(|part| match stored.get(part.column) {
+            Ok(Value::Bytes(text)) => text.into_owned(),
+            _ => Vec::new(),
+        });
+        Ok(Some(texts.collect()))
     }
 
     /// Reads the entries of a word; gives their number.

@@ -7,6 +7,7 @@ use expr::Level;
 use sql::ast::Expr;
 use sql::define::DefineContext;
 use types::convert::{Severity, StoreContext};
+use types::fulltext::{FullTextDef, Parser, StopWords};
 use types::temporal::{DateRules, TimeZone};
 use types::{ColumnType, Value};
 
@@ -34,6 +35,12 @@ impl DefineContext for State<'_> {
     fn warn(&self, severity: Severity, condition: Condition) {
         let level = if severity == Severity::Note { Level::Note } else { Level::Warning };
         State::warn(self, level, condition);
+    }
+
+    fn full_text(&self, is_ngram: bool) -> FullTextDef {
+        let parser = if is_ngram { Parser::Ngram { size: 2 } } else { Parser::Standard { min: 3, max: 84 } };
+        let stop_words = if self.session.settings.stop_words { StopWords::Default } else { StopWords::None };
+        FullTextDef { parser, stop_words }
     }
 
     fn constant(&self, expr: &Expr<'_>) -> sql::Result<Option<(Value<'static>, ColumnType)>> {

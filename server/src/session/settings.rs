@@ -26,7 +26,7 @@ ids! {
     character_set_database, foreign_key_checks, character_set_results, collation_connection, collation_database,
     collation_server, completion_type, cte_max_recursion_depth, default_week_format, div_precision_increment, error_count, event_scheduler, group_concat_max_len,
     heddle_statement_memory, heddle_temporary_space_max, hostname, lc_time_names, min_examined_row_limit, min_parallel_rows, sql_log_off,
-    gtid_executed, gtid_next, gtid_purged, identity, innodb_buffer_pool_size, innodb_lock_wait_timeout, max_sp_recursion_depth, insert_id, interactive_timeout, last_insert_id, local_infile, lock_wait_timeout, long_query_time,
+    gtid_executed, gtid_next, gtid_purged, identity, innodb_buffer_pool_size, innodb_ft_enable_stopword, innodb_lock_wait_timeout, max_sp_recursion_depth, insert_id, interactive_timeout, last_insert_id, local_infile, lock_wait_timeout, long_query_time,
     max_allowed_packet, max_error_count, max_execution_time, max_parallel_workers, max_prepared_stmt_count, net_read_timeout, net_write_timeout, optimizer_switch, performance_schema_digests_size, pseudo_thread_id,
     rand_seed1, rand_seed2, session_track_schema, session_track_state_change,
     session_track_system_variables, sql_log_bin, sql_mode,
@@ -55,6 +55,8 @@ pub struct Settings {
     pub sql_notes: bool,
     pub safe_updates: bool,
     pub auto_is_null: bool,
+    /// innodb_ft_enable_stopword: new full-text indexes leave stop words out.
+    pub stop_words: bool,
     /// The maximum estimated number of rows that a join may read (max_join_size, sql_big_selects).
     pub join_rows_max: f64,
     pub switches: Switches,
@@ -114,6 +116,7 @@ impl Settings {
             sql_notes: on(ids.sql_notes),
             safe_updates: on(ids.sql_safe_updates),
             auto_is_null: on(ids.sql_auto_is_null),
+            stop_words: on(ids.innodb_ft_enable_stopword),
             join_rows_max: if on(ids.sql_big_selects) { f64::INFINITY } else { number(ids.max_join_size) as f64 },
             switches: variables::optimizer_switch::switches(variables.get(ids.optimizer_switch).as_text()),
             packet_bytes_max: number(ids.max_allowed_packet) as usize,

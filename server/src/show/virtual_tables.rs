@@ -22,7 +22,7 @@ pub const MAKERS: &[(&str, Maker)] = &[
     ("CHARACTER_SETS", character_sets), ("CHECK_CONSTRAINTS", check_constraints), ("COLLATIONS", collations),
     ("COLLATION_CHARACTER_SET_APPLICABILITY", collation_sets), ("COLUMNS", columns), ("COLUMNS_EXTENSIONS", column_extensions),
     ("COLUMN_STATISTICS", column_statistics), ("ENGINES", engines), ("EVENTS", crate::event::rows), ("INNODB_BUFFER_POOL_STATS", innodb::buffer_pool),
-    ("INNODB_FIELDS", innodb::fields), ("INNODB_FOREIGN", innodb::foreign_keys),
+    ("INNODB_FIELDS", innodb::fields), ("INNODB_FT_DEFAULT_STOPWORD", stop_words), ("INNODB_FOREIGN", innodb::foreign_keys),
     ("INNODB_FOREIGN_COLS", innodb::foreign_columns), ("INNODB_INDEXES", innodb::indexes), ("INNODB_TABLES", innodb::tables),
     ("INNODB_TABLESTATS", innodb::table_statistics), ("INNODB_TRX", innodb::transactions), ("KEYWORDS", keywords),
     ("KEY_COLUMN_USAGE", key_column_usage), ("PARAMETERS", crate::routine::parameters), ("PARTITIONS", partitions), ("PLUGINS", plugins), ("PROCESSLIST", processes),
@@ -510,6 +510,10 @@ fn column_extensions(source: &Source<'_>) -> Vec<Row> {
         vec![text(CATALOG), text(&def.database), text(&def.name), text(&column.name), Value::Null, Value::Null]
     };
     columns.filter(|(def, column)| source.sees_column(def, column)).map(row).collect()
+}
+
+fn stop_words(_: &Source<'_>) -> Vec<Row> {
+    types::fulltext::DEFAULT_STOP_WORDS.iter().map(|word| vec![text(*word)]).collect()
 }
 
 /// The extensions of indexes, as in MySQL.

@@ -50,7 +50,7 @@ impl Row {
 const NO_BINLOG: &str = "the binary log is rendered from the log, off the way of commits";
 const NO_REPLICA: &str = "the replica has no relay log, and one applier";
 const NO_MYISAM: &str = "it is about MyISAM alone";
-const NO_FULLTEXT: &str = "there are no full-text indexes";
+const NO_FULLTEXT: &str = "the entries of a full-text index are written with their rows";
 const ONE_ENGINE: &str = "each table is InnoDB's, whatever engine is asked for";
 const OWN_STATISTICS: &str = "statistics are always taken, and never older than a little";
 const OWN_FILES: &str = "files and pages have a format of their own";
@@ -335,7 +335,7 @@ pub(super) static LIST: &[Definition] = &[
     text("innodb_ft_aux_table", GLOBAL, "").refused(),
     int("innodb_ft_cache_size", GLOBAL, 8000000, 1600000, 80000000).fixed(),
     switch("innodb_ft_enable_diag_print", GLOBAL, false).nothing(NO_FULLTEXT),
-    switch("innodb_ft_enable_stopword", BOTH, true).nothing(NO_FULLTEXT),
+    switch("innodb_ft_enable_stopword", BOTH, true).obeyed(),
     int("innodb_ft_max_token_size", GLOBAL, 84, 10, 84).fixed(),
     int("innodb_ft_min_token_size", GLOBAL, 3, 0, 16).fixed(),
     int("innodb_ft_num_word_optimize", GLOBAL, 2000, 1000, 10000).nothing(NO_FULLTEXT),

@@ -31,10 +31,12 @@ impl BoundSelect {
         let selected = columns_of_one_source(self.project[..self.visible].iter());
         let Some((source, groups)) = selected else { return order.map(|need| Needed { need, sorts: true }) };
         let sorts = order.is_some();
+        let order = order.filter(|need| need.best.is_none());
+        let sorts = sorts && order.is_some();
         let columns = order.map_or_else(Vec::new, |need| need.columns);
         let limit = self.group_limit(sorts, block, &groups);
         let leaps = Some(LeapNeed { source, columns: Vec::new(), extreme: None, least: false, greatest: false });
-        Some(Needed { need: OrderNeed { columns, groups, limit, leaps }, sorts })
+        Some(Needed { need: OrderNeed { columns, groups, limit, leaps, best: None }, sorts })
     }
 
     fn grouped_need(&self, grouping: &Grouping, block: &FromBlock<'_>) -> Option<Needed> {
@@ -58,7 +60,7 @@ impl BoundSelect {
         let sorts = sorted.is_some();
         let limit = self.group_limit(sorts, block, &groups);
         let leaps = leap_need(Some(source), &grouping.aggregates);
-        Some(Needed { need: OrderNeed { columns: sorted.unwrap_or_default(), groups, limit, leaps }, sorts })
+        Some(Needed { need: OrderNeed { columns: sorted.unwrap_or_default(), groups, limit, leaps, best: None }, sorts })
     }
 
     /// The number of rows that LIMIT requires, if each group is returned as soon as it ends.
@@ -129,6 +131,14 @@ fn leap_need(source: Option<usize>, aggregates: &[Aggregate]) -> Option<LeapNeed
 fn order_need(sort: &[SortKey], project: &[Expr], limit: &Option<LimitPlan>) -> Option<OrderNeed> {
     if sort.is_empty() {
         return None;
+    }
+    if let [key] = sort
+        && let ExprKind::Slot(slot) = key.expr.kind
+        && key.descending
+        && matches!(project[slot].kind, ExprKind::Call { function: expr::Function::MATCH, .. })
+    {
+        let best = Some(Box::new(project[slot].clone()));
+        return Some(OrderNeed { best, limit: limit_rows(limit), ..OrderNeed::default() });
     }
     let mut columns = Vec::with_capacity(sort.len());
     for key in sort {

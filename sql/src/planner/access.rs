@@ -152,8 +152,8 @@ impl FromBlock<'_> {
         {
             best = Some(merged);
         }
-        if let Some(found) = self.found_rows(source, conjuncts, total)
-            && best.as_ref().is_none_or(|b| found.cost + sort_cost(found.rows, need, false) < b.cost)
+        if let Some(found) = self.found_rows(source, conjuncts, total, need)
+            && best.as_ref().is_none_or(|b| found.cost + sort_cost(found.rows, need, found.ordered) < b.cost)
         {
             best = Some(found);
         }
@@ -398,6 +398,9 @@ fn readable(table: &TableDef, index: &IndexDef, column: usize) -> bool {
 
 /// Does the index give this order, when its first `fixed` columns have one value?
 pub(super) fn gives_order(table: &TableDef, index: &IndexDef, fixed: usize, need: &OrderNeed, reverse: bool) -> bool {
+    if need.best.is_some() {
+        return false;
+    }
     // A secondary key ends in the primary key.
     let own = index.columns.iter();
     let tail: &[_] = if index.kind == IndexKind::Secondary { &table.primary().columns } else { &[] };

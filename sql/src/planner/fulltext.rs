@@ -1,9 +1,8 @@
 //! Access by a full-text index: the rows that a condition over MATCH finds, the best first.
 
-use super::FromBlock;
 use super::access::{Candidate, FETCH_COST};
+use super::{FromBlock, OrderNeed, source_of};
 use crate::plan::Access;
-use expr::function::SEARCH_ARGS;
 use expr::{CompareOp, Expr, ExprKind, Function};
 use types::Value;
 
@@ -12,7 +11,13 @@ const PART_FOUND: f64 = 0.02;
 
 impl FromBlock<'_> {
     /// The rows that a search finds, if one of the conditions is true for these only.
-    pub(super) fn found_rows(&self, source: usize, conjuncts: &[&Expr], total: f64) -> Option<Candidate> {
+    pub(super) fn found_rows(
+        &self,
+        source: usize,
+        conjuncts: &[&Expr],
+        total: f64,
+        need: Option<&OrderNeed>,
+    ) -> Option<Candidate> {
         let (position, call) =
             conjuncts.iter().enumerate().find_map(|(position, conjunct)| Some((position, call_of(conjunct, source)?)))?;
         let ExprKind::Call { args, .. } = &call.kind else { return None };
@@ -20,18 +25,17 @@ impl FromBlock<'_> {
         let rows = (total * PART_FOUND).max(1.0);
         // As in MySQL, it is preferred even where the table is small.
         let cost = (1.0 + rows * FETCH_COST).min(total / 2.0);
+        // Under locks a row may change after it was ranked.
+        let ordered = !self.keeps_rows && need.is_some_and(|need| need.best.as_deref() == Some(call));
         let access = Access::FullText { index: index as usize, search: Box::new(call.clone()) };
-        Some(Candidate { access, rows, cost, exact: Vec::new(), estimated: vec![position], ordered: false, selective: true })
+        Some(Candidate { access, rows, cost, exact: Vec::new(), estimated: vec![position], ordered, selective: true })
     }
 }
 
 /// The call of MATCH over columns of this source that a condition asks to be more than 0.
 fn call_of(conjunct: &Expr, source: usize) -> Option<&Expr> {
     match &conjunct.kind {
-        ExprKind::Call { function: Function::MATCH, args } => {
-            let is_here = matches!(args.get(SEARCH_ARGS)?.kind, ExprKind::Column { source: of, .. } if of == source);
-            is_here.then_some(conjunct)
-        }
+        ExprKind::Call { function: Function::MATCH, .. } => (source_of(conjunct)? == source).then_some(conjunct),
         ExprKind::Compare { op, left, right, .. } => {
             let (op, call, bound) = match (&left.kind, &right.kind) {
                 (ExprKind::Call { .. }, ExprKind::Literal(bound)) => (*op, left, bound),

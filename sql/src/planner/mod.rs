@@ -149,6 +149,8 @@ pub(crate) struct OrderNeed {
     pub limit: Option<f64>,
     /// Some rows of each group are enough.
     pub leaps: Option<LeapNeed>,
+    /// The rows that this call of MATCH ranks best come first; there are no columns then.
+    pub best: Option<Box<Expr>>,
 }
 
 /// The needs of aggregates that ignore duplicates, for which some rows of each group are enough.
@@ -165,7 +167,9 @@ pub(crate) struct LeapNeed {
 
 impl OrderNeed {
     fn sources(&self) -> impl Iterator<Item = usize> {
-        self.columns.iter().map(|(source, _, _)| *source).chain(self.groups.iter().map(|(source, _)| *source))
+        let ranked = self.best.iter().filter_map(|call| source_of(call));
+        let columns = self.columns.iter().map(|(source, _, _)| *source);
+        columns.chain(self.groups.iter().map(|(source, _)| *source)).chain(ranked)
     }
 
     /// The one source whose columns it is about.
@@ -193,6 +197,12 @@ impl OrderNeed {
             (false, false) => rows * estimate::GROUP_COST + 0.1 * sorting(),
         }
     }
+}
+
+/// The source whose columns a call of MATCH searches.
+fn source_of(call: &Expr) -> Option<usize> {
+    let ExprKind::Call { function: expr::Function::MATCH, args } = &call.kind else { return None };
+    if let ExprKind::Column { source, .. } = args.get(expr::function::SEARCH_ARGS)?.kind { Some(source) } else { None }
 }
 
 /// The planner's knowledge of a block.
