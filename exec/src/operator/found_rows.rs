@@ -26,6 +26,13 @@ impl<'p> FoundKeys<'p> {
         Ok(())
     }
 
+    /// How many rows match, if that is known without a look at them.
+    pub fn count(&self) -> Option<u64> {
+        let Some(search) = &self.search else { return Some(0) };
+        let is_true = |rank: &&f32| **rank != 0.0;
+        search.found.is_exact.then(|| search.found.ranks.iter().filter(is_true).count() as u64)
+    }
+
     /// The next key.
     pub fn next(&mut self) -> Option<&[u8]> {
         let found = &self.search.as_ref()?.found;

@@ -1,7 +1,8 @@
 //! COUNT(*) over a scan: rows are counted by the leaf, where nothing has to be known of them.
 //!
 //! That is so for a plain read without conditions of the clustered index, or of a secondary one that covers the statement. Where conditions on
-//! stored bytes say all, rows of the clustered index are tested where they lie. Others are read row by row.
+//! stored bytes say all, rows of the clustered index are tested where they lie. The rows of a full-text search are those that it has found.
+//! Others are read row by row.
 //!
 //! Each leaf counts as many rows of work as it has, in all counters. The clock and the kill flag are looked at before each leaf (R2 of
 //! [`crate::run`]).
@@ -27,6 +28,16 @@ impl<'p> ScanOperator<'p> {
     pub fn count(&mut self, run: &mut Run<'p>) -> Step<Counted> {
         loop {
             self.stage = match self.stage {
+                Stage::Start if self.counts_found() => {
+                    self.start(run)?;
+                    self.stage = Stage::Done;
+                    let Some(rows) = self.found.as_ref().and_then(|found| found.count()) else {
+                        self.stage = Stage::Start;
+                        return Ok(Counted::Unknown);
+                    };
+                    run.count_rows(rows);
+                    return Ok(Counted::Rows(rows));
+                }
                 Stage::Start => {
                     if !self.can_count(run) {
                         return Ok(Counted::Unknown);
@@ -58,6 +69,12 @@ impl<'p> ScanOperator<'p> {
                 _ => unreachable!("countable scans are of ranges"),
             };
         }
+    }
+
+    /// Are its rows those that a full-text search finds, and no others?
+    fn counts_found(&self) -> bool {
+        let Access::FullText { search, .. } = &self.plan.access else { return false };
+        self.lock.is_none() && self.index_filter.is_none() && self.filter.is_some_and(|filter| *filter == **search)
     }
 
     /// Can its rows be counted without reading them? Asked before the first row.
