@@ -105,7 +105,7 @@ fn functions() {
         "ROW_NUMBER() OVER ( PARTITION BY a ORDER BY b ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)",
     );
     expr("doc->>'$.a'", "(doc->>'$.a')");
-    expr("MATCH (a, b) AGAINST ('x' IN BOOLEAN MODE)", "MATCH (a, b) AGAINST ('x')");
+    expr("MATCH (a, b) AGAINST ('x' IN BOOLEAN MODE)", "MATCH (a, b) AGAINST ('x' IN BOOLEAN MODE)");
 }
 
 #[test]

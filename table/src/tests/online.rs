@@ -186,7 +186,10 @@ fn no_change_is_lost_while_trees_are_made() {
         let primary = |columns: &[&str]| add(index("", NewIndexKind::Primary, columns));
         for round in 0..2 {
             let v = index("v", NewIndexKind::Secondary, &["v", "tag"]);
+            // Several entries of a row: the numbers in the tag.
+            let words = index("words", NewIndexKind::FullText, &["tag"]);
             let steps = vec![
+                vec![add(words)],
                 vec![add(v), add(index("tag", NewIndexKind::Unique, &["tag"]))],
                 vec![retype(TypeKind::BigInt)],
                 vec![AlterAction::DropPrimaryKey, primary(&["tag"])],
@@ -199,7 +202,7 @@ fn no_change_is_lost_while_trees_are_made() {
                 vec![no_extra(), add(index("tags", NewIndexKind::Secondary, &["v"]))],
                 vec![extra(), AlterAction::DropIndex { name: "x".into() }, AlterAction::DropIndex { name: "tags".into() }],
                 vec![no_extra()],
-                ["v", "tag", "pad"].map(|name| AlterAction::DropIndex { name: name.into() }).into(),
+                ["v", "tag", "pad", "words"].map(|name| AlterAction::DropIndex { name: name.into() }).into(),
             ];
             for (number, actions) in steps.into_iter().enumerate() {
                 let before = commits.load(Ordering::Relaxed);
