@@ -113,7 +113,7 @@ impl<'a> Run<'a> {
         hits.hits.sort_by(|a, b| keys[a.key.clone()].cmp(&keys[b.key.clone()]).then(a.word.cmp(&b.word)));
         hits.hits.dedup_by(|next, first| next.word == first.word && keys[next.key.clone()] == keys[first.key.clone()]);
         let collation = table.word_cutter(asked.index).map(WordCutter::collation);
-        let starts_are_whole = collation.is_none_or(|collation| collation::has_one_level(collation));
+        let starts_are_whole = collation.is_none_or(collation::has_one_level);
         let has_starts = query.words().iter().any(|word| word.prefix_characters.is_some());
         // F3
         let needs_texts = query.needs_texts() || has_starts && !starts_are_whole || self.txn.has_changed_unseen();
