@@ -131,7 +131,7 @@ async fn run(state: &mut State<'_>, text: &str) -> Result<Option<Run>> {
     state.begin_statement();
     let arena = state.worker.arena();
     let parsed = sql::parse(&arena, text.as_bytes(), &state.session.settings.mode)?;
-    let reading = sql::ast::reading_part(&arena, &parsed.statement);
+    let reading = sql::reading_part(&arena, &parsed.statement);
     let Some(statement) = reading.filter(|_| parsed.params == 0) else { return Ok(None) };
     let parsed = without_parameters(statement);
     let attempt = async |state: &mut State<'_>| {

@@ -119,7 +119,7 @@ pub struct MeasuredRun {
 pub async fn measure(state: &mut State<'_>, statement: &Statement<'_>, text: &[u8], given: &[Value<'_>]) -> Result<MeasuredRun> {
     let arena = state.worker.arena();
     // Changes of one table have no reading part of their own in a plan.
-    let reading = if statement.info().writes { sql::ast::reading_part(&arena, statement) } else { None };
+    let reading = if statement.info().writes { sql::reading_part(&arena, statement) } else { None };
     let parsed = Parsed { params: given.len() as u32, ..without_parameters(reading.unwrap_or(*statement)) };
     let attempt = async |state: &mut State<'_>| {
         let planned = state.plan_given(&parsed, given)?;

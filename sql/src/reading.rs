@@ -1,7 +1,7 @@
 //! The part of a statement that reads.
 
-use super::{Query, QueryBody, Select, SelectItem, Statement};
 use crate::Arena;
+use crate::ast::{Query, QueryBody, Select, SelectItem, Statement};
 
 /// A SELECT of the rows that a statement reads, whole and without locks: of a query itself, of UPDATE and DELETE those that they change.
 /// `None`: the statement reads nothing that could be run by itself.
