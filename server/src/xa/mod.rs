@@ -104,7 +104,7 @@ impl State<'_> {
         match &self.execution.transaction.branch {
             Some(branch) if branch.entry.id == id && branch.state == BranchState::Idle && one_phase => {
                 let worker = Rc::clone(&self.worker);
-                self.execution.transaction.commit(&worker).await;
+                self.execution.transaction.commit_named(&worker, &self.session.settings).await?;
                 self.execution.transaction.branch = None;
                 Ok(())
             }
