@@ -139,11 +139,11 @@ fn one_branch(first: &mut Conn, second: &mut Conn, known: &Known, branch: u64, c
     set(State::Preparing);
     first.query_drop(format!("XA PREPARE '{branch}'"))?;
     set(State::Prepared);
-    if choice % 11 == 0 {
+    if choice.is_multiple_of(11) {
         return Ok(()); // It is left alone.
     }
-    let commits = choice % 3 != 0;
-    let ends = if choice % 5 == 0 { second } else { first };
+    let commits = !choice.is_multiple_of(3);
+    let ends = if choice.is_multiple_of(5) { second } else { first };
     set(State::Ending { commits });
     ends.query_drop(format!("XA {} '{branch}'", if commits { "COMMIT" } else { "ROLLBACK" }))?;
     set(State::Ended { commits });
