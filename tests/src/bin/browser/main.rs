@@ -26,7 +26,7 @@ const PAGES: &[(&str, &str)] = &[
     ("now", "document.querySelectorAll('.plot polyline').length > 3"),
     ("statements", "document.querySelectorAll('tbody tr.open').length > 3"),
     ("sessions", "document.querySelectorAll('tbody tr').length > 3"),
-    ("tables", "document.querySelectorAll('tbody tr.open').length == 5"),
+    ("tables", "document.querySelectorAll('tbody tr.open').length >= 4"),
     ("engine", "document.querySelectorAll('.threads tr').length > 4"),
     ("profile", "document.querySelector('button.main')"),
     ("settings", "document.querySelectorAll('tbody tr').length > 1"),
