@@ -138,8 +138,7 @@ async fn keep(state: &State<'_>, settings: Option<Settings>) -> Result<()> {
             return Ok(false);
         }
         settings::write(&shared.replica.dir, settings.as_ref())?;
-        let fresh = Replica::new(shared.replica.dir.clone(), settings);
-        *inner = fresh.inner.into_inner();
+        *inner = Inner::new(settings);
         Ok(true)
     });
     match done.await {

@@ -109,6 +109,20 @@ pub struct Replica {
     changed: Condvar,
 }
 
+impl Inner {
+    /// Nothing has been received by these settings.
+    pub fn new(settings: Option<Settings>) -> Self {
+        let mut inner = Self::default();
+        if let Some(settings) = &settings {
+            inner.read_file = settings.file.as_str().into();
+            inner.applied_file = Arc::clone(&inner.read_file);
+            (inner.read_position, inner.applied_position) = (settings.position, settings.position);
+        }
+        inner.settings = settings;
+        inner
+    }
+}
+
 impl Replica {
     /// What a directory says of its server as a replica.
     ///
@@ -120,14 +134,7 @@ impl Replica {
     }
 
     pub fn new(dir: PathBuf, settings: Option<Settings>) -> Self {
-        let mut inner = Inner::default();
-        if let Some(settings) = &settings {
-            inner.read_file = settings.file.as_str().into();
-            inner.applied_file = Arc::clone(&inner.read_file);
-            (inner.read_position, inner.applied_position) = (settings.position, settings.position);
-        }
-        inner.settings = settings;
-        Self { dir, inner: Mutex::new(inner), changed: Condvar::new() }
+        Self { dir, inner: Mutex::new(Inner::new(settings)), changed: Condvar::new() }
     }
 
     /// Something that the threads wait for has changed.
