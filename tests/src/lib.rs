@@ -9,6 +9,7 @@ pub mod driver;
 pub mod http;
 pub mod ours;
 pub mod raw;
+pub mod real_mysql;
 pub mod report;
 pub mod script;
 pub mod scripts;
