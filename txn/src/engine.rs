@@ -522,6 +522,11 @@ impl Worker {
         }
     }
 
+    /// Until all that was logged so far is durable, and with it each commit that anybody can see.
+    pub fn log_stall(&self) -> crate::Stall {
+        crate::Stall::Storage(self.engine.store.wal.stall_for_flush(self.index))
+    }
+
     /// Repeats a call on this thread until it answers, waiting out its stalls: for threads that may block.
     ///
     /// # Errors

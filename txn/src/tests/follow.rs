@@ -47,3 +47,27 @@ fn a_follower_reads_no_file_while_it_keeps_up() {
     assert_eq!(rows, 3);
     engine.shutdown().expect("stops");
 }
+
+#[test]
+fn the_log_has_each_commit_that_is_seen_after_its_stall() {
+    let dir = TempDir::new("log-stall");
+    let engine = open(&dir, 8);
+    let worker = engine.worker(0);
+    let tree = worker.wait(|| worker.create_tree()).expect("a tree");
+    let mut follower = engine.follow_log(None);
+    let mut payload = Vec::new();
+    for n in 0..20 {
+        let mut txn = worker.begin(Isolation::ReadCommitted);
+        worker.wait(|| txn.insert(&worker, tree, &key(n), b"followed")).expect("inserts");
+        // Seen by others from here on, and not durable yet.
+        assert!(txn.commit_as(&worker, Durability::Relaxed).is_none());
+        worker.log_stall().wait_blocking();
+        let end = engine.log_end();
+        let mut rows = 0;
+        while follower.next_epoch(&mut payload).expect("reads").is_some() {
+            rows += payload.windows(8).filter(|bytes| *bytes == b"followed").count();
+        }
+        assert_eq!((rows, engine.log_end()), (1, end), "commit {n}");
+    }
+    engine.shutdown().expect("stops");
+}

@@ -29,8 +29,9 @@ impl State<'_> {
         self.worker.shared.binlog.clone().ok_or_else(|| Condition::NoBinaryLogging.into())
     }
 
-    /// Waits until all that is durable now is in the binary log.
+    /// Waits until all that anybody can see now is in the binary log: a commit is seen by others before it is durable.
     pub async fn catch_up(&self, log: &BinaryLog) -> Result<binlog::Status> {
+        self.worker.engine.log_stall().await;
         let position = log.catch_up();
         let status = self.until(|waker| log.poll_rendered(position, waker)).await?;
         match &status.failed {
