@@ -104,6 +104,11 @@ impl HeldTables {
         all.into_iter().collect()
     }
 
+    /// Are there tables among those it writes that are not temporary?
+    pub fn writes_lasting(&self) -> bool {
+        self.held.borrow().iter().any(|held| held.plan.wants_write)
+    }
+
     pub fn is_empty(&self) -> bool {
         self.held.borrow().is_empty()
     }

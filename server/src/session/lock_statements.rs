@@ -137,13 +137,17 @@ impl State<'_> {
     }
 
     /// UNLOCK TABLES; after LOCK TABLES it commits.
-    pub async fn unlock_tables(&mut self) {
-        if self.execution.transaction.locks().named.is_some() {
-            let worker = Rc::clone(&self.worker);
-            self.execution.transaction.commit(&worker).await;
-        }
+    ///
+    /// # Errors
+    /// As [`Self::commit_transaction`]; the locks are gone.
+    pub async fn unlock_tables(&mut self) -> Result<()> {
+        let committed = match self.execution.transaction.locks().named {
+            Some(_) => self.commit_transaction().await,
+            None => Ok(()),
+        };
         let locks = self.execution.transaction.locks_mut();
         (locks.named, locks.global) = (None, None);
+        committed
     }
 
     /// After a definition: drops the session's locks if all locked tables are gone.

@@ -221,7 +221,7 @@ impl State<'_> {
             Destination::Client(format) => {
                 let Some(client) = client.client() else {
                     let done = execute_query(self, plan, params, gathered, &mut NullSink::default()).await?;
-                    self.finish_query(&done, lasting).await;
+                    self.finish_query(&done, lasting).await?;
                     return Ok(());
                 };
                 let mut sink = ClientSink::new(self, client, plan, *format);
@@ -248,35 +248,35 @@ impl State<'_> {
                     }
                 };
                 self.session.measured.phases.shift(Phase::Execute, Phase::Encode, encoded);
-                self.finish_query(&done, lasting).await;
+                self.finish_query(&done, lasting).await?;
                 self.write_rows_end(client, &done, Status::default());
             }
             Destination::Cursor(rows) => {
                 let mut sink = CursorSink::new(plan.prepared.columns().len(), rows);
                 let done = execute_query(self, plan, params, gathered, &mut sink).await?;
-                self.finish_query(&done, lasting).await;
+                self.finish_query(&done, lasting).await?;
                 if let Some(client) = client.client() {
                     self.write_cursor_head(client, plan, &done);
                 }
             }
             Destination::Rows(rows) => {
                 let done = execute_query(self, plan, params, gathered, *rows).await?;
-                self.finish_query(&done, lasting).await;
+                self.finish_query(&done, lasting).await?;
             }
         }
         Ok(())
     }
 
     /// Ends the statement's own transaction, and sets the values that the next statement can query.
-    async fn finish_query(&mut self, done: &QueryDone, lasting: bool) {
+    async fn finish_query(&mut self, done: &QueryDone, lasting: bool) -> Result<()> {
         self.execution.vars.found_rows = done.found;
         self.execution.vars.row_count = -1;
         self.session.measured.sent += done.rows;
         if !lasting {
-            let worker = Rc::clone(&self.worker);
-            self.execution.transaction.commit(&worker).await;
+            self.commit_transaction().await?;
             self.end_phase(Phase::Commit);
         }
+        Ok(())
     }
 
     fn write_rows_end(&mut self, client: &mut Client, done: &QueryDone, more: Status) {
@@ -314,8 +314,7 @@ impl State<'_> {
         self.execution.vars.row_count = done.affected as i64;
         self.session.measured.affected += done.affected;
         if !lasting {
-            let worker = Rc::clone(&self.worker);
-            self.execution.transaction.commit_named(&worker, &self.session.settings).await?;
+            self.commit_named().await?;
             self.end_phase(Phase::Commit);
         }
         // The statements of a program do not answer the client.
@@ -423,7 +422,7 @@ impl State<'_> {
         if done.rows > 1 {
             return Err(Error::from(Condition::TooManyRows));
         }
-        self.finish_query(&done, lasting).await;
+        self.finish_query(&done, lasting).await?;
         self.execution.vars.row_count = done.rows as i64;
         if done.rows == 0 {
             self.warn(Level::Warning, Condition::SpFetchNoData);
@@ -449,7 +448,7 @@ impl State<'_> {
         std::future::poll_fn(|cx| sink.poll_opened(cx)).await?;
         let done = execute_query(self, plan, params, gathered, &mut sink).await?;
         std::future::poll_fn(|cx| sink.poll_finished(cx)).await?;
-        self.finish_query(&done, lasting).await;
+        self.finish_query(&done, lasting).await?;
         self.execution.vars.row_count = done.rows as i64;
         self.write_ok(client, &Answer { affected: done.rows, ..Answer::default() });
         Ok(())
@@ -478,7 +477,7 @@ impl State<'_> {
         match done {
             Ok(done) if lasting => Ok(done),
             Ok(done) => {
-                self.execution.transaction.commit(&worker).await;
+                self.commit_transaction().await?;
                 Ok(done)
             }
             Err(error) if lasting && !error.ends_transaction() => {
@@ -548,7 +547,7 @@ impl State<'_> {
         match &outcome {
             Ok(_) if was_open => {}
             Ok(_) if lasting => self.forget_unused().await,
-            Ok(_) => self.execution.transaction.commit(&worker).await,
+            Ok(_) => self.commit_transaction().await?,
             // The outer statement does it.
             Err(error) if self.is_inside() && error.ends_transaction() => {}
             Err(error) if error.ends_transaction() || !lasting && !was_open => self.execution.transaction.rollback(&worker).await,

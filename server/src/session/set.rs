@@ -89,24 +89,34 @@ impl State<'_> {
             self.track_change();
             return Ok(());
         }
-        let was_autocommit = self.session.settings.autocommit;
+        let begins_autocommit = |assignment: &Assignment| matches!(assignment, Assignment::Session(id, setting) if *id == IDS.autocommit && setting.as_bool());
+        if !self.session.settings.autocommit && self.execution.transaction.is_open() && assignments.iter().any(begins_autocommit)
+        {
+            self.refuse_in_branch()?;
+            self.commit_transaction().await?;
+        }
         Box::pin(self.open_logs(&global_settings(&assignments))).await?;
         self.persist(&assignments).await?;
         self.take_gtid_purged(&mut assignments).await?;
         let names_next =
             assignments.iter().any(|assignment| matches!(assignment, Assignment::Session(id, _) if *id == IDS.gtid_next));
+        let is_protection = |assignment: &Assignment| match assignment {
+            Assignment::Global(id, setting) | Assignment::Persist { id, setting, at_once: true } => {
+                setting.as_bool() && ["read_only", "super_read_only"].contains(&id.definition().name)
+            }
+            _ => false,
+        };
+        let protects = assignments.iter().any(is_protection);
         for assignment in assignments {
             self.assign(assignment)?;
+        }
+        if protects {
+            self.wait_for_commits().await;
         }
         if names_next {
             self.name_next();
         }
         self.refresh();
-        if self.session.settings.autocommit && !was_autocommit && self.execution.transaction.is_open() {
-            self.refuse_in_branch()?;
-            let worker = Rc::clone(&self.worker);
-            self.execution.transaction.commit(&worker).await;
-        }
         self.track_change();
         Ok(())
     }

@@ -11,6 +11,7 @@ use crate::shared::Protection;
 use crate::show;
 use crate::show::ResultSet;
 use crate::text_log::Log;
+use crate::worker::{Worker, gather};
 use conditions::Condition;
 use exec::{Strictness, boxed};
 use expr::Level;
@@ -62,7 +63,6 @@ impl State<'_> {
         if let Some(branch) = &self.execution.transaction.branch {
             branch.check_statement(statement)?;
         }
-        let worker = Rc::clone(&self.worker);
         let info = statement.info();
         if is_protected(statement, &info) && !self.is_of_temporary_tables(statement) {
             self.refuse_protected()?;
@@ -79,7 +79,7 @@ impl State<'_> {
             self.clear_warnings()
         }
         if info.implicit_commit && self.execution.transaction.is_open() {
-            self.execution.transaction.commit(&worker).await;
+            self.commit_transaction().await?;
         } else if info.implicit_commit && info.writes {
             self.execution.transaction.forget_next();
         }
@@ -208,7 +208,7 @@ impl State<'_> {
             | Statement::LockTables(_)
                 if Box::pin(self.restore_definition(statement)).await? => {}
             Statement::LockTables(tables) => Box::pin(self.lock_tables(tables)).await?,
-            Statement::UnlockTables => self.unlock_tables().await,
+            Statement::UnlockTables => self.unlock_tables().await?,
             Statement::LockInstance { lock: true } => Box::pin(self.lock_instance()).await?,
             Statement::LockInstance { lock: false } => self.unlock_instance(),
             Statement::BackupServer(what) => return Box::pin(self.back_up(client, what, format)).await,
@@ -275,13 +275,54 @@ impl State<'_> {
         self.refuse_in_branch()?;
         let worker = Rc::clone(&self.worker);
         if self.execution.transaction.is_open() {
-            self.execution.transaction.commit(&worker).await;
+            self.commit_transaction().await?;
         }
         self.execution.transaction.locks_mut().named = None;
         self.execution.transaction.begin(&worker, &self.session.settings, read_only, consistent_snapshot);
         self.execution.vars.row_count = 0;
         self.write_ok(client, &Answer::default());
         Ok(())
+    }
+
+    /// Commits the session's transaction.
+    ///
+    /// # Errors
+    /// 1290: it has changed rows, and the server was made read-only meanwhile. It is rolled back.
+    pub async fn commit_transaction(&mut self) -> Result<()> {
+        let worker = Rc::clone(&self.worker);
+        self.refuse_protected_commit(&worker).await?;
+        self.execution.transaction.commit(&worker).await;
+        Ok(())
+    }
+
+    /// [`Self::commit_transaction`], with a given GTID also where nothing was changed.
+    ///
+    /// # Errors
+    /// As there; the GTID cannot be logged.
+    pub async fn commit_named(&mut self) -> Result<()> {
+        let worker = Rc::clone(&self.worker);
+        self.refuse_protected_commit(&worker).await?;
+        self.execution.transaction.commit_named(&worker, &self.session.settings).await
+    }
+
+    /// Whoever has made the server read-only counts on it that nothing is committed from then on ([`Self::wait_for_commits`]): between this
+    /// question and the record of the commit nothing is awaited.
+    #[inline]
+    async fn refuse_protected_commit(&mut self, worker: &Rc<Worker>) -> Result<()> {
+        if self.execution.transaction.has_written()
+            && let Err(error) = self.refuse_protected()
+            && self.execution.transaction.writes_lasting()
+        {
+            self.execution.transaction.rollback(worker).await;
+            return Err(error);
+        }
+        Ok(())
+    }
+
+    /// The server was made read-only: waits until each worker has finished what it did when that became known, so that every commit is in
+    /// the log.
+    pub async fn wait_for_commits(&self) {
+        gather(&self.worker.shared, |_| ()).await;
     }
 
     /// COMMIT
@@ -302,9 +343,8 @@ impl State<'_> {
 
     pub async fn commit_as(&mut self, client: &mut Recipient<'_>, end: TransactionEnd) -> Result<()> {
         self.refuse_in_branch()?;
-        let worker = Rc::clone(&self.worker);
         let characteristics = self.execution.transaction.characteristics();
-        self.execution.transaction.commit_named(&worker, &self.session.settings).await?;
+        self.commit_named().await?;
         self.end_phase(Phase::Commit);
         self.finish_transaction(client, end, characteristics)
     }

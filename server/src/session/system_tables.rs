@@ -94,7 +94,7 @@ impl State<'_> {
             Statement::LockTables(locks) if locks.iter().any(|lock| self.system_table(&lock.name).is_some()) => {
                 let others: Vec<LockTable<'_>> =
                     locks.iter().filter(|lock| self.system_table(&lock.name).is_none()).copied().collect();
-                if others.is_empty() { self.unlock_tables().await } else { Box::pin(self.lock_tables(&others)).await? }
+                if others.is_empty() { self.unlock_tables().await? } else { Box::pin(self.lock_tables(&others)).await? }
             }
             _ => return Ok(false),
         }

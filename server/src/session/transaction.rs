@@ -469,13 +469,24 @@ impl<'s> Transaction<'s> {
         Ok(())
     }
 
+    /// Has it written to tables that are not temporary?
+    pub fn writes_lasting(&self) -> bool {
+        self.terms.held.writes_lasting()
+    }
+
+    /// Has it changed rows?
+    #[inline]
+    pub fn has_written(&self) -> bool {
+        self.engine.get().is_some_and(Txn::has_written)
+    }
+
     /// Commits and waits until the commit is durable.
     pub async fn commit(&mut self, worker: &Worker) {
         self.is_committed = true;
         if self.is_used() {
             self.terms.count(|events| &events.commits);
         }
-        let has_written = self.engine.get().is_some_and(Txn::has_written);
+        let has_written = self.has_written();
         let terms = &self.terms;
         let stall = self.engine.take(worker).and_then(|mut txn| {
             if let Some(note) = &terms.note {

@@ -103,8 +103,7 @@ impl State<'_> {
         let id = BranchId::from(xid);
         match &self.execution.transaction.branch {
             Some(branch) if branch.entry.id == id && branch.state == BranchState::Idle && one_phase => {
-                let worker = Rc::clone(&self.worker);
-                self.execution.transaction.commit_named(&worker, &self.session.settings).await?;
+                self.commit_named().await?;
                 self.execution.transaction.branch = None;
                 Ok(())
             }
