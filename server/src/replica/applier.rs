@@ -529,6 +529,10 @@ impl Applier<'_> {
 
     async fn images(&mut self, rows: &RowsEvent<'_>, key: &(String, String), place: (&str, u32)) -> Result<(), Failed> {
         let worker = Rc::clone(&self.state.worker);
+        let mode = match worker.shared.globals().get(known("replica_exec_mode")).as_u64() {
+            0 => rows::Mode::Strict,
+            _ => rows::Mode::Idempotent,
+        };
         let kept = &self.tables[key];
         let table = &*kept.table;
         let State { execution, session, info, .. } = &mut self.state;
@@ -543,13 +547,13 @@ impl Applier<'_> {
                     let values = rows::whole(table, first).map_err(|column| {
                         fatal(&format!("a row of {}.{} does not have column {column}, which has no fixed default", key.0, key.1))
                     })?;
-                    rows::insert(&worker.engine, txn, table, &values, &mut self.buffers).await
+                    rows::insert(&worker.engine, txn, table, &values, mode, &mut self.buffers).await
                 }
                 RowsKind::Update => {
                     let after = kept.wire.read_image(&mut images, &rows.shown_after)?;
-                    rows::update(&worker.engine, txn, table, &first, &after, &mut self.buffers).await
+                    rows::update(&worker.engine, txn, table, &first, &after, mode, &mut self.buffers).await
                 }
-                RowsKind::Delete => rows::delete(&worker.engine, txn, table, &first, &mut self.buffers).await,
+                RowsKind::Delete => rows::delete(&worker.engine, txn, table, &first, mode, &mut self.buffers).await,
             };
             self.rows = self.rows.wrapping_add(1);
             if self.rows.is_multiple_of(ROWS_PER_TURN) {

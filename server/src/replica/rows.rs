@@ -8,6 +8,11 @@
 //! A3: a row is found by the first of: the primary key, a unique index without NULLs and prefixes, all columns of the image. In the last
 //!     case the first row that is equal is taken, as in MySQL.
 //! A4: a change whose row is not there is 1032, an insert whose key is there 1062. Nothing is skipped.
+//! A5: with [`Mode::Idempotent`] rows that are in the way of a new one are removed, a row that is to be deleted may be gone, and an update whose row
+//!     is gone inserts the new row, if the image has all of it. So tables that were copied at different times while the source was written are
+//!     equal to the source's when everything since the first copy was applied: after the last event of a row the row is as that event says.
+//!     An event that removes another row from the way does so at a time before that row got its present key, and the event that gave it
+//!     the key is still to come. (MySQL passes over such an update instead.)
 
 use binlog::row::read::Image;
 use table::{EncodedRange, InsertRow, Progress, RowBuf, RowCursor, RowRead, Table, WriteRow};
@@ -52,6 +57,15 @@ macro_rules! engine {
     };
 }
 
+/// `replica_exec_mode`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// A4
+    Strict,
+    /// A5
+    Idempotent,
+}
+
 const LOCKED: RowRead = RowRead::Lock(LockMode::Exclusive, WaitPolicy::Wait);
 
 /// WRITE_ROWS: one row. `values` has a value for each column of the definition.
@@ -60,12 +74,18 @@ pub async fn insert(
     txn: &mut Txn,
     table: &Table,
     values: &[Value<'_>],
+    mode: Mode,
     buffers: &mut Buffers,
 ) -> Result<(), Failed> {
-    match engine!(table.insert_row(worker, txn, values, &mut buffers.progress))? {
-        InsertRow::Inserted => {}
-        InsertRow::Duplicate { index } => return Err(Failed::Duplicate { index, value: table.key_text(index, values) }),
-        InsertRow::Paused { .. } => unreachable!("no pause was asked for"),
+    loop {
+        match engine!(table.insert_row(worker, txn, values, &mut buffers.progress))? {
+            InsertRow::Inserted => break,
+            InsertRow::Duplicate { index } if mode == Mode::Idempotent => {
+                make_way(worker, txn, table, index, values, buffers).await?
+            }
+            InsertRow::Duplicate { index } => return Err(Failed::Duplicate { index, value: table.key_text(index, values) }),
+            InsertRow::Paused { .. } => unreachable!("no pause was asked for"),
+        }
     }
     // Later numbers of this server are above the source's.
     let number = table.auto_increment_index().map(|index| &values[table.def().indexes[index].columns[0].column]);
@@ -76,6 +96,22 @@ pub async fn insert(
     };
     if let Some(number) = number {
         engine!(table.note_auto_increment(worker, number))?;
+    }
+    Ok(())
+}
+
+/// Deletes the row that has the key of new values in a unique index. A5
+async fn make_way(
+    worker: &Worker,
+    txn: &mut Txn,
+    table: &Table,
+    index: usize,
+    values: &[Value<'_>],
+    buffers: &mut Buffers,
+) -> Result<(), Failed> {
+    if engine!(table.conflicting_row(worker, txn, index, values, LOCKED, &mut buffers.row))? {
+        // It is locked, so it is the version that was read.
+        engine!(table.delete_row(worker, txn, &buffers.row, &mut buffers.progress))?;
     }
     Ok(())
 }
@@ -103,12 +139,20 @@ pub async fn update(
     table: &Table,
     before: &Image,
     after: &Image,
+    mode: Mode,
     buffers: &mut Buffers,
 ) -> Result<(), Failed> {
     let changes: Vec<(usize, Value<'_>)> =
         after.iter().enumerate().filter_map(|(column, value)| Some((column, value.as_ref()?.borrowed()))).collect();
     loop {
-        find(worker, txn, table, before, buffers).await?;
+        match find(worker, txn, table, before, buffers).await {
+            Err(Failed::NotFound) if mode == Mode::Idempotent => {
+                let values: Option<Vec<Value<'_>>> = after.iter().map(|value| value.as_ref().map(Value::borrowed)).collect();
+                let Some(values) = values else { return Ok(()) };
+                return insert(worker, txn, table, &values, mode, buffers).await;
+            }
+            found => found?,
+        }
         match engine!(table.update_row(worker, txn, &buffers.row, &changes, &mut buffers.progress))? {
             WriteRow::Done => return Ok(()),
             WriteRow::Duplicate { index } => {
@@ -118,7 +162,11 @@ pub async fn update(
                 // Columns that are stored outside the row are in no unique key that a message prints.
                 let old = |column: usize| stored.get(column).unwrap_or(Value::Null);
                 let values: Vec<Value<'_>> = (0..table.def().columns.len()).map(|c| new(c).unwrap_or_else(|| old(c))).collect();
-                return Err(Failed::Duplicate { index, value: table.key_text(index, &values) });
+                if mode == Mode::Strict {
+                    return Err(Failed::Duplicate { index, value: table.key_text(index, &values) });
+                }
+                let values: Vec<Value<'static>> = values.iter().map(|value| value.borrowed().into_owned()).collect();
+                make_way(worker, txn, table, index, &values, buffers).await?;
             }
             WriteRow::Changed => {}
             WriteRow::Paused { .. } => unreachable!("no pause was asked for"),
@@ -127,9 +175,19 @@ pub async fn update(
 }
 
 /// DELETE_ROWS: one row.
-pub async fn delete(worker: &Worker, txn: &mut Txn, table: &Table, before: &Image, buffers: &mut Buffers) -> Result<(), Failed> {
+pub async fn delete(
+    worker: &Worker,
+    txn: &mut Txn,
+    table: &Table,
+    before: &Image,
+    mode: Mode,
+    buffers: &mut Buffers,
+) -> Result<(), Failed> {
     loop {
-        find(worker, txn, table, before, buffers).await?;
+        match find(worker, txn, table, before, buffers).await {
+            Err(Failed::NotFound) if mode == Mode::Idempotent => return Ok(()),
+            found => found?,
+        }
         if engine!(table.delete_row(worker, txn, &buffers.row, &mut buffers.progress))? == WriteRow::Done {
             return Ok(());
         }

@@ -611,7 +611,7 @@ pub(super) static LIST: &[Definition] = &[
     int("replica_checkpoint_group", GLOBAL, 512, 32, 524280).nothing(NO_REPLICA),
     int("replica_checkpoint_period", GLOBAL, 300, 1, U32).nothing(NO_REPLICA),
     switch("replica_compressed_protocol", GLOBAL, false).nothing(NO_REPLICA),
-    choice("replica_exec_mode", GLOBAL, &["STRICT"], 0).nothing(NO_REPLICA),
+    choice("replica_exec_mode", GLOBAL, &["STRICT", "IDEMPOTENT"], 0).obeyed(),
     text("replica_load_tmpdir", GLOBAL, "").fixed(),
     int("replica_max_allowed_packet", GLOBAL, 1073741824, 1024, 1073741824).nothing(NO_REPLICA),
     int("replica_net_timeout", GLOBAL, 60, 1, 31536000).obeyed(),
