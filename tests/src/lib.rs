@@ -14,6 +14,7 @@ pub mod report;
 pub mod script;
 pub mod scripts;
 pub mod server;
+pub mod tables;
 pub mod text;
 pub mod webdriver;
 

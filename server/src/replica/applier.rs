@@ -9,6 +9,7 @@
 //! A4: after a deadlock, or a lock that was waited for in vain, the group is asked for again, `replica_transaction_retries` times at most.
 //! A5: a commit is not waited for until it is durable: what a crash loses is asked for again.
 
+use super::cascade::{Followers, Hand, acts, leads_to};
 use super::rows::{self, Buffers};
 use super::state::{Item, Trouble};
 use crate::error::{Description, Error};
@@ -36,7 +37,7 @@ use sync::waits::{self, Cause, Kind};
 use table::Table;
 use txn::Isolation;
 use types::CollationId;
-use types::schema::{ForeignKeyDef, ReferenceAction};
+use types::schema::ForeignKeyDef;
 
 /// Tables of one statement of the stream: more is no stream of a server.
 const MAPS_MAX: usize = 1 << 16;
@@ -423,8 +424,13 @@ impl Applier<'_> {
         let key = (map.database.clone(), map.table.clone());
         self.hold(&key).await?;
         self.check_fits(&key, rows.table)?;
-        self.check_cascades(&key, rows)?;
-        let done = self.images(rows, &key, place).await;
+        let followers = self.hold_followers(&key, rows).await?;
+        if !followers.tables.is_empty() {
+            // So many tables may have been held that the first one was forgotten.
+            self.hold(&key).await?;
+            self.check_fits(&key, rows.table)?;
+        }
+        let done = self.images(rows, &key, &followers, place).await;
         if rows.flags & event::ROWS_STATEMENT_END != 0 {
             self.maps.clear();
         }
@@ -502,32 +508,40 @@ impl Applier<'_> {
         }
     }
 
-    /// The engine of an old source follows foreign keys by itself, and the stream does not have what it has changed.
-    fn check_cascades(&self, key: &(String, String), rows: &RowsEvent<'_>) -> Result<(), Failed> {
+    /// The engine of an old source follows foreign keys by itself, and the stream does not have what it has changed: takes the metadata locks of
+    /// the tables that the keys lead to.
+    async fn hold_followers(&mut self, key: &(String, String), rows: &RowsEvent<'_>) -> Result<Followers, Failed> {
         const LOGGED: u16 = event::ROWS_NO_FOREIGN_KEYS | event::ROWS_SQL_FOREIGN_KEYS;
+        let mut followers = Followers::default();
         if rows.flags & LOGGED != 0 || rows.kind == RowsKind::Write {
-            return Ok(());
+            return Ok(followers);
         }
-        let table = &self.tables[key].table;
-        let acts = |action: ReferenceAction| matches!(action, ReferenceAction::Cascade | ReferenceAction::SetNull);
-        let follows = |child: &ForeignKeyDef| {
-            child.parent_table.eq_ignore_ascii_case(&key.1)
-                && child.parent_database.eq_ignore_ascii_case(&key.0)
-                && acts(if rows.kind == RowsKind::Delete { child.on_delete } else { child.on_update })
-        };
-        let children = self.state.worker.shared.database.children_of(table.id());
-        match children.iter().find(|child| child.def().foreign_keys.iter().any(follows)) {
-            None => Ok(()),
-            Some(child) => Err(fatal(&format!(
-                "the source does not log what foreign keys do (MySQL before 9.6), and one of {} follows {}.{}",
-                child.def().name,
-                key.0,
-                key.1
-            ))),
+        let mut parents = vec![Arc::clone(&self.tables[key].table)];
+        while let Some(parent) = parents.pop() {
+            for child in self.state.worker.shared.database.children_of(parent.id()) {
+                // Below a row that a key has deleted others may be deleted or changed, so both count.
+                let follows = |key: &ForeignKeyDef| leads_to(key, &parent) && (acts(key, true) || acts(key, false));
+                if !child.def().foreign_keys.iter().any(follows) || followers.tables.iter().any(|known| known.id() == child.id())
+                {
+                    continue;
+                }
+                let key = (child.def().database.clone(), child.def().name.clone());
+                self.hold(&key).await?;
+                let held = Arc::clone(&self.tables[&key].table);
+                followers.tables.push(Arc::clone(&held));
+                parents.push(held);
+            }
         }
+        Ok(followers)
     }
 
-    async fn images(&mut self, rows: &RowsEvent<'_>, key: &(String, String), place: (&str, u32)) -> Result<(), Failed> {
+    async fn images(
+        &mut self,
+        rows: &RowsEvent<'_>,
+        key: &(String, String),
+        followers: &Followers,
+        place: (&str, u32),
+    ) -> Result<(), Failed> {
         let worker = Rc::clone(&self.state.worker);
         let mode = match worker.shared.globals().get(known("replica_exec_mode")).as_u64() {
             0 => rows::Mode::Strict,
@@ -542,19 +556,24 @@ impl Applier<'_> {
         let mut outcome = Ok(());
         while !images.is_empty() && outcome.is_ok() {
             let first = kept.wire.read_image(&mut images, &rows.shown)?;
-            outcome = match rows.kind {
-                RowsKind::Write => {
-                    let values = rows::whole(table, first).map_err(|column| {
+            let after = match rows.kind {
+                RowsKind::Update => Some(kept.wire.read_image(&mut images, &rows.shown_after)?),
+                RowsKind::Write | RowsKind::Delete => None,
+            };
+            outcome = match (rows.kind, &after) {
+                (RowsKind::Write, _) => {
+                    let values = rows::whole(table, &first).map_err(|column| {
                         fatal(&format!("a row of {}.{} does not have column {column}, which has no fixed default", key.0, key.1))
                     })?;
                     rows::insert(&worker.engine, txn, table, &values, mode, &mut self.buffers).await
                 }
-                RowsKind::Update => {
-                    let after = kept.wire.read_image(&mut images, &rows.shown_after)?;
-                    rows::update(&worker.engine, txn, table, &first, &after, mode, &mut self.buffers).await
-                }
-                RowsKind::Delete => rows::delete(&worker.engine, txn, table, &first, mode, &mut self.buffers).await,
+                (_, Some(after)) => rows::update(&worker.engine, txn, table, &first, after, mode, &mut self.buffers).await,
+                (_, None) => rows::delete(&worker.engine, txn, table, &first, mode, &mut self.buffers).await,
             };
+            if outcome.is_ok() && !followers.tables.is_empty() {
+                let mut hand = Hand { worker: &worker.engine, txn: &mut *txn, buffers: &mut self.buffers };
+                outcome = followers.follow(&mut hand, table, &first, after.as_ref()).await;
+            }
             self.rows = self.rows.wrapping_add(1);
             if self.rows.is_multiple_of(ROWS_PER_TURN) {
                 exec::yield_now().await;
@@ -576,6 +595,12 @@ fn row_failed(failed: rows::Failed, kind: RowsKind, table: &Table, (file, positi
         rows::Failed::Duplicate { index, value } => {
             let key = format!("{}.{}", def.name, def.indexes[index].name);
             (Condition::DupEntry { value: value.into(), key: key.into() }.into(), "HA_ERR_FOUND_DUPP_KEY")
+        }
+        rows::Failed::Follows { child, why } => {
+            return fatal(&format!(
+                "a row of {}.{} has changed, which a foreign key of {child} follows and the source has not logged: {why}",
+                def.database, def.name
+            ));
         }
         rows::Failed::Engine(error) => (Error::Exec(exec::engine_error(error)), "the engine's own"),
     };

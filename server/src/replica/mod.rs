@@ -4,7 +4,7 @@
 //! source -> link -> receiver (a thread) -> queue in memory -> applier (a task of a worker) -> rows, statements
 //! ```
 //! - `settings` keeps what CHANGE REPLICATION SOURCE TO has set. `state` is what the threads and sessions share.
-//! - `link` is the connection to the source, `receiver` reads it. `applier` takes groups apart, `rows` writes their rows.
+//! - `link` is the connection to the source, `receiver` reads it. `applier` takes groups apart, `rows` writes their rows, `cascade` those of foreign keys.
 //! - `show` makes SHOW REPLICA STATUS.
 //!
 //! R1: the rows of a group and its GTID are in one transaction of the engine (`Terms::note`), so a crash loses both or neither; what is
@@ -12,6 +12,7 @@
 //! R2: there is no relay log. A group is applied as it comes, and is asked for again if it did not come as a whole.
 
 mod applier;
+mod cascade;
 mod link;
 mod receiver;
 mod rows;

@@ -2,9 +2,8 @@
 //!
 //! A1: rows are written in the session's own transaction, under a share of the table's metadata lock that it holds until it ends
 //!     (`Transaction::hold` with a plan over the table).
-//! A2: triggers do not fire, and foreign keys neither check nor act: what they did on the source is in the stream. (The source says so with
-//!     flag 2 of the event; an event without it is checked as MySQL's applier does, which is not built: such an event is refused where the
-//!     table has foreign keys.)
+//! A2: triggers do not fire, and foreign keys neither check nor act: what they did on the source is in the stream. Where the source's event does not
+//!     say so, `cascade` does what the keys do.
 //! A3: a row is found by the first of: the primary key, a unique index without NULLs and prefixes, all columns of the image. In the last
 //!     case the first row that is equal is taken, as in MySQL.
 //! A4: a change whose row is not there is 1032, an insert whose key is there 1062. Nothing is skipped.
@@ -32,6 +31,11 @@ pub enum Failed {
         /// The key, as messages print it.
         value: String,
     },
+    /// What a foreign key does to a child cannot be done.
+    Follows {
+        child: String,
+        why: &'static str,
+    },
     Engine(txn::Error),
 }
 
@@ -39,9 +43,9 @@ pub enum Failed {
 #[derive(Default)]
 pub struct Buffers {
     row: RowBuf,
-    progress: Progress,
+    pub(super) progress: Progress,
     key: Vec<u8>,
-    range: EncodedRange,
+    pub(super) range: EncodedRange,
 }
 
 /// Calls an engine operation until it answers.
@@ -56,6 +60,8 @@ macro_rules! engine {
         }
     };
 }
+
+pub(super) use engine;
 
 /// `replica_exec_mode`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,10 +126,10 @@ async fn make_way(
 ///
 /// # Errors
 /// The name of a column that has no fixed default.
-pub fn whole(table: &Table, image: Image) -> Result<Vec<Value<'static>>, String> {
-    let columns = image.into_iter().zip(&table.def().columns);
-    let value = |(value, column): (Option<Value<'static>>, &ColumnDef)| match (value, &column.default) {
-        (Some(value), _) => Ok(value),
+pub fn whole<'i>(table: &Table, image: &'i Image) -> Result<Vec<Value<'i>>, String> {
+    let columns = image.iter().zip(&table.def().columns);
+    let value = |(value, column): (&'i Option<Value<'static>>, &ColumnDef)| match (value, &column.default) {
+        (Some(value), _) => Ok(value.borrowed()),
         (None, ColumnDefault::None) if column.nullable && column.generated.is_none() => Ok(Value::Null),
         (None, ColumnDefault::Literal(None)) => Ok(Value::Null),
         (None, ColumnDefault::Literal(Some(literal))) => column.default_value(literal).ok_or_else(|| column.name.clone()),

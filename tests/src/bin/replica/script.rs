@@ -153,3 +153,34 @@ pub fn change(kind: u64, n: u64, bytes: u64) -> Vec<String> {
         _ => vec![format!("INSERT INTO b.noted (n, v, big) VALUES ({n}, 'n', REPEAT('ö', {}))", bytes / 2)],
     }
 }
+
+/// What foreign keys do to other rows: chains, trees, several keys of one table, several columns.
+pub const FOLLOWED: &[&str] = &[
+    "CREATE DATABASE IF NOT EXISTS ty",
+    "USE ty",
+    "CREATE TABLE f1 (id INT PRIMARY KEY, code VARCHAR(20) COLLATE utf8mb4_0900_ai_ci, UNIQUE KEY (code))",
+    "CREATE TABLE f2 (id INT PRIMARY KEY, f1 INT, code VARCHAR(20) COLLATE utf8mb4_0900_ai_ci, note LONGTEXT, \
+     FOREIGN KEY (f1) REFERENCES f1 (id) ON DELETE CASCADE ON UPDATE CASCADE, \
+     FOREIGN KEY (code) REFERENCES f1 (code) ON DELETE SET NULL ON UPDATE CASCADE)",
+    "CREATE TABLE f3 (a INT, b INT, f2 INT, PRIMARY KEY (a, b), FOREIGN KEY (f2) REFERENCES f2 (id) ON DELETE CASCADE ON UPDATE SET NULL)",
+    "CREATE TABLE f4 (id INT AUTO_INCREMENT PRIMARY KEY, a INT, b INT, KEY (a, b), \
+     FOREIGN KEY (a, b) REFERENCES f3 (a, b) ON DELETE SET NULL ON UPDATE CASCADE)",
+    "CREATE TABLE tree (id INT PRIMARY KEY, parent INT, FOREIGN KEY (parent) REFERENCES tree (id) ON DELETE CASCADE)",
+    "CREATE TABLE fired (id INT AUTO_INCREMENT PRIMARY KEY, what VARCHAR(20))",
+    "CREATE TRIGGER on_f1 AFTER DELETE ON f1 FOR EACH ROW INSERT INTO fired (what) VALUES (OLD.code)",
+    "INSERT INTO f1 VALUES (1, 'one'), (2, 'two'), (3, 'three'), (4, 'four')",
+    "INSERT INTO f2 VALUES (1, 1, 'two', REPEAT('x', 50000)), (2, 1, 'three', NULL), (3, 2, 'one', 'n'), (4, 3, NULL, REPEAT('y', 30000)), (5, NULL, 'four', NULL)",
+    "INSERT INTO f3 VALUES (1, 1, 1), (1, 2, 2), (2, 1, 3), (2, 2, 4), (3, 1, NULL)",
+    "INSERT INTO f4 (a, b) VALUES (1, 1), (1, 1), (1, 2), (2, 1), (2, 2), (3, 1), (NULL, 1)",
+    "INSERT INTO tree VALUES (1, NULL), (2, 1), (3, 1), (4, 2), (5, 4), (6, 5), (7, NULL), (8, 7)",
+    "UPDATE f1 SET id = 10, code = 'ten' WHERE id = 1",
+    "UPDATE f1 SET code = 'TWO' WHERE id = 2",
+    "UPDATE f2 SET id = id + 20 WHERE id IN (2, 3)",
+    "UPDATE f3 SET a = a + 5 WHERE a = 2",
+    "DELETE FROM f1 WHERE id = 10",
+    "BEGIN",
+    "DELETE FROM tree WHERE id = 2",
+    "DELETE FROM f1 WHERE code IN ('two', 'four')",
+    "COMMIT",
+    "DELETE FROM tree WHERE id = 7",
+];

@@ -12,13 +12,14 @@ pub struct Source {
 }
 
 impl Source {
-    /// Starts it; `None`: it cannot be had here.
+    /// Starts it with these options more; `None`: it cannot be had here.
     ///
     /// # Errors
     /// It is there, and does not start.
-    pub fn start() -> Outcome<Option<Self>> {
+    pub fn start(more: &[&str]) -> Outcome<Option<Self>> {
         let port = free_port()?;
-        let options = [&*format!("--port={port}"), "--bind-address=127.0.0.1"];
+        let port_option = format!("--port={port}");
+        let options = [&[&*port_option, "--bind-address=127.0.0.1"], more].concat();
         let Some(server) = MySql::start("source", &options)? else { return Ok(None) };
         let mut client = server.connect()?;
         // For clients over TCP. The replica has an account of this name, so it is not in the stream.
