@@ -25,6 +25,7 @@ pub enum Command {
     Drill(DrillFlags),
     Bench(Box<lab::flags::Flags>),
     Advise(crate::advise::Flags),
+    Migrate(migrate::Flags),
 }
 
 /// Why nothing is run.
@@ -92,6 +93,9 @@ enum CliCommand {
     /// Ask a running server what an application does wrong
     #[command(long_about = crate::advise::ABOUT, after_help = crate::advise::EXAMPLES)]
     Advise(crate::advise::Flags),
+    /// Move the databases of a running MySQL here, with a way back
+    #[command(long_about = migrate::ABOUT, after_help = migrate::EXAMPLES)]
+    Migrate(migrate::Flags),
 }
 
 const DRILL_ABOUT: &str = "Restore the newest backup of a directory into a scratch directory, let recovery apply the log, check every page, tree, row and index, \
@@ -537,6 +541,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
         Ok(Cli { command: CliCommand::Drill(flags) }) => Ok(Command::Drill(flags)),
         Ok(Cli { command: CliCommand::Profile(flags) }) => Ok(Command::Profile(flags)),
         Ok(Cli { command: CliCommand::Advise(flags) }) => Ok(Command::Advise(flags)),
+        Ok(Cli { command: CliCommand::Migrate(flags) }) => Ok(Command::Migrate(flags)),
         Ok(Cli { command: CliCommand::Bench(flags) }) => Ok(Command::Bench(flags)),
         Err(error) => Err(stop(&error, &word)),
     }
@@ -612,6 +617,7 @@ mod tests {
             "heddle topology --help",
             "heddle bench --help",
             "heddle advise --help",
+            "heddle migrate --help",
             "heddle bench compare --help",
             "heddle --version",
         ] {

@@ -4,7 +4,8 @@
 //! both in a container ([`container`]); called as `mysqld` the program takes MySQL's options ([`mysqld`]); `heddle check` verifies a data directory ([`check`]);
 //! `heddle topology` describes the machine ([`topology`]); `heddle backup` and `heddle restore` save a server and bring it back
 //! ([`backups`]); `heddle profile` asks a running server what its processor time goes to ([`profile`]); `heddle bench` measures servers
-//! ([`bench`]); `heddle advise` asks a running server what an application does wrong ([`advise`]). Settings come from flags, environment and a file
+//! ([`bench`]); `heddle advise` asks a running server what an application does wrong ([`advise`]); `heddle migrate` moves the
+//! databases of a running MySQL here (crate `migrate`). Settings come from flags, environment and a file
 //! ([`settings`]). An error is one line on standard error and exit status 1.
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![forbid(unsafe_code)]
@@ -79,6 +80,7 @@ fn main() -> ExitCode {
                 Err(format!("{} findings are of the kinds that --fail-on names", told.failing))
             }
         }),
+        cli::Command::Migrate(flags) => migrate::run(&flags).map(|told| say(&told)).map_err(|error| error.0),
         cli::Command::Profile(flags) => profile::run(&flags).map(|told| say(&told)),
     };
     finish(result)

@@ -43,6 +43,7 @@ pub fn run(root: &Path, may_install: bool, only: &[String]) -> Result<bool, Stri
                 "backups",
                 "binlog",
                 "replica",
+                "migrate",
                 "console",
                 "lab",
                 "package",
@@ -200,6 +201,9 @@ fn patient_checks(root: &Path, steps: &Steps, wanted: &dyn Fn(&str) -> bool) {
     }
     if wanted("replica") {
         steps.run("replica", &mut test_program(root, "replica"), Counting::Lines);
+    }
+    if wanted("migrate") {
+        steps.run("migrate", &mut test_program(root, "migrate"), Counting::Lines);
     }
     if wanted("package") {
         package::step(root, steps);

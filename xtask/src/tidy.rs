@@ -28,7 +28,7 @@ const FLOORS: &[&[&str]] = &[
     &["sql"],
     &["exec", "reactor", "binlog"],
     &["accounts", "advisor"],
-    &["server", "console", "backup", "lab"],
+    &["server", "console", "backup", "lab", "migrate"],
     &["heddle", "bench", "sim", "flexasync"],
     &["embedded"],
 ];
