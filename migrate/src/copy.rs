@@ -131,14 +131,18 @@ fn show(progress: &Progress, work: &Work<'_>, before: u64, expected: u64, began:
         let (rows, bytes) = (work.rows.load(Ordering::Relaxed), work.bytes.load(Ordering::Relaxed));
         let seconds = began.elapsed().as_secs_f64();
         let left = expected.saturating_sub(before + rows);
-        let per_row = seconds / rows.max(1) as f64;
+        // The first chunks tell little.
+        let until = if rows == 0 || seconds < 1.0 {
+            String::new()
+        } else {
+            format!(", about {} left", duration(left as f64 * seconds / rows as f64))
+        };
         format!(
-            "copying: {} of about {} rows ({} %), {:.0} MB/s, about {} left",
+            "copying: {} of about {} rows ({} %), {:.0} MB/s{until}",
             count(before + rows),
             count(expected.max(before + rows)),
             (before + rows) * 100 / expected.max(before + rows).max(1),
             bytes as f64 / seconds.max(0.001) / 1e6,
-            duration(left as f64 * per_row)
         )
     });
 }

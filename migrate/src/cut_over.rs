@@ -116,10 +116,26 @@ fn close(end: &End, conn: &mut Conn, patience: u64) -> Result<ReadOnly> {
     let before = end.first(conn, "SELECT @@GLOBAL.super_read_only, @@GLOBAL.read_only")?;
     // It waits for transactions that have written.
     end.run(conn, &format!("SET SESSION lock_wait_timeout = {}", patience.max(1)))?;
-    match end.run(conn, "SET GLOBAL super_read_only = ON") {
+    let closed = end.run(conn, "SET GLOBAL super_read_only = ON").and_then(|()| end_transactions(end, conn));
+    match closed {
         Ok(()) => Ok(before),
         Err(error) => Err(reopened(end, conn, before, error)),
     }
+}
+
+/// Ends the connections whose transactions hold row locks. None of them can commit any more, and as a replica the server would wait for their locks.
+fn end_transactions(end: &End, conn: &mut Conn) -> Result<()> {
+    let query = "SELECT trx_mysql_thread_id FROM information_schema.innodb_trx WHERE trx_rows_locked + trx_rows_modified > 0 AND \
+                 trx_mysql_thread_id NOT IN (0, CONNECTION_ID())";
+    for connection in end.rows::<u64>(conn, query)? {
+        match end.run(conn, &format!("KILL {connection}")) {
+            Ok(()) => {}
+            // It may have gone by itself.
+            Err(_) if !end.rows::<u64>(conn, query)?.contains(&connection) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 fn open(end: &End, conn: &mut Conn) -> Result<()> {

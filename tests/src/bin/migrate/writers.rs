@@ -62,33 +62,44 @@ fn write(writer: u64, ports: [u16; 2], stop: &AtomicBool) -> Outcome<u64> {
         let statements = change(&mut random);
         match transaction(&mut client, writer, done + 1, &statements) {
             Ok(()) => done += 1,
-            Err(mysql::Error::MySqlError(error)) => {
-                client.query_drop("ROLLBACK").map_err(text)?;
-                match error.code {
-                    // Read-only: the other server is the one, or will be.
-                    1290 | 1792 => {
-                        std::thread::sleep(Duration::from_millis(5));
-                        at = 1 - at;
-                        client = connect(ports[at])?;
-                        // A transaction whose answer was lost is not done again.
-                        let n: Option<u64> =
-                            client.query_first(format!("SELECT n FROM shop.done WHERE writer = {writer}")).unwrap_or_default();
-                        done = done.max(n.unwrap_or(0));
-                    }
-                    // Deadlock, a lock waited for in vain, a key that is there, a parent that is gone.
-                    1205 | 1213 | 1062 | 1452 | 1451 => {}
-                    // The target has no such table yet.
-                    1049 | 1146 => {
-                        at = 1 - at;
-                        client = connect(ports[at])?;
-                    }
-                    _ => return Err(format!("{statements:?}: {error}")),
+            Err(error) => match kind(&error) {
+                // A deadlock, a lock waited for in vain, a key that is there, a parent that is gone.
+                Kind::Refused => client.query_drop("ROLLBACK").map_err(text)?,
+                Kind::Elsewhere => {
+                    std::thread::sleep(Duration::from_millis(5));
+                    at = 1 - at;
+                    client = connect(ports[at])?;
+                    // A transaction whose answer was lost is not done again.
+                    let n: Option<u64> =
+                        client.query_first(format!("SELECT n FROM shop.done WHERE writer = {writer}")).unwrap_or_default();
+                    done = done.max(n.unwrap_or(0));
                 }
-            }
-            Err(error) => return Err(error.to_string()),
+                Kind::Unexpected => return Err(format!("{statements:?}: {error}")),
+            },
         }
     }
     Ok(done)
+}
+
+/// What an error tells a writer.
+enum Kind {
+    /// The transaction is to be given up.
+    Refused,
+    /// The other server is the one that is written, or will be: this one is read-only, has no such tables yet, or has closed the connection.
+    Elsewhere,
+    Unexpected,
+}
+
+fn kind(error: &mysql::Error) -> Kind {
+    match error {
+        mysql::Error::MySqlError(error) => match error.code {
+            1205 | 1213 | 1062 | 1452 | 1451 => Kind::Refused,
+            1290 | 1792 | 1049 | 1146 | 1927 | 3169 => Kind::Elsewhere,
+            _ => Kind::Unexpected,
+        },
+        mysql::Error::IoError(_) | mysql::Error::CodecError(_) => Kind::Elsewhere,
+        _ => Kind::Unexpected,
+    }
 }
 
 fn connect(port: u16) -> Outcome<mysql::Conn> {
