@@ -200,7 +200,11 @@ pub async fn serve(worker: Rc<Worker>, stream: Stream, id: u32, admin: bool) {
             service.run_compressed(&mut client, &mut input).await
         }
         Ok(()) => service.run(&mut client, &mut input).await,
-        Err(_) => client.output.flush(&client.socket, &*info).await.err(),
+        Err(_) => {
+            // Whoever hears of the error finds the place free.
+            drop(place);
+            client.output.flush(&client.socket, &*info).await.err()
+        }
     };
     service.end().await;
     if let Some(lost) = ending {
