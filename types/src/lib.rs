@@ -11,6 +11,7 @@
 //! - [`fulltext`] cuts texts into words, and says how well a row answers a search.
 //! - [`partition`] says which partition of its table a row belongs to.
 //! - [`convert`] takes a value into a column, between types, and to text, with MySQL's warnings and errors as data.
+//! - [`geometry`] is places, lines and areas: their bytes and texts, cells for an index, reference systems.
 //! - [`json`] is documents: parsing, printing, storing, comparing, finding parts.
 //! - [`work`] counts what takes long, so that it can be ended.
 //! - [`decimal`], [`temporal`] and [`collation`] are the arithmetic of exact numbers, of dates and times, and of strings.
@@ -29,6 +30,7 @@ pub mod definition;
 mod error;
 pub mod event;
 pub mod fulltext;
+pub mod geometry;
 pub mod json;
 pub mod key;
 pub mod partition;

@@ -1,0 +1,57 @@
+//! Units of length: names and metres, as a running MySQL 9.7 tells them (`information_schema.ST_UNITS_OF_MEASURE`).
+
+/// A name of a unit of length, and its metres.
+pub const UNITS: &[(&str, f64)] = &[
+    ("British chain (Benoit 1895 A)", 20.116_782_4),
+    ("British chain (Benoit 1895 B)", 20.116_782_494_375_872),
+    ("British chain (Sears 1922 truncated)", 20.116_756),
+    ("British chain (Sears 1922)", 20.116_765_121_552_632),
+    ("British foot (1865)", 0.304_800_833_333_333_35),
+    ("British foot (1936)", 0.304_800_749_1),
+    ("British foot (Benoit 1895 A)", 0.304_799_733_333_333_3),
+    ("British foot (Benoit 1895 B)", 0.304_799_734_763_270_77),
+    ("British foot (Sears 1922 truncated)", 0.304_799_333_333_333_37),
+    ("British foot (Sears 1922)", 0.304_799_471_538_676_2),
+    ("British link (Benoit 1895 A)", 0.201_167_824),
+    ("British link (Benoit 1895 B)", 0.201_167_824_943_758_7),
+    ("British link (Sears 1922 truncated)", 0.201_167_56),
+    ("British link (Sears 1922)", 0.201_167_651_215_526_3),
+    ("British yard (Benoit 1895 A)", 0.914_399_2),
+    ("British yard (Benoit 1895 B)", 0.914_399_204_289_812_4),
+    ("British yard (Sears 1922 truncated)", 0.914_398),
+    ("British yard (Sears 1922)", 0.914_398_414_616_028_7),
+    ("centimetre", 0.01),
+    ("chain", 20.1168),
+    ("Clarke's chain", 20.116_619_516_4),
+    ("Clarke's foot", 0.304_797_265_4),
+    ("Clarke's link", 0.201_166_195_164),
+    ("Clarke's yard", 0.914_391_796_2),
+    ("fathom", 1.8288),
+    ("foot", 0.3048),
+    ("German legal metre", 1.000_013_596_5),
+    ("Gold Coast foot", 0.304_799_710_181_508_8),
+    ("Indian foot", 0.304_799_510_248_146_94),
+    ("Indian foot (1937)", 0.304_798_41),
+    ("Indian foot (1962)", 0.304_799_6),
+    ("Indian foot (1975)", 0.304_799_5),
+    ("Indian yard", 0.914_398_530_744_440_8),
+    ("Indian yard (1937)", 0.914_395_23),
+    ("Indian yard (1962)", 0.914_398_8),
+    ("Indian yard (1975)", 0.914_398_5),
+    ("kilometre", 1000.0),
+    ("link", 0.201_168),
+    ("metre", 1.0),
+    ("millimetre", 0.001),
+    ("nautical mile", 1852.0),
+    ("Statute mile", 1_609.344),
+    ("US survey chain", 20.116_840_233_680_47),
+    ("US survey foot", 0.304_800_609_601_219_24),
+    ("US survey link", 0.201_168_402_336_804_7),
+    ("US survey mile", 1_609.347_218_694_437_5),
+    ("yard", 0.9144),
+];
+
+/// The metres of a unit, whose name knows no case.
+pub fn metres_of(name: &[u8]) -> Option<f64> {
+    UNITS.iter().find(|(unit, _)| unit.as_bytes().eq_ignore_ascii_case(name)).map(|(_, metres)| *metres)
+}
