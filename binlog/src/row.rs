@@ -37,6 +37,7 @@ const TYPE_ENUM: u8 = 247;
 const TYPE_SET: u8 = 248;
 const TYPE_BLOB: u8 = 252;
 const TYPE_STRING: u8 = 254;
+const TYPE_GEOMETRY: u8 = 255;
 
 const META_SIGNEDNESS: u8 = 1;
 const META_DEFAULT_CHARSET: u8 = 2;
@@ -44,6 +45,7 @@ const META_COLUMN_CHARSET: u8 = 3;
 const META_COLUMN_NAME: u8 = 4;
 const META_SET_VALUES: u8 = 5;
 const META_ENUM_VALUES: u8 = 6;
+const META_GEOMETRY_KINDS: u8 = 7;
 const META_PRIMARY_KEY: u8 = 8;
 const META_PRIMARY_KEY_PREFIXES: u8 = 9;
 const META_ENUM_DEFAULT_CHARSET: u8 = 10;
@@ -186,9 +188,10 @@ impl WireColumn {
             }
             TypeKind::Text(size) | TypeKind::Blob(size) => (TYPE_BLOB, [lob_bytes(*size), 0], 1, Form::Text(lob_bytes(*size))),
             TypeKind::Json => (TYPE_JSON, [4, 0], 1, Form::Json),
+            TypeKind::Geometry { .. } => (TYPE_GEOMETRY, [4, 0], 1, Form::Text(4)),
             TypeKind::Null => (TYPE_STRING, string(0), 2, Form::Padded(1, 0)),
         };
-        let is_large = matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json);
+        let is_large = matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json | TypeKind::Geometry { .. });
         Self { column, kind, meta, meta_bytes, form, charset: Charset::of(ty.collation), is_large }
     }
 
@@ -313,6 +316,15 @@ impl WireTable {
             if !values.is_empty() {
                 put_meta(out, meta, &values);
             }
+        }
+        let mut kinds = Vec::new();
+        for column in &self.columns {
+            if let Some(kind) = def(column).ty.geometry_kind() {
+                event::put_packed(&mut kinds, kind.number().into());
+            }
+        }
+        if !kinds.is_empty() {
+            put_meta(out, META_GEOMETRY_KINDS, &kinds);
         }
         self.put_primary_key(out);
         let members = self.columns.iter().filter(|c| c.is_member(TYPE_ENUM) || c.is_member(TYPE_SET));

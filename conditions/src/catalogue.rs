@@ -159,6 +159,7 @@ rows! {
         "You are using safe update mode and you tried to update a table without a WHERE that uses a KEY column. ";
     KeyDoesNotExist { key, table } = 1176, "ER_KEY_DOES_NOT_EXITS", "42000", "Key '{key}' doesn't exist in table '{table}'";
     CheckNoSuchTable = 1177, "ER_CHECK_NO_SUCH_TABLE", "42000", "Can't open table";
+    CheckNotImplemented { what } = 1178, "ER_CHECK_NOT_IMPLEMENTED", "42000", "The storage engine for the table doesn't support {what}";
     ErrorDuringRollback { error } = 1181, "ER_ERROR_DURING_ROLLBACK", "HY000",
         "Got error '{error}' during ROLLBACK; the whole transaction is rolled back";
     NewAbortingConnection { id, database, user, host } = 1184, "ER_NEW_ABORTING_CONNECTION", "08S01",
@@ -216,6 +217,7 @@ rows! {
         "Table '{table}' from one of the SELECTs cannot be used in global ORDER clause";
     NotSupportedAuthMode = 1251, "ER_NOT_SUPPORTED_AUTH_MODE", "08004",
         "Client does not support authentication protocol requested by server; consider upgrading MySQL client";
+    SpatialCantHaveNull = 1252, "ER_SPATIAL_CANT_HAVE_NULL", "42000", "All parts of a SPATIAL index must be NOT NULL";
     CollationCharsetMismatch { collation, charset } = 1253, "ER_COLLATION_CHARSET_MISMATCH", "42000",
         "COLLATION '{collation}' is not valid for CHARACTER SET '{charset}'";
     ZlibNotEnoughMemory { max } = 1256, "ER_TOO_BIG_FOR_UNCOMPRESS", "HY000",
@@ -378,6 +380,8 @@ rows! {
     SpNotVarArg { number, routine } = 1414, "ER_SP_NOT_VAR_ARG", "42000",
         "OUT or INOUT argument {number} for routine {routine} is not a variable or NEW pseudo-variable in BEFORE trigger";
     SpNoResultSet { place } = 1415, "ER_SP_NO_RETSET", "0A000", "Not allowed to return a result set from a {place}";
+    CantCreateGeometryObject = 1416, "ER_CANT_CREATE_GEOMETRY_OBJECT", "22003",
+        "Cannot get geometry object from data you send to the GEOMETRY field";
     StmtHasNoOpenCursor { statement_id } = 1421, "ER_STMT_HAS_NO_OPEN_CURSOR", "HY000",
         "The statement ({statement_id}) has no open cursor.";
     CommitNotAllowedInSfOrTrg = 1422, "ER_COMMIT_NOT_ALLOWED_IN_SF_OR_TRG", "HY000",
@@ -565,6 +569,8 @@ rows! {
     WarnDeprecatedFloatUnsigned = 1681, "ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT", "HY000",
         "UNSIGNED for decimal and floating point data types is deprecated and support for it will be removed in a future release.";
     WrongPerformanceSchemaUsage = 1683, "ER_WRONG_PERFSCHEMA_USAGE", "HY000", "Invalid performance_schema usage.";
+    SpatialMustHaveGeomCol = 1687, "ER_SPATIAL_MUST_HAVE_GEOM_COL", "42000",
+        "A SPATIAL index may only contain a geometrical type column";
     TooLongIndexComment { name, max } = 1688, "ER_TOO_LONG_INDEX_COMMENT", "HY000",
         "Comment for index '{name}' is too long (max = {max})";
     DataOutOfRange { kind, expression } = 1690, "ER_DATA_OUT_OF_RANGE", "22003",
@@ -654,6 +660,12 @@ rows! {
     AggregateOrderNonAggQuery { number } = 3029, "ER_AGGREGATE_ORDER_NON_AGG_QUERY", "HY000",
         "Expression #{number} of ORDER BY contains aggregate function and applies to the result of a non-aggregated query";
     ServerOfflineMode = 3032, "ER_SERVER_OFFLINE_MODE", "HY000", "The server is currently in offline mode";
+    GisDifferentSrids { function, first, second } = 3033, "ER_GIS_DIFFERENT_SRIDS", "HY000",
+        "Binary geometry function {function} given two geometries of different srids: {first} and {second}, which should have \
+         been identical.";
+    GisUnsupportedArgument { function } = 3034, "ER_GIS_UNSUPPORTED_ARGUMENT", "HY000",
+        "Calling geometry function {function} with unsupported types of arguments.";
+    GisInvalidData { function } = 3037, "ER_GIS_INVALID_DATA", "22023", "Invalid GIS data provided to function {function}.";
     UserLockWrongName { name } = 3057, "ER_USER_LOCK_WRONG_NAME", "42000", "Incorrect user-level lock name '{name}'.";
     UserLockDeadlock = 3058, "ER_USER_LOCK_DEADLOCK", "HY000",
         "Deadlock found when trying to get user-level lock; try rolling back transaction/releasing locks and restarting lock \
@@ -666,6 +678,14 @@ rows! {
     AggregateInOrderNotSelect { expression } = 3066, "ER_AGGREGATE_IN_ORDER_NOT_SELECT", "HY000",
         "Expression #{expression} of ORDER BY clause is not in SELECT list, contains aggregate function; this is incompatible \
          with DISTINCT";
+    InvalidGeojsonMissingMember { function, member } = 3070, "ER_INVALID_GEOJSON_MISSING_MEMBER", "HY000",
+        "Invalid GeoJSON data provided to function {function}: Missing required member '{member}'";
+    InvalidGeojsonWrongType { function, member, wanted } = 3071, "ER_INVALID_GEOJSON_WRONG_TYPE", "HY000",
+        "Invalid GeoJSON data provided to function {function}: Member '{member}' must be of type '{wanted}'";
+    InvalidGeojsonUnspecified { function } = 3072, "ER_INVALID_GEOJSON_UNSPECIFIED", "HY000",
+        "Invalid GeoJSON data provided to function {function}";
+    DimensionUnsupported { function, found } = 3073, "ER_DIMENSION_UNSUPPORTED", "HY000",
+        "Unsupported number of coordinate dimensions in function {function}: Found {found}, expected 2";
     ReplicaChannelDoesNotExist { channel } = 3074, "ER_REPLICA_CHANNEL_DOES_NOT_EXIST", "HY000",
         "Replica channel '{channel}' does not exist.";
     ReplicaChannelMustStop = 3081, "ER_REPLICA_CHANNEL_MUST_STOP", "HY000",
@@ -690,6 +710,8 @@ rows! {
         "Generated column '{name}' cannot refer to auto-increment column.";
     AccountHasBeenLocked { user, host } = 3118, "ER_ACCOUNT_HAS_BEEN_LOCKED", "HY000",
         "Access denied for user '{user}'@'{host}'. Account is locked.";
+    GisMaxPointsOverflowed { max, function } = 3134, "ER_GIS_MAX_POINTS_IN_GEOMETRY_OVERFLOWED", "HY000",
+        "Parameter points_per_circle exceeds the maximum number of points in a geometry ({max}) in function {function}.";
     InvalidJsonText { why, position, column } = 3140, "ER_INVALID_JSON_TEXT", "22032",
         "Invalid JSON text: \"{why}\" at position {position} in value for column '{column}'.";
     SystemTableInvalidJson { column, row } = 3140, "ER_INVALID_JSON_TEXT", "22032",
@@ -738,11 +760,22 @@ rows! {
         "Binary operands of bitwise operators must be of equal length";
     InvalidBitwiseAggregateOperandsSize = 3514, "ER_INVALID_BITWISE_AGGREGATE_OPERANDS_SIZE", "HY000",
         "Aggregate bitwise functions cannot accept arguments longer than 511 bytes; consider using the SUBSTRING() function";
+    UnexpectedGeometryType { what, kind, function } = 3516, "ER_UNEXPECTED_GEOMETRY_TYPE", "22S01",
+        "{what} value is a geometry of unexpected type {kind} in {function}.";
     PkIndexCantBeInvisible = 3522, "ER_PK_INDEX_CANT_BE_INVISIBLE", "HY000", "A primary key index cannot be invisible";
     UnknownAuthId { account } = 3523, "ER_UNKNOWN_AUTHID", "HY000", "Unknown authorization ID {account}";
     RoleNotGranted { role, account } = 3530, "ER_ROLE_NOT_GRANTED", "HY000", "{role} is not granted to {account}";
     RenameRole = 3532, "ER_RENAME_ROLE", "HY000", "Renaming of a role identifier is forbidden";
     CantSetGtidPurged { why } = 3546, "ER_CANT_SET_GTID_PURGED_DUE_SETS_CONSTRAINTS", "HY000", "@@GLOBAL.GTID_PURGED cannot be changed: {why}";
+    SrsNotFound { srid } = 3548, "ER_SRS_NOT_FOUND", "SR001", "There's no spatial reference system with SRID {srid}.";
+    InvalidOptionKey { key, function } = 3558, "ER_INVALID_OPTION_KEY", "22023",
+        "Invalid option key '{key}' in function {function}.";
+    InvalidOptionValue { value, key, function } = 3559, "ER_INVALID_OPTION_VALUE", "22023",
+        "Invalid value '{value}' for option '{key}' in function '{function}'.";
+    InvalidOptionKeyValuePair { pair, function } = 3560, "ER_INVALID_OPTION_KEY_VALUE_PAIR", "22023",
+        "The string '{pair}' is not a valid key = value pair in function {function}.";
+    DuplicateOptionKey { key, function } = 3564, "ER_DUPLICATE_OPTION_KEY", "22023",
+        "Duplicate option key '{key}' in funtion '{function}'.";
     UnresolvedTableLock { name } = 3568, "ER_UNRESOLVED_TABLE_LOCK", "HY000", "Unresolved table name {name} in locking clause.";
     DuplicateTableLock { table } = 3569, "ER_DUPLICATE_TABLE_LOCK", "HY000",
         "Table `{table}` appears in multiple locking clauses.";
@@ -801,6 +834,12 @@ rows! {
         "Argument #{number} of GROUPING function is not in GROUP BY";
     VarDoesNotExist { name } = 3615, "ER_VAR_DOES_NOT_EXIST", "HY000",
         "Variable {name} does not exist in persisted config file";
+    LongitudeOutOfRange { value, function } = 3616, "ER_LONGITUDE_OUT_OF_RANGE", "22S02",
+        "Longitude {value} is out of range in function {function}. It must be within (-180.000000, 180.000000].";
+    LatitudeOutOfRange { value, function } = 3617, "ER_LATITUDE_OUT_OF_RANGE", "22S03",
+        "Latitude {value} is out of range in function {function}. It must be within [-90.000000, 90.000000].";
+    NotImplementedForGeographicSrs { call } = 3618, "ER_NOT_IMPLEMENTED_FOR_GEOGRAPHIC_SRS", "22S00",
+        "{call} has not been implemented for geographic spatial reference systems.";
     IllegalPrivilegeLevel { name } = 3619, "ER_ILLEGAL_PRIVILEGE_LEVEL", "HY000",
         "Illegal privilege level specified for {name}";
     MandatoryRole { role } = 3628, "ER_MANDATORY_ROLE", "HY000",
@@ -812,6 +851,12 @@ rows! {
         "Recursive query aborted after {rounds} iterations. Try increasing @@cte_max_recursion_depth to a larger value.";
     CredentialsContradictToHistory { user, host } = 3638, "ER_CREDENTIALS_CONTRADICT_TO_HISTORY", "HY000",
         "Cannot use these credentials for '{user}@{host}' because they contradict the password history policy";
+    WrongSridForColumn { column, found, wanted } = 3643, "ER_WRONG_SRID_FOR_COLUMN", "HY000",
+        "The SRID of the geometry does not match the SRID of the column '{column}'. The SRID of the geometry is {found}, but \
+         the SRID of the column is {wanted}. Consider changing the SRID of the geometry or the SRID property of the column.";
+    CannotAlterSridDueToIndex { column } = 3644, "ER_CANNOT_ALTER_SRID_DUE_TO_INDEX", "HY000",
+        "The SRID specification on the column '{column}' cannot be changed because there is a spatial index on the column. \
+         Please remove the spatial index before altering the SRID specification.";
     MissingJsonTableValue { column } = 3665, "ER_MISSING_JSON_TABLE_VALUE", "22035",
         "Missing value for JSON_TABLE column '{column}'";
     WrongJsonTableValue { column } = 3666, "ER_WRONG_JSON_TABLE_VALUE", "2203F",
@@ -819,6 +864,10 @@ rows! {
     TfMustHaveAlias = 3667, "ER_TF_MUST_HAVE_ALIAS", "42000", "Every table function must have an alias";
     JtValueOutOfRange { column } = 3669, "ER_JT_VALUE_OUT_OF_RANGE", "22003",
         "Value is out of range for JSON_TABLE's column '{column}'";
+    BadNullErrorNotIgnored { column } = 3673, "ER_BAD_NULL_ERROR_NOT_IGNORED", "23000", "Column '{column}' cannot be null";
+    UselessSpatialIndex { column } = 3674, "WARN_USELESS_SPATIAL_INDEX", "HY000",
+        "The spatial index on column '{column}' will not be used by the query optimizer since the column does not have an SRID \
+         attribute. Consider adding an SRID attribute to the column.";
     ParseErrorInDigestFn { why } = 3676, "ER_PARSE_ERROR_IN_DIGEST_FN", "HY000",
         "Could not parse argument to digest function: \"{why}\".";
     RegexpIllegalArgument = 3685, "ER_REGEXP_ILLEGAL_ARGUMENT", "HY000", "Illegal argument to a regular expression.";
@@ -838,19 +887,41 @@ rows! {
     RegexpInvalidRange = 3697, "ER_REGEXP_INVALID_RANGE", "HY000",
         "The regular expression contains an [x-y] character range where x comes after y.";
     RegexpTimeOut = 3699, "ER_REGEXP_TIME_OUT", "HY000", "Timeout exceeded in regular expression match.";
+    NotImplementedForCartesianSrs { call } = 3704, "ER_NOT_IMPLEMENTED_FOR_CARTESIAN_SRS", "22S00",
+        "{call} has not been implemented for Cartesian spatial reference systems.";
+    NotImplementedForProjectedSrs { call } = 3705, "ER_NOT_IMPLEMENTED_FOR_PROJECTED_SRS", "22S00",
+        "{call} has not been implemented for projected spatial reference systems.";
+    NonpositiveRadius { function } = 3706, "ER_NONPOSITIVE_RADIUS", "22003",
+        "Invalid radius provided to function {function}: Radius must be greater than zero.";
     DeprecatedUtf8Alias = 3719, "ER_DEPRECATED_UTF8_ALIAS", "HY000",
         "'utf8' is currently an alias for the character set UTF8MB3, but will be an alias for UTF8MB4 in a future release. Please \
          consider using UTF8MB4 in order to be unambiguous.";
     DeprecatedNational = 3720, "ER_DEPRECATED_NATIONAL", "HY000",
         "NATIONAL/NCHAR/NVARCHAR implies the character set UTF8MB3, which will be replaced by UTF8MB4 in a future release. Please \
          consider using CHAR(x) CHARACTER SET UTF8MB4 in order to be unambiguous.";
+    SrsNotGeographic { function, srid } = 3726, "ER_SRS_NOT_GEOGRAPHIC", "22S00",
+        "Function {function} is only defined for geographic spatial reference systems, but one of its arguments is in SRID \
+         {srid}, which is not geographic.";
+    SpatialUniqueIndex = 3728, "ER_SPATIAL_UNIQUE_INDEX", "HY000", "Spatial indexes can't be primary or unique indexes.";
+    IndexTypeNotSupportedForSpatialIndex { kind } = 3729, "ER_INDEX_TYPE_NOT_SUPPORTED_FOR_SPATIAL_INDEX", "HY000",
+        "The index type {kind} is not supported for spatial indexes.";
     FkCannotDropParent { table, name, child } = 3730, "ER_FK_CANNOT_DROP_PARENT", "HY000",
         "Cannot drop table '{table}' referenced by a foreign key constraint '{name}' on table '{child}'.";
+    GeometryParamLongitudeOutOfRange { function, value } = 3731, "ER_GEOMETRY_PARAM_LONGITUDE_OUT_OF_RANGE", "22S02",
+        "A parameter of function {function} contains a geometry with longitude {value}, which is out of range. It must be \
+         within (-180.000000, 180.000000].";
+    GeometryParamLatitudeOutOfRange { function, value } = 3732, "ER_GEOMETRY_PARAM_LATITUDE_OUT_OF_RANGE", "22S03",
+        "A parameter of function {function} contains a geometry with latitude {value}, which is out of range. It must be \
+         within [-90.000000, 90.000000].";
     FkCannotUseVirtualColumn { name, column } = 3733, "ER_FK_CANNOT_USE_VIRTUAL_COLUMN", "HY000",
         "Foreign key '{name}' uses virtual column '{column}' which is not supported.";
     FkNoColumnParent { column, name, parent } = 3734, "ER_FK_NO_COLUMN_PARENT", "HY000",
         "Failed to add the foreign key constraint. Missing column '{column}' for constraint '{name}' in the referenced table \
          '{parent}'";
+    TransformSourceSrsNotSupported { srid } = 3741, "ER_TRANSFORM_SOURCE_SRS_NOT_SUPPORTED", "22S00",
+        "Transformation from SRID {srid} is not supported.";
+    TransformTargetSrsNotSupported { srid } = 3742, "ER_TRANSFORM_TARGET_SRS_NOT_SUPPORTED", "22S00",
+        "Transformation to SRID {srid} is not supported.";
     WarnDataTruncatedFunctionalIndex { index, row } = 3751, "ER_WARN_DATA_TRUNCATED_FUNCTIONAL_INDEX", "01000",
         "Data truncated for functional index '{index}' at row {row}";
     WarnDataOutOfRangeFunctionalIndex { index, row } = 3752, "ER_WARN_DATA_OUT_OF_RANGE_FUNCTIONAL_INDEX", "22003",
@@ -945,6 +1016,9 @@ rows! {
         "Empty password can not be retained as second password for user {whose}.";
     DaAuthIdWithSystemUserPrivInMandatoryRoles { account } = 3880, "ER_DA_AUTH_ID_WITH_SYSTEM_USER_PRIV_IN_MANDATORY_ROLES", "HY000",
         "Cannot set mandatory_roles: AuthId {account} has 'SYSTEM_USER' privilege.";
+    GeometryInUnknownLengthUnit { function, srid, unit } = 3882, "ER_GEOMETRY_IN_UNKNOWN_LENGTH_UNIT", "SU001",
+        "The geometry passed to function {function} is in SRID {srid}, which doesn't specify a length unit. Can't convert to \
+         '{unit}'.";
     RegexpInvalidCaptureGroupName = 3887, "ER_REGEXP_INVALID_CAPTURE_GROUP_NAME", "HY000",
         "A capture group has an invalid name.";
     IncorrectCurrentPassword = 3891, "ER_INCORRECT_CURRENT_PASSWORD", "HY000",
@@ -959,6 +1033,7 @@ rows! {
         "Current password can not be retained for user {user} because new password is empty.";
     CannotGrantSystemPrivToMandatoryRole { account } = 3897, "ER_CANNOT_GRANT_SYSTEM_PRIV_TO_MANDATORY_ROLE", "HY000",
         "AuthId {account} is set as mandatory_roles. Cannot grant the 'SYSTEM_USER' privilege.";
+    UnitNotFound { unit } = 3902, "ER_UNIT_NOT_FOUND", "SU001", "There's no unit of measure named '{unit}'.";
     WarnDaPrivilegeNotRegistered { privilege } = 3929, "ER_WARN_DA_PRIVILEGE_NOT_REGISTERED", "HY000",
         "Dynamic privilege '{privilege}' is not registered with the server.";
     MultipleConstraintsWithSameName { name, clause } = 3939, "ER_MULTIPLE_CONSTRAINTS_WITH_SAME_NAME", "HY000",
@@ -996,6 +1071,12 @@ rows! {
     ClientInteractionTimeout = 4031, "ER_CLIENT_INTERACTION_TIMEOUT", "HY000",
         "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for \
          configuring this behavior.";
+    InvalidCastToGeometry { from, to } = 4032, "ER_INVALID_CAST_TO_GEOMETRY", "22S01", "Invalid cast from {from} to {to}.";
+    InvalidCastPolygonRingDirection { from, to } = 4033, "ER_INVALID_CAST_POLYGON_RING_DIRECTION", "22S04",
+        "Invalid cast from {from} to {to}. A polygon ring is in the wrong direction.";
+    GisDifferentSridsAggregation { function, first, second } = 4034, "ER_GIS_DIFFERENT_SRIDS_AGGREGATION", "22S05",
+        "Arguments to function {function} contains geometries with different SRIDs: {first} and {second}. All geometries must \
+         have the same SRID.";
     CommentContainsInvalidString { what, name, charset, bytes } = 4088, "ER_COMMENT_CONTAINS_INVALID_STRING", "HY000",
         "Comment for {what} '{name}' contains an invalid {charset} character string: '{bytes}'.";
     DefinitionContainsInvalidString { what, name, charset, bytes } = 4089, "ER_DEFINITION_CONTAINS_INVALID_STRING", "HY000",

@@ -5,6 +5,7 @@
 
 use crate::tree::Expr;
 use crate::typing;
+use types::geometry::GeometryKind;
 use types::{CollationId, ColumnType, LobSize, TypeKind};
 
 /// Any number of arguments.
@@ -196,6 +197,7 @@ rows! {
     };
     JsonArrayAgg = AggregateRow::new(&["JSON_ARRAYAGG"], |_| ColumnType::new(TypeKind::Json));
     JsonObjectAgg = AggregateRow::new(&["JSON_OBJECTAGG"], |_| ColumnType::new(TypeKind::Json)).arguments(2, 2);
+    StCollect = AggregateRow::new(&["ST_COLLECT"], |_| ColumnType::geometry(GeometryKind::Geometry)).distinct(Distinct::Yes);
 }
 
 rows! {

@@ -35,6 +35,9 @@ pub(crate) fn eval<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evaluate
     if matches!(value, Value::Null) {
         return Ok(Value::Null);
     }
+    if let TypeKind::Geometry { kind, .. } = node.ty.kind {
+        return Ok(Value::Bytes(crate::function::spatial::cast::cast(&value, kind)?.into()));
+    }
     if coerce::is_document(&arg.ty) && !matches!(class(&node.ty), Class::Json | Class::String) {
         return document(env, value, arg, node);
     }

@@ -37,14 +37,39 @@ pub(crate) enum Area {
     Json,
     Math,
     Regexp,
+    SpatialChanges,
+    SpatialMake,
+    SpatialMeasures,
+    SpatialParts,
+    SpatialRelations,
+    SpatialShow,
     String,
 }
 
 impl Area {
     /// All areas, in the order of their names.
-    pub const ALL: [Self; 12] = {
+    pub const ALL: [Self; 18] = {
         use Area::*;
-        [Cipher, Control, Date, Encode, Forms, FullText, Identifier, Information, Json, Math, Regexp, String]
+        [
+            Cipher,
+            Control,
+            Date,
+            Encode,
+            Forms,
+            FullText,
+            Identifier,
+            Information,
+            Json,
+            Math,
+            Regexp,
+            SpatialChanges,
+            SpatialMake,
+            SpatialMeasures,
+            SpatialParts,
+            SpatialRelations,
+            SpatialShow,
+            String,
+        ]
     };
 
     pub fn rows(self) -> &'static [Row] {
@@ -65,6 +90,12 @@ impl Area {
             Self::Json => (function::json::ROWS, function::json::CALLS),
             Self::Math => (function::math::ROWS, function::math::CALLS),
             Self::Regexp => (function::regexp::ROWS, function::regexp::CALLS),
+            Self::SpatialChanges => (function::spatial::change::ROWS, function::spatial::change::CALLS),
+            Self::SpatialMake => (function::spatial::make::ROWS, function::spatial::make::CALLS),
+            Self::SpatialMeasures => (function::spatial::measure::ROWS, function::spatial::measure::CALLS),
+            Self::SpatialParts => (function::spatial::parts::ROWS, function::spatial::parts::CALLS),
+            Self::SpatialRelations => (function::spatial::relate::ROWS, function::spatial::relate::CALLS),
+            Self::SpatialShow => (function::spatial::show::ROWS, function::spatial::show::CALLS),
             Self::String => (function::string::ROWS, function::string::CALLS),
         }
     }

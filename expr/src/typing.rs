@@ -143,6 +143,7 @@ pub fn string_length(ty: &ColumnType) -> u64 {
         TypeKind::Set { members } => members.iter().map(|m| m.chars().count() as u64 + 1).sum::<u64>().saturating_sub(1),
         TypeKind::Bit { length } => u64::from(*length),
         TypeKind::Json => lob_bytes(LobSize::Long) / 4,
+        TypeKind::Geometry { .. } => lob_bytes(LobSize::Long),
     }
 }
 
@@ -424,6 +425,16 @@ pub fn unify<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation: Colla
     }
 }
 
+/// The common type of geometries: their kind, if it is one; `None`: something else is among them.
+fn unify_geometries<'e>(exprs: impl Iterator<Item = &'e Expr>) -> Option<ColumnType> {
+    let mut common = None;
+    for expr in exprs {
+        let kind = expr.ty.geometry_kind()?;
+        common = Some(if common.is_none_or(|known| known == kind) { kind } else { types::geometry::GeometryKind::Geometry });
+    }
+    common.map(ColumnType::geometry)
+}
+
 fn unify_known<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation: CollationId) -> ColumnType {
     let mut known = exprs.clone().filter(|e| e.ty.kind != TypeKind::Null);
     let Some(first) = known.next() else { return ColumnType::new(TypeKind::Null) };
@@ -455,6 +466,9 @@ fn unify_known<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation: Col
         return ty;
     }
     let known = exprs.filter(|e| e.ty.kind != TypeKind::Null);
+    if let Some(ty) = unify_geometries(known.clone()) {
+        return ty;
+    }
     let mut bits = known.clone().map(|e| if let TypeKind::Bit { length } = e.ty.kind { Some(length) } else { None });
     if let Some(length) = bits.try_fold(0, |most, length| Some(most.max(length?))) {
         return ColumnType::unsigned(TypeKind::Bit { length });
@@ -488,7 +502,7 @@ fn unify_known<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation: Col
     }
     let lob = |ty: &ColumnType| match ty.kind {
         TypeKind::Text(size) | TypeKind::Blob(size) => Some(size),
-        TypeKind::Json => Some(LobSize::Long),
+        TypeKind::Json | TypeKind::Geometry { .. } => Some(LobSize::Long),
         _ => None,
     };
     if let Some(size) = known.clone().filter_map(|e| lob(&e.ty)).max_by_key(|size| lob_bytes(*size)) {

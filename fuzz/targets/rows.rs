@@ -91,7 +91,7 @@ fn fixture() -> Fixture {
 }
 
 fn is_key(kind: &TypeKind) -> bool {
-    !matches!(kind, TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json)
+    !matches!(kind, TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json | TypeKind::Geometry { .. })
 }
 
 fn table() -> TableDef {

@@ -35,7 +35,8 @@ pub(crate) fn put_binary(out: &mut Vec<u8>, value: &Value<'_>, ty: &ColumnType) 
         | TypeKind::Enum { .. }
         | TypeKind::Set { .. }
         | TypeKind::Bit { .. }
-        | TypeKind::Json => put_string(out, value, ty),
+        | TypeKind::Json
+        | TypeKind::Geometry { .. } => put_string(out, value, ty),
     }
 }
 

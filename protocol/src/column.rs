@@ -63,7 +63,8 @@ impl<'a> ColumnDefinition<'a> {
     pub fn expression(name: &'a str, ty: &ColumnType, nullable: bool, results: Option<CollationId>) -> Self {
         let mut wire = WireType::of(ty, results);
         wire.set_flag(column_flag::NOT_NULL, !nullable);
-        if is_text(&ty.kind) || is_binary_string(&ty.kind) || ty.kind == TypeKind::Json {
+        let is_geometry = matches!(ty.kind, TypeKind::Geometry { .. });
+        if is_text(&ty.kind) || is_binary_string(&ty.kind) && !is_geometry || ty.kind == TypeKind::Json {
             wire.decimals = DECIMALS_NOT_FIXED;
         }
         match ty.kind {
@@ -157,6 +158,7 @@ impl WireType {
             TypeKind::Year => f::YEAR,
             TypeKind::Bit { .. } => f::BIT,
             TypeKind::Json => f::JSON,
+            TypeKind::Geometry { .. } => f::GEOMETRY,
         };
         let length = ty.display_length();
         let mut wire = Self { field_type, collation: 63, length, flags: flags_of(ty), decimals: decimals_of(ty) };
@@ -176,7 +178,7 @@ impl WireType {
 fn flags_of(ty: &ColumnType) -> u16 {
     use column_flag::*;
     let by_kind = match &ty.kind {
-        TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json => BLOB,
+        TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json | TypeKind::Geometry { .. } => BLOB,
         TypeKind::Enum { .. } => ENUM,
         TypeKind::Set { .. } => SET,
         // One that is computed is unsigned, and has no leading zeros.
@@ -218,7 +220,7 @@ fn is_number(kind: &TypeKind) -> bool {
 }
 
 fn is_binary_string(kind: &TypeKind) -> bool {
-    matches!(kind, TypeKind::Binary { .. } | TypeKind::VarBinary { .. } | TypeKind::Blob(_))
+    matches!(kind, TypeKind::Binary { .. } | TypeKind::VarBinary { .. } | TypeKind::Blob(_) | TypeKind::Geometry { .. })
 }
 
 /// Collations that order by code point or byte.

@@ -13,7 +13,7 @@ use conditions::Condition;
 use expr::Error as Exec;
 use sql::{Clause, DefinitionError, Error as Sql, FileError, NameKind, RecursiveError};
 use table::ddl::ForeignKeyError;
-use table::{Error as Table, NameOf};
+use table::{Error as Table, NameOf, SpatialKeyProblem};
 
 /// Any error that a client may get.
 #[derive(Debug)]
@@ -587,6 +587,14 @@ fn table_error(error: &Table) -> Condition {
         Table::TooManyKeyParts { max } => Condition::TooManyKeyParts { max: max.into() },
         Table::RowTooLarge { max_bytes } => Condition::TooBigRowSize { max: max_bytes.into() },
         Table::NotFullText { column } => Condition::BadFulltextColumn { column: column.into() },
+        Table::SpatialKey(problem) => match problem {
+            SpatialKeyProblem::NoGeometry => Condition::SpatialMustHaveGeomCol,
+            SpatialKeyProblem::Nullable => Condition::SpatialCantHaveNull,
+            SpatialKeyProblem::SeveralColumns => Condition::TooManyKeyParts { max: 1.into() },
+            SpatialKeyProblem::Unique => Condition::SpatialUniqueIndex,
+            SpatialKeyProblem::SridChanged { column } => Condition::CannotAlterSridDueToIndex { column: column.into() },
+        },
+        Table::PartitionedSpatial => Condition::CheckNotImplemented { what: "GEOMETRY".into() },
         Table::PartitionedFullText => Condition::TableCannotHandleFulltext,
         Table::JsonAsKey { column } => Condition::JsonUsedAsKey { column: column.into() },
         Table::BlobKeyWithoutLength { column } => Condition::BlobKeyWithoutLength { column: column.into() },

@@ -25,6 +25,7 @@ pub fn key_part_type(def: &Arc<TableDef>, expr: &RowExpr, index: &str) -> Result
     let ty = ColumnType { display_width: None, float_decimals: None, zerofill: false, ..kept_type(&bound.ty) };
     let refused = match ty.kind {
         TypeKind::Json => Some(KeyPartProblem::Json),
+        TypeKind::Geometry { .. } => Some(KeyPartProblem::Spatial),
         TypeKind::Text(_) | TypeKind::Blob(_) => Some(KeyPartProblem::Lob),
         TypeKind::VarChar { length } | TypeKind::VarBinary { length } if length > LENGTH_MAX => Some(KeyPartProblem::Lob),
         _ => None,

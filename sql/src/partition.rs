@@ -102,7 +102,7 @@ fn check_function(partitioning: &Partitioning, def: &Arc<TableDef>) -> Result<()
         return Ok(());
     }
     for column in columns.iter().map(|&column| &def.columns[column]) {
-        let is_lob = matches!(column.ty.kind, TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json);
+        let is_lob = matches!(column.ty.kind, TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json | TypeKind::Geometry { .. });
         let is_key = matches!(partitioning.by, PartitionBy::Key { .. });
         if is_lob {
             return Err(PartitionError::BlobField.into());

@@ -466,6 +466,8 @@ pub enum Access {
     Merge(Merge),
     /// The rows that a full-text index finds for a call of MATCH, the best first.
     FullText { index: usize, search: Box<Expr> },
+    /// The rows that a spatial index finds for a relation with a constant, in the order of their keys; others may be among them.
+    Spatial { index: usize, call: Box<Expr>, constant: Box<Expr> },
     /// An information_schema table.
     Virtual,
     /// A derived table or a common table expression.

@@ -703,6 +703,7 @@ impl Printer<'_> {
             CastTarget::DateTime { fsp } => fraction("datetime", fsp),
             CastTarget::Year => "year".to_owned(),
             CastTarget::Json => "json".to_owned(),
+            CastTarget::Geometry(kind) => kind.lower_name().to_owned(),
         };
         self.put(&text);
     }

@@ -106,6 +106,7 @@ impl IndexCodec {
         }
         let start = match self.clustered_bytes {
             Some(bytes) => key.len().checked_sub(bytes).ok_or_else(|| storage_error("an index entry is too short"))?,
+            None if self.kind == IndexKind::Spatial => types::geometry::cells::KEY_BYTES,
             None if self.kind == IndexKind::FullText => {
                 let collation = self.parts().first().map_or(types::CollationId::BINARY, |part| part.ty.collation);
                 types::collation::sort_key_end(key, collation).ok_or_else(|| storage_error("an index entry is too short"))?
@@ -350,7 +351,8 @@ pub(crate) fn template_value(column: &ColumnDef) -> Value<'static> {
         | TypeKind::Binary { .. }
         | TypeKind::VarBinary { .. }
         | TypeKind::Blob(_)
-        | TypeKind::Json => Value::Bytes(Cow::Borrowed(b"")),
+        | TypeKind::Json
+        | TypeKind::Geometry { .. } => Value::Bytes(Cow::Borrowed(b"")),
     }
 }
 

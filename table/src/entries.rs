@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! full text   a word of the row + clustered key -> how often it occurs, and where (`types::fulltext`)
+//! spatial     a cell that the box of the row's geometry touches + clustered key -> nothing (`types::geometry::cells`)
 //! ```
 //!
 //! E1: the entries of a row are in the order of their keys, and no two have the same key. So those of two versions of a row are compared by
@@ -16,27 +17,32 @@ use std::ops::Range;
 use txn::{InsertOutcome, ReadMode, Scan, Txn, Worker, WriteOutcome};
 use types::Value;
 use types::fulltext::{WordCutter, encode_places};
+use types::geometry;
 use types::schema::{IndexDef, IndexKind, TableDef};
 
 /// How the entries of a row are made.
 #[derive(Debug)]
-pub(crate) struct Multi {
-    cutter: WordCutter,
+pub(crate) enum Multi {
+    Words(WordCutter),
+    Cells,
 }
 
 impl Multi {
     /// `None`: the index has one entry for each row.
     pub fn of(def: &TableDef, index: &IndexDef) -> Option<Box<Self>> {
+        if index.kind == IndexKind::Spatial {
+            return Some(Box::new(Self::Cells));
+        }
         if index.kind != IndexKind::FullText {
             return None;
         }
         let collation = index.columns.first().map_or(def.collation, |part| def.columns[part.column].ty.collation);
         let cutter = WordCutter::new(&index.full_text.clone().unwrap_or_default(), collation);
-        Some(Box::new(Self { cutter }))
+        Some(Box::new(Self::Words(cutter)))
     }
 
-    pub fn cutter(&self) -> &WordCutter {
-        &self.cutter
+    pub fn cutter(&self) -> Option<&WordCutter> {
+        if let Self::Words(cutter) = self { Some(cutter) } else { None }
     }
 }
 
@@ -81,7 +87,11 @@ impl IndexCodec {
     /// A column cannot be read: it is a large value that was not loaded.
     pub fn encode_entries(&self, source: Source<'_>, clustered_key: &[u8], out: &mut Entries) -> txn::Result<()> {
         out.clear();
-        let Some(multi) = &self.multi else { return Err(codec::storage_error("the index has one entry for each row")) };
+        let cutter = match self.multi.as_deref() {
+            None => return Err(codec::storage_error("the index has one entry for each row")),
+            Some(Multi::Cells) => return self.encode_cells(source, clustered_key, out),
+            Some(Multi::Words(cutter)) => cutter,
+        };
         let mut texts: Vec<Cow<'_, [u8]>> = Vec::with_capacity(self.parts().len());
         for part in self.parts() {
             match source.value(part.column).map_err(codec::encode_error)? {
@@ -92,7 +102,7 @@ impl IndexCodec {
         // Words as (place of the key in `keys`, place in the row).
         let mut keys: Vec<u8> = Vec::new();
         let mut words: Vec<(Range<usize>, u32)> = Vec::new();
-        multi.cutter.cut(texts.iter().map(|text| &**text), |word| {
+        cutter.cut(texts.iter().map(|text| &**text), |word| {
             if word.is_indexed {
                 let start = keys.len();
                 keys.extend_from_slice(word.key);
@@ -111,6 +121,22 @@ impl IndexCodec {
             places.extend(same.iter().map(|(_, place)| *place));
             encode_places(&places, &mut out.bytes);
             out.places.push(Place { key: start..middle, payload: middle..out.bytes.len() });
+        }
+        Ok(())
+    }
+
+    /// The cells of the row's geometry. One without a point has none, and meets nothing.
+    fn encode_cells(&self, source: Source<'_>, clustered_key: &[u8], out: &mut Entries) -> txn::Result<()> {
+        for part in self.parts() {
+            let Value::Bytes(geometry) = source.value(part.column).map_err(codec::encode_error)? else { continue };
+            let Some(envelope) = geometry::envelope_of(&geometry) else { continue };
+            for cell in geometry::cells::of_box(&envelope) {
+                let start = out.bytes.len();
+                out.bytes.extend_from_slice(&cell.key());
+                out.bytes.extend_from_slice(clustered_key);
+                let end = out.bytes.len();
+                out.places.push(Place { key: start..end, payload: end..end });
+            }
         }
         Ok(())
     }
@@ -161,10 +187,42 @@ impl WordScan {
     }
 }
 
+/// Reads the entries of a SPATIAL index between two keys, in the order of their cells.
+pub struct CellScan {
+    scan: Scan,
+    index: usize,
+}
+
+impl CellScan {
+    /// `interval`: of [`types::geometry::cells::search`].
+    pub fn new(table: &Table, index: usize, interval: &geometry::cells::Interval, mode: ReadMode) -> Self {
+        let high = interval.1.as_deref().unwrap_or_default();
+        Self { scan: Scan::new(table.indexes[index].tree, &interval.0, high, false, mode), index }
+    }
+
+    /// Loads the next entries; `false`: there are none. Restartable.
+    ///
+    /// # Errors
+    /// A stall while a page is read; damage; the transaction's snapshot is older than the index (1412).
+    pub fn fill(&mut self, table: &Table, worker: &Worker, txn: &mut Txn) -> txn::Result<bool> {
+        txn.check_age(table.indexes[self.index].made_at)?;
+        self.scan.fill(txn, worker, 512)
+    }
+
+    /// The clustered key of the next loaded entry's row. A row has an entry for each of its cells.
+    ///
+    /// # Errors
+    /// Damage.
+    pub fn next(&mut self, table: &Table) -> txn::Result<Option<&[u8]>> {
+        let Some(found) = self.scan.next_row() else { return Ok(None) };
+        table.indexes[self.index].codec.clustered_key(found.key, found.payload).map(Some)
+    }
+}
+
 impl Table {
     /// Cuts the texts of a full-text index into words; `None`: it is no such index.
     pub fn word_cutter(&self, index: usize) -> Option<&WordCutter> {
-        self.indexes.get(index)?.codec.multi.as_deref().map(Multi::cutter)
+        self.indexes.get(index)?.codec.multi.as_deref()?.cutter()
     }
 }
 

@@ -99,10 +99,14 @@ pub enum Error {
     RowTooLarge { max_bytes: usize },
     /// 1167: a JSON column cannot be indexed directly (3152).
     JsonAsKey { column: String },
+    /// Why a column, or columns, cannot have a SPATIAL index.
+    SpatialKey(SpatialKeyProblem),
     /// 1283
     NotFullText { column: String },
     /// 1214
     PartitionedFullText,
+    /// 1178, of a SPATIAL index or a column of geometries.
+    PartitionedSpatial,
     /// 1170
     BlobKeyWithoutLength { column: String },
     /// 1171
@@ -161,6 +165,21 @@ pub enum Error {
     OnlineLogTooBig { index: String },
     /// 1235 or 1846: what this version does not do yet; `what` names it.
     NotSupported { what: &'static str },
+}
+
+/// Why there is no SPATIAL index, or only one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SpatialKeyProblem {
+    /// 1687
+    NoGeometry,
+    /// 1252
+    Nullable,
+    /// 1070
+    SeveralColumns,
+    /// 3728: PRIMARY or UNIQUE over a geometry.
+    Unique,
+    /// 3644: the column's SRID is changed.
+    SridChanged { column: String },
 }
 
 /// What a name names.

@@ -385,7 +385,10 @@ pub fn statistics_key(def: &TableDef, column: usize) -> KeyPart {
 
 /// Large values and documents have no histogram.
 fn is_sampled(def: &TableDef, column: usize) -> bool {
-    !matches!(def.columns[column].ty.kind, TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json | TypeKind::Null)
+    !matches!(
+        def.columns[column].ty.kind,
+        TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json | TypeKind::Geometry { .. } | TypeKind::Null
+    )
 }
 
 /// What statistics are bound to: the columns with their types, and the indexes' trees.

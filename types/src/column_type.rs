@@ -1,5 +1,6 @@
 //! Static types: of columns and of expressions.
 
+use crate::geometry::kind::GeometryKind;
 use serde::{Deserialize, Serialize};
 
 /// MySQL's collation number (as in `information_schema.COLLATIONS.ID` and on the wire).
@@ -75,6 +76,11 @@ pub enum TypeKind {
         length: u8,
     },
     Json,
+    /// A geometry of this kind, in this reference system if one is given.
+    Geometry {
+        kind: GeometryKind,
+        srid: Option<u32>,
+    },
 }
 
 /// A static type: kind, sign, and the collation of strings (`BINARY` for everything else).
@@ -131,9 +137,23 @@ impl ColumnType {
         Some(u64::MAX >> (64 - bits + u32::from(!self.unsigned)))
     }
 
-    /// BINARY, VARBINARY and the BLOBs.
+    /// BINARY, VARBINARY, the BLOBs, and geometries, which are bytes to all that knows no geometry.
     pub fn is_binary_string(&self) -> bool {
-        matches!(self.kind, TypeKind::Binary { .. } | TypeKind::VarBinary { .. } | TypeKind::Blob(_))
+        matches!(self.kind, TypeKind::Binary { .. } | TypeKind::VarBinary { .. } | TypeKind::Blob(_) | TypeKind::Geometry { .. })
+    }
+
+    /// The kind of a geometry type.
+    pub fn geometry_kind(&self) -> Option<GeometryKind> {
+        if let TypeKind::Geometry { kind, .. } = self.kind { Some(kind) } else { None }
+    }
+
+    pub fn is_geometry(&self) -> bool {
+        matches!(self.kind, TypeKind::Geometry { .. })
+    }
+
+    /// A type of geometries of this kind, of any reference system.
+    pub fn geometry(kind: GeometryKind) -> Self {
+        Self::new(TypeKind::Geometry { kind, srid: None })
     }
 
     /// CHAR, VARCHAR, the TEXTs and the binary strings.

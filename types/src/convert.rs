@@ -52,6 +52,10 @@ pub enum Problem {
     DeepJson,
     /// 3144: a binary string is not a JSON text
     BinaryJson,
+    /// 1416: not the bytes of a geometry, or one of another kind
+    NoGeometry,
+    /// 3643: a geometry of another reference system than the column's
+    WrongSrid { found: u32, wanted: u32 },
     /// 3156: Invalid JSON value for CAST to `what`
     InvalidDocument { what: &'static str },
 }
@@ -87,6 +91,10 @@ impl Problem {
                 Condition::InvalidJsonValueForCast { kind: what.into(), column: column.into(), row: row.into() }
             }
             Self::BinaryJson => Condition::InvalidJsonCharset,
+            Self::NoGeometry => Condition::CantCreateGeometryObject,
+            Self::WrongSrid { found, wanted } => {
+                Condition::WrongSridForColumn { column: column.into(), found: found.into(), wanted: wanted.into() }
+            }
         }
     }
 }

@@ -37,6 +37,7 @@ impl NewTable {
                 IndexKind::Unique => NewIndexKind::Unique,
                 IndexKind::Secondary | IndexKind::HiddenRowId => NewIndexKind::Secondary,
                 IndexKind::FullText => NewIndexKind::FullText,
+                IndexKind::Spatial => NewIndexKind::Spatial,
             },
             // Hidden columns are made again.
             columns: index
@@ -91,6 +92,7 @@ pub enum NewIndexKind {
     Unique,
     Secondary,
     FullText,
+    Spatial,
 }
 
 #[derive(Clone, Debug)]

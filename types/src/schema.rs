@@ -433,12 +433,14 @@ pub enum IndexKind {
     Secondary,
     /// An entry for each different word of a row. Key: the word, then the primary key. Payload: how often it occurs, and where.
     FullText,
+    /// An entry for each cell that the box of a row's geometry touches. Key: the cell, then the primary key. Payload: empty.
+    Spatial,
 }
 
 impl IndexKind {
     /// Has it one entry for each row, so that its entries are the rows in the order of its key?
     pub fn is_ordered(self) -> bool {
-        !matches!(self, Self::FullText)
+        !matches!(self, Self::FullText | Self::Spatial)
     }
 }
 
@@ -494,6 +496,7 @@ impl IndexDef {
             IndexKind::Unique if !any(|column| column.nullable) => 1,
             IndexKind::Unique => 2,
             IndexKind::Secondary => 3,
+            IndexKind::Spatial => 3,
             IndexKind::FullText => 4,
         };
         let is_prefixed = self.kind == IndexKind::Unique && self.columns.iter().any(|part| part.prefix.is_some());

@@ -121,6 +121,7 @@ pub fn type_name(ty: &ColumnType) -> &'static str {
         TypeKind::Set { .. } => "set",
         TypeKind::Bit { .. } => "bit",
         TypeKind::Json => "json",
+        TypeKind::Geometry { kind, .. } => kind.lower_name(),
     }
 }
 
@@ -258,6 +259,9 @@ fn column_line(column: &ColumnDef, table_collation: CollationId) -> String {
     } else if matches!(column.ty.kind, TypeKind::Timestamp { .. }) {
         out.push_str(" NULL");
     }
+    if let TypeKind::Geometry { srid: Some(srid), .. } = column.ty.kind {
+        push(&mut out, format_args!(" /*!80003 SRID {srid} */"));
+    }
     if column.generated.is_none() {
         push_default(column, &mut out);
     }
@@ -357,6 +361,7 @@ fn key_line(table: &TableDef, index: &IndexDef) -> String {
         IndexKind::Unique => format!("  UNIQUE KEY {name} ({columns})"),
         IndexKind::Secondary => format!("  KEY {name} ({columns})"),
         IndexKind::FullText => format!("  FULLTEXT KEY {name} ({columns})"),
+        IndexKind::Spatial => format!("  SPATIAL KEY {name} ({columns})"),
     };
     if index.using_btree {
         out.push_str(" USING BTREE");

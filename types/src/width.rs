@@ -38,7 +38,7 @@ impl ColumnType {
             TypeKind::Enum { members } => longest_member(members),
             TypeKind::Set { members } => all_members(members),
             TypeKind::Bit { length } => u32::from(*length),
-            TypeKind::Json => u32::MAX,
+            TypeKind::Json | TypeKind::Geometry { .. } => u32::MAX,
         }
     }
 

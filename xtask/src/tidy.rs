@@ -321,8 +321,11 @@ const TELLING_CRATES: &[&str] =
     &["types", "table", "txn", "protocol", "expr", "sql", "reactor", "accounts", "exec", "server", "heddle"];
 
 /// Numbers of the catalogue that are something else in a file, with the reason.
-const OTHER_NUMBERS: &[(&str, &str, &str)] =
-    &[("server/src/config.rs", "1040", "connections at most"), ("server/src/variables/list.rs", "1040", "as above")];
+const OTHER_NUMBERS: &[(&str, &str, &str)] = &[
+    ("server/src/config.rs", "1040", "connections at most"),
+    ("server/src/variables/list.rs", "1040", "as above"),
+    ("types/src/key.rs", "3072", "the bytes of a key at most"),
+];
 
 /// The error numbers that code outside of the catalogue writes.
 fn conditions(sources: &[Source]) -> Vec<String> {

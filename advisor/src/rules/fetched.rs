@@ -20,7 +20,8 @@ pub fn dear_columns(workload: &Workload<'_>, of: &Statement, shape: Option<&Shap
     if of.count < COUNT_MIN || returned < ROWS_MIN || used.row_bytes < ROW_BYTES_MIN {
         return None;
     }
-    let is_large = |kind: &TypeKind| matches!(kind, TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json);
+    let is_large =
+        |kind: &TypeKind| matches!(kind, TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json | TypeKind::Geometry { .. });
     let large = shape.selected.iter().map(|column| &def.columns[column.column]).filter(|column| is_large(&column.ty.kind));
     let names: Vec<&str> = large.map(|column| column.name.as_str()).collect();
     if names.is_empty() || names.len() == shape.selected.len() {

@@ -15,7 +15,7 @@ const ENTRY_BYTES: u64 = 24;
 /// Can it be a column of an index without a prefix?
 pub fn fits(column: &ColumnDef) -> bool {
     match column.ty.kind {
-        TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json | TypeKind::Null => false,
+        TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json | TypeKind::Geometry { .. } | TypeKind::Null => false,
         TypeKind::VarChar { length }
         | TypeKind::VarBinary { length }
         | TypeKind::Char { length }

@@ -45,6 +45,10 @@ pub(crate) fn convert_to<'v>(
 
 /// The value for a NULL in a NOT NULL column: an error if `strict`, otherwise the type's own default and a warning.
 pub(super) fn not_null<'v>(shared: &Shared<'_>, column: &ColumnDef, strict: bool) -> Result<Value<'v>> {
+    if column.ty.is_geometry() {
+        // There is no geometry that stands for none.
+        return Err(Condition::BadNullErrorNotIgnored { column: column.name.clone().into() }.into());
+    }
     let error = Error::ColumnCannotBeNull { column: column.name.clone() };
     if strict {
         return Err(error);
@@ -92,6 +96,7 @@ pub fn column_error(problem: Problem, column: &str, row: u64) -> Error {
         Problem::InvalidJson { why, position } => Error::InvalidJsonForColumn { why: why.into(), position, column },
         Problem::DeepJson => expr::function::deep_json(),
         Problem::BinaryJson => expr::function::binary_json(),
+        problem @ (Problem::NoGeometry | Problem::WrongSrid { .. }) => Error::from(problem.condition(&column, row)),
         Problem::InvalidDocument { what } => Error::InvalidDocument { what, column, row },
     }
 }

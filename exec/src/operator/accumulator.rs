@@ -8,6 +8,7 @@
 use super::numbers;
 use crate::hash::ByteSet;
 use crate::pause::Step;
+use expr::function::Collected;
 use expr::keys::{self, KeyKind};
 use expr::packed::{self, Packer};
 use expr::{Aggregate, AggregateFunction, ArithmeticOp, Class, Env, Error, Evaluated, Expr, class, coerce};
@@ -54,6 +55,7 @@ enum State {
     Concat(Box<Concat>),
     /// The document so far, and whether there were rows.
     Json(Json, bool),
+    Collected(Box<Collected>),
 }
 
 #[derive(Default)]
@@ -87,8 +89,8 @@ pub(crate) struct Part {
 
 /// Does the aggregate's state grow with its rows?
 pub(crate) fn gathers(plan: &Aggregate) -> bool {
-    use AggregateFunction::{GroupConcat, JsonArrayAgg, JsonObjectAgg};
-    plan.distinct || matches!(plan.function, GroupConcat | JsonArrayAgg | JsonObjectAgg)
+    use AggregateFunction::{GroupConcat, JsonArrayAgg, JsonObjectAgg, StCollect};
+    plan.distinct || matches!(plan.function, GroupConcat | JsonArrayAgg | JsonObjectAgg | StCollect)
 }
 
 impl Accumulator {
@@ -106,6 +108,7 @@ impl Accumulator {
             AggregateFunction::BitAnd | AggregateFunction::BitOr | AggregateFunction::BitXor if plan.ty.is_binary_string() => {
                 State::BitString(None)
             }
+            AggregateFunction::StCollect => State::Collected(Box::default()),
             AggregateFunction::JsonArrayAgg => State::Json(Json::Array(Vec::new()), false),
             AggregateFunction::JsonObjectAgg => State::Json(Json::Object(Vec::new()), false),
             AggregateFunction::BitAnd => State::Bits(u64::MAX),
@@ -289,6 +292,12 @@ impl Accumulator {
                 *any = true;
                 return add_json(document, &part.value);
             }
+            State::Collected(collected) => {
+                return match packed::get(&part.value, 0) {
+                    Value::Bytes(bytes) => Ok(collected.add(&bytes)?),
+                    _ => Ok(collected.add(b"")?),
+                };
+            }
             _ => self.take_value(env, plan, packed::get(&part.value, 0))?,
         }
         Ok(0)
@@ -330,7 +339,7 @@ impl Accumulator {
                 let number = env.as_double(&value)?;
                 spread(count, mean, squares, number);
             }
-            State::Concat(_) | State::Json(..) => unreachable!("they are given parts"),
+            State::Concat(_) | State::Json(..) | State::Collected(_) => unreachable!("they are given parts"),
         }
         Ok(())
     }
@@ -368,6 +377,7 @@ impl Accumulator {
             }),
             State::Variance { count, squares, .. } => variance(plan.function, *count, *squares)?,
             State::Concat(concat) => concat.finish(env, plan)?,
+            State::Collected(collected) => collected.finish().map_or(Value::Null, |bytes| Value::Bytes(Cow::Owned(bytes))),
             State::Json(_, false) => Value::Null,
             State::Json(document, true) => {
                 if let Json::Object(members) = document {

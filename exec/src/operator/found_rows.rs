@@ -1,13 +1,22 @@
-//! The clustered keys of the rows that a full-text search has found, the best first.
+//! The clustered keys of the rows that an index with several entries of a row has found: of a full-text search the best first, of a
+//! spatial one in their order.
 
 use crate::pause::Step;
 use crate::run::Run;
 use expr::Expr;
-use expr::function::search_of;
+use expr::function::{search_box, search_of};
 use expr::search::Search;
 use std::rc::Rc;
+use table::{CellScan, Table};
+use txn::ReadMode;
+use types::geometry::cells::{self, Interval};
 
-pub(crate) struct FoundKeys<'p> {
+pub(crate) enum FoundKeys<'p> {
+    Words(FoundWords<'p>),
+    Cells(Box<FoundCells<'p>>),
+}
+
+pub(crate) struct FoundWords<'p> {
     /// The call of MATCH.
     call: &'p Expr,
     search: Option<Rc<Search>>,
@@ -15,29 +24,130 @@ pub(crate) struct FoundKeys<'p> {
 }
 
 impl<'p> FoundKeys<'p> {
-    pub fn new(call: &'p Expr) -> Self {
-        Self { call, search: None, next: 0 }
+    pub fn of_words(call: &'p Expr) -> Self {
+        Self::Words(FoundWords { call, search: None, next: 0 })
     }
 
-    /// Starts over; `latest`: the latest versions of rows are searched.
-    pub fn start(&mut self, run: &mut Run<'p>, latest: bool) -> Step<()> {
-        self.search = search_of(&run.env(&[]), self.call, latest)?;
-        self.next = 0;
-        Ok(())
+    pub fn of_cells(index: usize, call: &'p Expr, constant: &'p Expr) -> Self {
+        Self::Cells(Box::new(FoundCells::new(index, call, constant)))
+    }
+
+    /// Starts over; `latest`: the latest versions of rows are searched. Restartable.
+    pub fn start(&mut self, run: &mut Run<'p>, table: &'p Table, latest: bool) -> Step<()> {
+        match self {
+            Self::Words(words) => {
+                words.search = search_of(&run.env(&[]), words.call, latest)?;
+                words.next = 0;
+                Ok(())
+            }
+            Self::Cells(found) => found.start(run, table, latest),
+        }
     }
 
     /// How many rows match, if that is known without a look at them.
     pub fn count(&self) -> Option<u64> {
-        let Some(search) = &self.search else { return Some(0) };
+        let Self::Words(words) = self else { return None };
+        let Some(search) = &words.search else { return Some(0) };
         let is_true = |rank: &&f32| **rank != 0.0;
         search.found.is_exact.then(|| search.found.ranks.iter().filter(is_true).count() as u64)
     }
 
     /// The next key.
     pub fn next(&mut self) -> Option<&[u8]> {
-        let found = &self.search.as_ref()?.found;
-        let number = *found.order.get(self.next)?;
+        match self {
+            Self::Words(words) => {
+                let found = &words.search.as_ref()?.found;
+                let number = *found.order.get(words.next)?;
+                words.next += 1;
+                Some(found.key(number as usize))
+            }
+            Self::Cells(found) => found.next(),
+        }
+    }
+}
+
+/// The rows whose boxes may meet that of a constant: from the entries of a SPATIAL index.
+///
+/// 1. The box of the constant says which intervals of cells are read.
+/// 2. A row has several entries, so the keys are sorted, and each is given once.
+///
+/// C1: the caller judges the condition on each row: cells are larger than boxes.
+/// C2: as in a full-text search, rows are locked when they are read, not the places between them.
+pub(crate) struct FoundCells<'p> {
+    index: usize,
+    call: &'p Expr,
+    constant: &'p Expr,
+    intervals: Vec<Interval>,
+    next_interval: usize,
+    scan: Option<CellScan>,
+    is_loading: bool,
+    keys: Vec<u8>,
+    /// Where each key is.
+    places: Vec<(usize, usize)>,
+    next: usize,
+    charged: usize,
+}
+
+impl<'p> FoundCells<'p> {
+    fn new(index: usize, call: &'p Expr, constant: &'p Expr) -> Self {
+        Self {
+            index,
+            call,
+            constant,
+            intervals: Vec::new(),
+            next_interval: 0,
+            scan: None,
+            is_loading: false,
+            keys: Vec::new(),
+            places: Vec::new(),
+            next: 0,
+            charged: 0,
+        }
+    }
+
+    fn start(&mut self, run: &mut Run<'p>, table: &'p Table, latest: bool) -> Step<()> {
+        if !self.is_loading {
+            let wanted = search_box(&run.env(&[]), self.call, self.constant)?;
+            self.keys.clear();
+            self.places.clear();
+            (self.next, self.next_interval, self.scan) = (0, 0, None);
+            self.intervals = wanted.map_or_else(Vec::new, |wanted| cells::search(&wanted));
+            self.is_loading = true;
+        }
+        let mode = if latest { ReadMode::Latest } else { ReadMode::Snapshot };
+        loop {
+            if self.scan.is_none() {
+                let Some(interval) = self.intervals.get(self.next_interval) else { break };
+                self.scan = Some(CellScan::new(table, self.index, interval, mode));
+                self.next_interval += 1;
+            }
+            let scan = self.scan.as_mut().expect("just made");
+            run.tick()?;
+            if !scan.fill(table, run.worker, run.txn)? {
+                self.scan = None;
+                continue;
+            }
+            while let Some(key) = scan.next(table)? {
+                let start = self.keys.len();
+                self.keys.extend_from_slice(key);
+                self.places.push((start, self.keys.len()));
+            }
+            let held = self.keys.capacity() + self.places.capacity() * size_of::<(usize, usize)>();
+            if held > self.charged {
+                run.charge(held - self.charged)?;
+                self.charged = held;
+            }
+        }
+        let keys = &self.keys;
+        self.places.sort_unstable_by(|a, b| keys[a.0..a.1].cmp(&keys[b.0..b.1]));
+        self.places.dedup_by(|a, b| keys[a.0..a.1] == keys[b.0..b.1]);
+        self.is_loading = false;
+        Ok(())
+    }
+
+    fn next(&mut self) -> Option<&[u8]> {
+        let (start, end) = *self.places.get(self.next)?;
         self.next += 1;
-        Some(found.key(number as usize))
+        Some(&self.keys[start..end])
     }
 }

@@ -147,8 +147,12 @@ fn merged_keys<'p>(merge: &'p Merge, table: &'p Table) -> Box<MergedKeys<'p>> {
 }
 
 #[cold]
-fn found_keys(search: &Expr) -> Box<FoundKeys<'_>> {
-    Box::new(FoundKeys::new(search))
+fn found_keys(access: &Access) -> Box<FoundKeys<'_>> {
+    Box::new(match access {
+        Access::FullText { search, .. } => FoundKeys::of_words(search),
+        Access::Spatial { index, call, constant } => FoundKeys::of_cells(*index, call, constant),
+        _ => unreachable!("only these find keys"),
+    })
 }
 
 impl<'p> ScanOperator<'p> {
@@ -164,12 +168,15 @@ impl<'p> ScanOperator<'p> {
             Access::Point { index, .. } | Access::Ranges { index, .. } => (index, false),
             Access::Full { index, .. } => (index, index == 0),
             Access::Leaps(ref leaps) => (leaps.index, false),
-            Access::FullText { index, .. } => (index, false),
+            Access::FullText { index, .. } | Access::Spatial { index, .. } => (index, false),
             _ => (0, false),
         };
         let reads = Reads::of(plan.table.indexes.get(index).map_or(0, |index| index.tree_id), is_scan);
         let merged = if let Access::Merge(merge) = &plan.access { Some(merged_keys(merge, table)) } else { None };
-        let found = if let Access::FullText { search, .. } = &plan.access { Some(found_keys(search)) } else { None };
+        let found = match &plan.access {
+            Access::FullText { .. } | Access::Spatial { .. } => Some(found_keys(&plan.access)),
+            _ => None,
+        };
         Self {
             plan,
             filter: plan.filter.as_ref(),
@@ -328,10 +335,10 @@ impl<'p> ScanOperator<'p> {
                 self.merged().rewind();
                 Stage::MergedKey
             }
-            Access::FullText { .. } => {
+            Access::FullText { .. } | Access::Spatial { .. } => {
                 let latest = self.lock.is_some();
                 if let Some(found) = &mut self.found {
-                    found.start(run, latest)?;
+                    found.start(run, self.table, latest)?;
                 }
                 count(&run.shared.session.work.read_key);
                 Stage::FoundKey
@@ -647,7 +654,7 @@ impl<'p> ScanOperator<'p> {
     /// Is the scanned index the clustered one, whose keys identify rows?
     fn is_clustered(&self) -> bool {
         matches!(self.plan.access, Access::Ranges { index: 0, .. } | Access::Full { index: 0, .. })
-            || matches!(self.plan.access, Access::Merge(_) | Access::FullText { .. })
+            || matches!(self.plan.access, Access::Merge(_) | Access::FullText { .. } | Access::Spatial { .. })
     }
 
     fn reads_ranges(&self) -> bool {
@@ -663,7 +670,7 @@ impl<'p> ScanOperator<'p> {
         match self.plan.access {
             Access::Point { .. } => Stage::Done,
             Access::Merge(_) => Stage::MergedKey,
-            Access::FullText { .. } => Stage::FoundKey,
+            Access::FullText { .. } | Access::Spatial { .. } => Stage::FoundKey,
             _ => Stage::Read,
         }
     }

@@ -27,6 +27,7 @@ pub(crate) mod regexp;
 mod regexp_syntax;
 pub mod row;
 pub mod rules;
+pub(crate) mod spatial;
 mod str_to_date;
 pub(crate) mod string;
 mod time_names;
@@ -39,6 +40,8 @@ pub use json::{binary_json, deep_json, json_value, null_member_name, read_docume
 pub(crate) use json::{document_of, document_of_expr, parse_document};
 pub use names::is_not_supported;
 pub use regexp::Patterns;
+pub use spatial::collect::Collected;
+pub use spatial::measure::search_box;
 pub(crate) use string::{char_count, char_offset, wide_characters};
 
 use crate::eval::{Env, Evaluated};

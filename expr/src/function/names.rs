@@ -31,21 +31,12 @@ pub(crate) fn find(name: &str) -> Option<(Function, usize, usize)> {
     Some((function, fewest, most))
 }
 
-/// MySQL's functions that raise 1235 ("not supported"): the spatial functions (also every name that begins with `ST_`
-/// or `MBR`), XML functions, and functions that wait for replicas.
+/// MySQL's functions that raise 1235 ("not supported"): XML functions, and functions that wait for replicas.
 const NOT_SUPPORTED: &[&str] = &[
     "ASYNCHRONOUS_CONNECTION_FAILOVER_ADD_SOURCE",
     "EXTRACTVALUE",
-    "GEOMCOLLECTION",
-    "GEOMETRYCOLLECTION",
     "JSON_TABLE",
-    "LINESTRING",
     "MASTER_POS_WAIT",
-    "MULTILINESTRING",
-    "MULTIPOINT",
-    "MULTIPOLYGON",
-    "POINT",
-    "POLYGON",
     "SOURCE_POS_WAIT",
     "UPDATEXML",
     "WAIT_FOR_EXECUTED_GTID_SET",
@@ -53,7 +44,7 @@ const NOT_SUPPORTED: &[&str] = &[
 
 /// Is it a function of MySQL that Heddle does not have? `name` is in capitals.
 pub fn is_not_supported(name: &str) -> bool {
-    NOT_SUPPORTED.contains(&name) || name.starts_with("ST_") || name.starts_with("MBR")
+    NOT_SUPPORTED.contains(&name)
 }
 
 #[cfg(test)]

@@ -21,6 +21,12 @@ fn title(area: Area) -> &'static str {
         Area::Json => "JSON",
         Area::Math => "numbers",
         Area::Regexp => "patterns",
+        Area::SpatialChanges => "geometries made of others",
+        Area::SpatialMake => "geometries from numbers and texts",
+        Area::SpatialMeasures => "lengths, areas, distances",
+        Area::SpatialParts => "parts of geometries",
+        Area::SpatialRelations => "relations of geometries",
+        Area::SpatialShow => "geometries as texts and numbers",
         Area::String => "strings",
     }
 }

@@ -35,9 +35,10 @@ use sync::atomic::{AtomicBool, Ordering};
 use table::TableUse;
 use table::ddl::{Algorithm, AlterAction, Altered, ConversionWarning, DdlOptions, Lock, NewTable, Progress};
 use table::mdl::Claimed;
+use types::TypeKind;
 use types::Value;
 use types::convert::Severity;
-use types::schema::{IndexDef, TableDef, TableId};
+use types::schema::{IndexDef, IndexKind, TableDef, TableId};
 
 /// The result of a definition.
 #[derive(Debug, Default)]
@@ -103,7 +104,7 @@ pub async fn run(state: &mut State<'_>, statement: &Statement<'_>, given: &[Valu
                 tables.create_index(worker, &database, &name, index, options)
             });
             let altered = run.await?;
-            tell_equal_indexes(state, &create.table, before.as_deref());
+            tell_of_indexes(state, &create.table, before.as_deref());
             Ok(told(state, altered))
         }
         Statement::DropIndex { name, table, how } => {
@@ -144,7 +145,7 @@ pub async fn run(state: &mut State<'_>, statement: &Statement<'_>, given: &[Valu
                 tables.alter_table(worker, &database, &name, actions, options)
             });
             let altered = run.await?;
-            tell_equal_indexes(state, &alter.table, Some(&def));
+            tell_of_indexes(state, &alter.table, Some(&def));
             Ok(told(state, altered))
         }
         Statement::RenameTable { pairs } => {
@@ -474,7 +475,7 @@ async fn create_table(state: &mut State<'_>, create: &CreateTable<'_>, given: &[
     let made = job(state, move |tables, worker, options| tables.create_table_with(worker, new, options)).await;
     match made {
         Ok(_) => {
-            tell_equal_indexes(state, &create.name, None);
+            tell_of_indexes(state, &create.name, None);
             match create.query {
                 Some(query) => fill(state, create, (query, given), &database).await,
                 None => Ok(Done::default()),
@@ -489,11 +490,19 @@ async fn create_table(state: &mut State<'_>, create: &CreateTable<'_>, given: &[
 }
 
 /// 1831: a new index of the same kind over the same columns as an earlier one. `before` is the old table.
-fn tell_equal_indexes(state: &mut State<'_>, table: &ObjectName<'_>, before: Option<&TableDef>) {
+fn tell_of_indexes(state: &mut State<'_>, table: &ObjectName<'_>, before: Option<&TableDef>) {
     // A table that was renamed or dropped is skipped.
     let Ok(def) = state.find_table(table) else { return };
     let is_new = |index: &IndexDef| before.is_none_or(|before| !before.indexes.iter().any(|old| old.name == index.name));
     let is_same = |a: &IndexDef, b: &IndexDef| a.columns == b.columns && a.kind == b.kind;
+    for index in def.indexes.iter().filter(|index| index.kind == IndexKind::Spatial && is_new(index)) {
+        for part in &index.columns {
+            if let TypeKind::Geometry { srid: None, .. } = def.columns[part.column].ty.kind {
+                let column = def.columns[part.column].name.clone().into();
+                state.warn(Level::Warning, Condition::UselessSpatialIndex { column });
+            }
+        }
+    }
     for (n, index) in def.indexes.iter().enumerate() {
         if is_new(index) && def.indexes[..n].iter().any(|other| is_same(other, index)) {
             let (name, database, table) = (&index.name, &def.database, &def.name);

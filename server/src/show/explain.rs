@@ -365,6 +365,7 @@ fn line<'p>(scan: &'p Scan, extra: &Extra) -> Line<'p> {
         }
         Access::Leaps(leaps) => ("range", index_name(leaps.index), leaps.covering),
         Access::FullText { index, .. } => ("fulltext", index_name(*index), false),
+        Access::Spatial { index, .. } => ("range", index_name(*index), false),
         Access::Merge(merge) => {
             let names: Vec<String> = merge.parts.iter().filter_map(|(index, _)| index_name(*index)).collect();
             ("index_merge", Some(names.join(",")), false)

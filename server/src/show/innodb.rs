@@ -68,6 +68,7 @@ pub fn indexes(source: &Source<'_>) -> Vec<Row> {
             IndexKind::Unique => 2,
             IndexKind::Secondary => 0,
             IndexKind::FullText => 32,
+            IndexKind::Spatial => 64,
         };
         let name = if index.kind == IndexKind::HiddenRowId { "GEN_CLUST_INDEX" } else { &index.name };
         let cells = [

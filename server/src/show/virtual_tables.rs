@@ -11,6 +11,7 @@ use super::source::{Maker, Row, Source};
 use crate::text_log::Log;
 use sql::charsets;
 use std::sync::Arc;
+use types::geometry::{srs, units};
 use types::partition::show;
 use types::schema::{CheckDef, ColumnDef, ForeignKeyDef, IndexKind, TableDef, ViewDef};
 use types::temporal::TimeZone;
@@ -27,7 +28,8 @@ pub const MAKERS: &[(&str, Maker)] = &[
     ("INNODB_TABLESTATS", innodb::table_statistics), ("INNODB_TRX", innodb::transactions), ("KEYWORDS", keywords),
     ("KEY_COLUMN_USAGE", key_column_usage), ("PARAMETERS", crate::routine::parameters), ("PARTITIONS", partitions), ("PLUGINS", plugins), ("PROCESSLIST", processes),
     ("REFERENTIAL_CONSTRAINTS", referential_constraints), ("ROUTINES", routines), ("SCHEMATA", schemata), ("SCHEMATA_EXTENSIONS", schemata_extensions),
-    ("STATISTICS", statistics), ("TABLES", tables), ("TABLES_EXTENSIONS", table_extensions), ("TABLE_CONSTRAINTS", table_constraints),
+    ("STATISTICS", statistics), ("ST_GEOMETRY_COLUMNS", geometry_columns), ("ST_SPATIAL_REFERENCE_SYSTEMS", reference_systems),
+    ("ST_UNITS_OF_MEASURE", units_of_measure), ("TABLES", tables), ("TABLES_EXTENSIONS", table_extensions), ("TABLE_CONSTRAINTS", table_constraints),
     ("TABLE_CONSTRAINTS_EXTENSIONS", constraint_extensions), ("TRIGGERS", crate::routine::trigger_rows),
     ("VIEWS", views), ("VIEW_TABLE_USAGE", view_table_usage),
 ];
@@ -248,7 +250,10 @@ fn column_row(source: &Source<'_>, def: &TableDef, (ordinal, position): (usize, 
         text(privileges),
         text(&column.comment),
         text(column.generated.as_ref().map_or_else(String::new, |generated| show_create::escaped(&generated.expr.text))),
-        Value::Null,
+        match column.ty.kind {
+            TypeKind::Geometry { srid: Some(srid), .. } => number(srid),
+            _ => Value::Null,
+        },
     ]);
     Some(row)
 }
@@ -300,6 +305,49 @@ fn lengths(ty: &ColumnType) -> (Option<u64>, Option<u64>) {
     }
 }
 
+fn geometry_columns(source: &Source<'_>) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for def in source.tables() {
+        for (_, column) in def.named_columns() {
+            let TypeKind::Geometry { kind, srid } = column.ty.kind else { continue };
+            let is_seen = source.access.is_none_or(|access| column_privileges(access, def, &column.name).is_some());
+            if !is_seen {
+                continue;
+            }
+            rows.push(vec![
+                text(CATALOG),
+                text(&def.database),
+                text(&def.name),
+                text(&column.name),
+                optional(srid.and_then(srs::find).map(|system| system.name)),
+                srid.map_or(Value::Null, number),
+                text(kind.lower_name()),
+            ]);
+        }
+    }
+    rows
+}
+
+/// DEFINITION is empty: see `types::geometry::srs`.
+fn reference_systems(_: &Source<'_>) -> Vec<Row> {
+    let row = |system: srs::Srs| {
+        let authority = (system.srid != srs::CARTESIAN).then_some("EPSG");
+        vec![
+            text(system.name),
+            number(system.srid),
+            optional(authority),
+            authority.map_or(Value::Null, |_| number(system.srid)),
+            text(""),
+            Value::Null,
+        ]
+    };
+    srs::all().map(row).collect()
+}
+
+fn units_of_measure(_: &Source<'_>) -> Vec<Row> {
+    units::UNITS.iter().map(|(name, metres)| vec![text(*name), text("LINEAR"), Value::Double(*metres), text("")]).collect()
+}
+
 fn statistics(source: &Source<'_>) -> Vec<Row> {
     source.tables().flat_map(|def| statistics_of(source, def)).collect()
 }
@@ -326,10 +374,18 @@ pub fn statistics_of(source: &Source<'_>, def: &TableDef) -> Vec<Row> {
                     (_, false) => text("A"),
                 },
                 Value::Int(open.as_ref().map_or(0, |table| table.cardinality(number_of, position + 1)) as i64),
-                part.prefix.map_or(Value::Null, |prefix| Value::Int(prefix.into())),
+                match (index.kind, part.prefix) {
+                    // The bytes of a box.
+                    (IndexKind::Spatial, _) => Value::Int(32),
+                    (_, prefix) => prefix.map_or(Value::Null, |prefix| Value::Int(prefix.into())),
+                },
                 Value::Null,
                 text(if column.nullable { "YES" } else { "" }),
-                text(if index.kind == IndexKind::FullText { "FULLTEXT" } else { "BTREE" }),
+                text(match index.kind {
+                    IndexKind::FullText => "FULLTEXT",
+                    IndexKind::Spatial => "SPATIAL",
+                    _ => "BTREE",
+                }),
                 text(""),
                 text(&index.comment),
                 text(if index.invisible { "NO" } else { "YES" }),

@@ -486,7 +486,7 @@ pub(super) static LIST: &[Definition] = &[
     int("max_join_size", BOTH, U64, 1, U64).obeyed(),
     int("max_length_for_sort_data", BOTH, 4096, 4, 8388608).nothing(OWN_PLANNER),
     int("max_parallel_workers", BOTH, 256, 1, 256).obeyed(),
-    int("max_points_in_geometry", BOTH, 65536, 3, 1048576).nothing("there are no geometries"),
+    int("max_points_in_geometry", BOTH, 65536, 3, 1048576).nothing("the points of ST_BUFFER are bounded by its default"),
     int("max_prepared_stmt_count", GLOBAL, 16382, 0, 4194304).obeyed(),
     int("max_relay_log_size", GLOBAL, 0, 0, 1073741824).nothing(NO_REPLICA),
     int("max_seeks_for_key", BOTH, U64, 1, U64).nothing(OWN_PLANNER),

@@ -1,6 +1,7 @@
 //! The syntax tree of definitions of databases, tables and indexes.
 
 use super::{Duplicates, Expr, ObjectName, PartitionAction, PartitionClause, Query};
+use types::geometry::GeometryKind;
 use types::schema::{CheckOption, ViewAlgorithm};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,6 +92,8 @@ pub struct DataType<'a> {
     pub collation: Option<&'a str>,
     /// The BINARY attribute: the character set's _bin collation.
     pub binary: bool,
+    /// SRID n, of geometries.
+    pub srid: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,7 +133,8 @@ pub enum TypeName<'a> {
     Enum(&'a [&'a [u8]]),
     Set(&'a [&'a [u8]]),
     Json,
-    /// GEOMETRY and its kinds, VECTOR: not supported.
+    Geometry(GeometryKind),
+    /// VECTOR: not supported.
     Other(&'a str),
 }
 

@@ -327,6 +327,7 @@ pub enum CastTarget<'a> {
     },
     Year,
     Json,
+    Geometry(types::geometry::GeometryKind),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

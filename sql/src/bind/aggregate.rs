@@ -125,6 +125,11 @@ impl Binder<'_> {
                 args = args.into_iter().map(|arg| cast_to(arg, typing::double())).collect();
             }
         }
+        if args.first().is_some_and(|arg| arg.ty.is_geometry())
+            && !matches!(function, A::Count | A::AnyValue | A::GroupConcat | A::JsonArrayAgg | A::JsonObjectAgg | A::StCollect)
+        {
+            return Err(Error::WrongArguments(function.name().to_lowercase()));
+        }
         match function {
             A::BitAnd | A::BitOr | A::BitXor if is_long_bit_string(&args[0]) => return Err(Error::LongBitOperand),
             A::Min | A::Max if class(&args[0].ty) == Class::Decimal => super::fraction_digits::filled_value(&mut args[0]),

@@ -105,6 +105,7 @@ impl Binder<'_> {
             T::DateTime { fsp } => ColumnType::new(TypeKind::DateTime { fsp: *fsp }),
             T::Year => ColumnType::unsigned(TypeKind::Year),
             T::Json => ColumnType::new(TypeKind::Json),
+            T::Geometry(kind) => ColumnType::geometry(*kind),
         })
     }
 

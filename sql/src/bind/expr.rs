@@ -298,6 +298,10 @@ impl Binder<'_> {
         if matches!(left.kind, ExprKind::Row(_)) || matches!(right.kind, ExprKind::Row(_)) {
             return self.row_comparison(op, left, right, (&[], &[]));
         }
+        let is_ordered = !matches!(op, CompareOp::Equal | CompareOp::NotEqual | CompareOp::NullSafeEqual);
+        if is_ordered && (left.ty.is_geometry() || right.ty.is_geometry()) {
+            return Err(Error::WrongArguments(op.sign().to_owned()));
+        }
         compare::keep_as_column(&mut left, &right);
         compare::keep_as_column(&mut right, &left);
         prepare_operands(self.context, &mut left, &mut right);

@@ -121,7 +121,12 @@ fn refuse_fixed(table: &Arc<TableDef>, format: &FileFormat, targets: &[LoadTarge
     if !format.fields_terminated.is_empty() {
         return Ok(());
     }
-    let is_long = |column: usize| matches!(table.columns[column].ty.kind, TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json);
+    let is_long = |column: usize| {
+        matches!(
+            table.columns[column].ty.kind,
+            TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json | TypeKind::Geometry { .. }
+        )
+    };
     if format.lines_terminated.is_empty() && targets.iter().filter_map(column_of).any(is_long) {
         return Err(Error::File(FileError::Blobs));
     }

@@ -185,6 +185,7 @@ fn wire(c: &crate::plan::OutputColumn) -> String {
         TypeKind::Set { .. } => ("SET", 0, 0),
         TypeKind::Bit { length } => ("BIT", *length as u64, 0),
         TypeKind::Json => ("JSON", 0, 0),
+        TypeKind::Geometry { kind, .. } => (kind.name(), 0, 0),
     };
     format!(
         "{name}|{length}|{decimals}|{}|{}|{}",

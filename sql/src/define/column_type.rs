@@ -3,8 +3,10 @@
 use super::collation_of;
 use crate::ast::{DataType, TypeName};
 use crate::{DefinitionError, Error, Result};
+use conditions::Condition;
 use std::collections::HashMap;
 use std::sync::Arc;
+use types::geometry::srs;
 use types::{CollationId, ColumnType, LobSize, TypeKind};
 
 /// A column's type from its syntax.
@@ -55,6 +57,10 @@ pub fn column_type(name: &str, data_type: &DataType<'_>, table_collation: Collat
         TypeName::Enum(members) => TypeKind::Enum { members: member_list(members) },
         TypeName::Set(members) => TypeKind::Set { members: member_list(members) },
         TypeName::Json => TypeKind::Json,
+        TypeName::Geometry(_) if data_type.srid.is_some_and(|srid| srs::find(srid).is_none()) => {
+            return Err(Condition::SrsNotFound { srid: data_type.srid.unwrap_or_default().into() }.into());
+        }
+        TypeName::Geometry(kind) => TypeKind::Geometry { kind, srid: data_type.srid },
         TypeName::Other(what) => return Err(Error::NotSupported(format!("the type {what}"))),
     };
     let mut ty = ColumnType::new(kind);

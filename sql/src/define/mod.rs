@@ -191,10 +191,10 @@ impl<'a> Definer<'a> {
         if let Expr::Literal(Literal::Null) = literal {
             return if nullable { Ok(ColumnDefault::Literal(None)) } else { Err(invalid()) };
         }
-        if matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json) {
+        if matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json | TypeKind::Geometry { .. }) {
             let error = Condition::BlobCantHaveDefault { column: name.into() };
             let is_empty = matches!(literal, Expr::Literal(Literal::String(text)) if text.bytes.is_empty());
-            if !is_empty || ty.kind == TypeKind::Json || self.context.is_strict() {
+            if !is_empty || matches!(ty.kind, TypeKind::Json | TypeKind::Geometry { .. }) || self.context.is_strict() {
                 return Err(error.into());
             }
             self.context.warn(Severity::Warning, error);
@@ -225,7 +225,7 @@ impl<'a> Definer<'a> {
             KeyKind::FullText if is_functional(key) => return Err(key_part_error(KeyPartProblem::FullText)),
             KeyKind::Spatial if is_functional(key) => return Err(key_part_error(KeyPartProblem::Spatial)),
             KeyKind::FullText => NewIndexKind::FullText,
-            KeyKind::Spatial => return Err(Error::NotSupported("SPATIAL indexes".to_owned())),
+            KeyKind::Spatial => spatial(key)?,
         };
         let full_text = if key.kind == KeyKind::FullText { Some(self.full_text(key)?) } else { None };
         let columns = key
@@ -437,6 +437,18 @@ impl<'a> Definer<'a> {
         actions.extend(options.auto_increment.map(AlterAction::SetAutoIncrement));
         Ok(())
     }
+}
+
+/// What is special about SPATIAL.
+fn spatial(key: &KeyDefinition<'_>) -> Result<NewIndexKind> {
+    if key.parts.len() > 1 {
+        return Err(Condition::TooManyKeyParts { max: 1.into() }.into());
+    }
+    if key.parts.iter().any(|part| matches!(part, KeyPart::Column { descending: true, .. })) {
+        let (first, second) = ("spatial/fulltext/hash index".into(), "explicit index order".into());
+        return Err(Condition::WrongUsage { first, second }.into());
+    }
+    Ok(NewIndexKind::Spatial)
 }
 
 /// The type whose texts of another character set hold as many characters: TEXT of latin1 becomes MEDIUMTEXT of utf8mb4.

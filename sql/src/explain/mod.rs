@@ -396,6 +396,11 @@ impl Printer {
                 let text = text.unwrap_or_default();
                 format!("Full-text index search on {alias} using {} ({first}={text})", def.name)
             }
+            Access::Spatial { index, .. } => {
+                let def = &table.indexes[*index];
+                let first = def.columns.first().map_or("", |part| table.columns[part.column].name.as_str());
+                format!("Index range scan on {alias} using {} over ({first} unprintable_geometry_value)", def.name)
+            }
             Access::Virtual => format!("Table scan on {alias}"),
             Access::Derived(_) if scan.json_table().is_some() => "Materialize table function".to_owned(),
             Access::Derived(derived) => {
@@ -504,6 +509,7 @@ fn table_step(scan: &Scan) -> TableStep {
         Access::Full { index, covering, .. } if *index > 0 => (Some(*index), "index", *covering),
         Access::Leaps(leaps) => (Some(leaps.index), "index", leaps.covering),
         Access::FullText { index, .. } => (Some(*index), "full_text_index", false),
+        Access::Spatial { index, .. } => (Some(*index), "index", false),
         _ => (None, "table", false),
     };
     let named = index.map(|index| &scan.table.indexes[index]).filter(|index| index.kind != IndexKind::HiddenRowId);

@@ -474,8 +474,10 @@ impl<'a> Parser<'a> {
                 } else if self.accept_word("COLUMN_FORMAT") || self.accept_word("STORAGE") {
                     self.bump();
                 } else if self.accept_word("SRID") {
-                    self.number()?;
-                    if !matches!(column.data_type.name, TypeName::Other(_)) {
+                    let srid = self.number()?;
+                    column.data_type.srid =
+                        Some(u32::try_from(srid).map_err(|_| Error::OutOfRange { kind: "SRID", expression: "SRID".to_owned() })?);
+                    if !matches!(column.data_type.name, TypeName::Geometry(_)) {
                         return Err(Error::WrongUsage("SRID", "non-geometry column"));
                     }
                 } else if self.accept_word("ENGINE_ATTRIBUTE") || self.accept_word("SECONDARY_ENGINE_ATTRIBUTE") {

@@ -7,12 +7,20 @@ use crate::error::{DefinitionError, Error, Result};
 use crate::keyword::Keyword as K;
 use crate::lexer::Token;
 use std::ops::Range;
+use types::geometry::GeometryKind;
 
 impl<'a> Parser<'a> {
     /// A type with its attributes; stops at the attributes of the column.
     pub(super) fn data_type(&mut self, column: &str) -> Result<DataType<'a>> {
-        let mut ty =
-            DataType { name: TypeName::Year, unsigned: false, zerofill: false, charset: None, collation: None, binary: false };
+        let mut ty = DataType {
+            name: TypeName::Year,
+            unsigned: false,
+            zerofill: false,
+            charset: None,
+            collation: None,
+            binary: false,
+            srid: None,
+        };
         let is_bool = self.at_word("BOOL") || self.at_word("BOOLEAN");
         self.type_name(column, &mut ty)?;
         use TypeName as T;
@@ -259,16 +267,11 @@ impl<'a> Parser<'a> {
                 self.bump();
                 TypeName::Json
             }
-            b"GEOMETRY"
-            | b"POINT"
-            | b"LINESTRING"
-            | b"POLYGON"
-            | b"MULTIPOINT"
-            | b"MULTILINESTRING"
-            | b"MULTIPOLYGON"
-            | b"GEOMETRYCOLLECTION"
-            | b"GEOMCOLLECTION"
-            | b"VECTOR" => {
+            name if let Some(kind) = GeometryKind::of_name(name) => {
+                self.bump();
+                TypeName::Geometry(kind)
+            }
+            b"VECTOR" => {
                 let name = self.utf8(word)?;
                 self.bump();
                 self.optional_number()?;
@@ -408,15 +411,19 @@ impl<'a> Parser<'a> {
                 }
             }
             Token::Word(word) => {
-                let mut buffer = [0; 12];
+                let mut buffer = [0; 20];
                 let upper = uppercase(word, &mut buffer);
                 let known =
                     matches!(upper, b"SIGNED" | b"DATE" | b"TIME" | b"DATETIME" | b"YEAR" | b"JSON" | b"NCHAR" | b"FIXED");
                 if !known {
-                    if matches!(upper, b"POINT" | b"GEOMETRY" | b"LINESTRING" | b"POLYGON") {
-                        return Err(Error::NotSupported("spatial types".to_owned()));
-                    }
-                    return Err(self.error());
+                    // GEOMETRY itself is no target.
+                    return match GeometryKind::of_name(upper).filter(|kind| *kind != GeometryKind::Geometry) {
+                        Some(kind) => {
+                            self.bump();
+                            Ok(CastTarget::Geometry(kind))
+                        }
+                        None => Err(self.error()),
+                    };
                 }
                 self.bump();
                 match upper {

@@ -157,6 +157,11 @@ impl FromBlock<'_> {
         {
             best = Some(found);
         }
+        if let Some(met) = self.met_rows(source, conjuncts, total)
+            && best.as_ref().is_none_or(|b| met.cost + sort_cost(met.rows, need, false) < b.cost)
+        {
+            best = Some(met);
+        }
         let best = best.expect("a table has a clustered index or is virtual");
         let (mut filter, mut index_filter) = (Vec::new(), Vec::new());
         let mut selectivity = 1.0;

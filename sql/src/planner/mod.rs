@@ -23,6 +23,7 @@ mod merge;
 mod order;
 mod range;
 mod selectivity;
+mod spatial;
 #[cfg(test)]
 mod tests;
 

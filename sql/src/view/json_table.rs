@@ -93,6 +93,7 @@ impl Printer<'_> {
             TypeName::Enum(members) => with_members("enum", members),
             TypeName::Set(members) => with_members("set", members),
             TypeName::Json => "json".to_owned(),
+            TypeName::Geometry(kind) => kind.lower_name().to_owned(),
             TypeName::Other(name) => name.to_owned(),
         };
         self.put(&text);

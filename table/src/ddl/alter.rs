@@ -419,10 +419,27 @@ impl Drafts {
         // Columns computed from this column are recomputed.
         let is_computed_from = |draft: &Draft| draft.column.generated.as_ref().is_some_and(|g| g.expr.reads(name));
         let is_retyped = before.ty != column.ty && self.columns.iter().any(is_computed_from);
+        self.check_srid(at, &column.ty)?;
+        let before = &self.columns[at].column;
         self.retypes |= !is_same_type(&before.ty, &column.ty);
         self.copies |=
             !is_same_storage(before, &column) || is_retyped || before.generated != column.generated && column.generated.is_some();
         self.columns[at].column = column;
+        Ok(())
+    }
+
+    /// 3644: the SRID of a column with a SPATIAL index stays.
+    fn check_srid(&self, at: usize, after: &ColumnType) -> Result<()> {
+        let before = &self.columns[at].column;
+        let (TypeKind::Geometry { srid: old, .. }, TypeKind::Geometry { srid: new, .. }) = (&before.ty.kind, &after.kind) else {
+            return Ok(());
+        };
+        let is_of_column = |draft: &&IndexDraft| {
+            draft.index.kind == IndexKind::Spatial && draft.columns.iter().any(|name| name.eq_ignore_ascii_case(&before.name))
+        };
+        if old != new && self.indexes.iter().any(|draft| is_of_column(&draft)) {
+            return Err(Error::SpatialKey(crate::SpatialKeyProblem::SridChanged { column: before.name.clone() }));
+        }
         Ok(())
     }
 
@@ -692,6 +709,7 @@ fn recheck_keys(columns: &[ColumnDef], indexes: &[IndexDef]) -> Result<()> {
                 IndexKind::Primary => super::NewIndexKind::Primary,
                 IndexKind::Unique => super::NewIndexKind::Unique,
                 IndexKind::FullText => super::NewIndexKind::FullText,
+                IndexKind::Spatial => super::NewIndexKind::Spatial,
                 IndexKind::Secondary | IndexKind::HiddenRowId => super::NewIndexKind::Secondary,
             },
             columns: index.columns.iter().map(|part| NewIndexColumn::of(&columns, part)).collect(),

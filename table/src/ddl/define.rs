@@ -4,7 +4,9 @@ use super::functional::Judge;
 use super::name::{NAME_CHARS_MAX, check_name};
 use super::{NewIndex, NewIndexColumn, NewIndexKind, NewTable};
 use super::{checks, foreign, functional, partition};
+use crate::error::SpatialKeyProblem;
 use crate::{Error, NameOf, Result};
+use std::borrow::Cow;
 use types::row::COLUMNS_MAX;
 use types::schema::{ColumnDef, ColumnDefault, IndexColumn, IndexDef, IndexKind, TableDef, TableId};
 use types::{CollationId, ColumnType, LobSize, TypeKind};
@@ -108,11 +110,13 @@ pub(crate) fn add_index(
     index: &NewIndex,
     judge: Judge<'_>,
 ) -> Result<()> {
+    let index = &*of_geometries(columns, index)?;
     let kind = match index.kind {
         NewIndexKind::Primary => IndexKind::Primary,
         NewIndexKind::Unique => IndexKind::Unique,
         NewIndexKind::Secondary => IndexKind::Secondary,
         NewIndexKind::FullText => IndexKind::FullText,
+        NewIndexKind::Spatial => IndexKind::Spatial,
     };
     if kind == IndexKind::Primary && index.invisible {
         return Err(Error::PrimaryInvisible);
@@ -172,6 +176,7 @@ fn resolve_parts(
         }
         parts.push(match index.kind {
             NewIndexKind::FullText => full_text_part(columns, column, parts.first())?,
+            NewIndexKind::Spatial => spatial_part(columns, column, part)?,
             _ => resolve_part(columns, column, part, &mut key_bytes)?,
         });
     }
@@ -182,6 +187,9 @@ fn resolve_part(columns: &[ColumnDef], column: usize, part: &NewIndexColumn, key
     let ty = &columns[column].ty;
     if ty.kind == TypeKind::Json {
         return Err(Error::JsonAsKey { column: columns[column].name.clone() });
+    }
+    if ty.is_geometry() && part.prefix.is_some() {
+        return Err(Error::WrongPrefix);
     }
     let prefix = match part.prefix {
         None if is_lob(ty) => return Err(Error::BlobKeyWithoutLength { column: columns[column].name.clone() }),
@@ -204,6 +212,37 @@ fn resolve_part(columns: &[ColumnDef], column: usize, part: &NewIndexColumn, key
     } else {
         Ok(IndexColumn { column, prefix, descending: part.descending })
     }
+}
+
+/// A key over geometries is a SPATIAL index, whatever it is called.
+fn of_geometries<'i>(columns: &[ColumnDef], index: &'i NewIndex) -> Result<Cow<'i, NewIndex>> {
+    let is_geometry = |part: &NewIndexColumn| {
+        part.expr.is_none() && columns.iter().any(|c| !c.hidden && c.name.eq_ignore_ascii_case(&part.name) && c.ty.is_geometry())
+    };
+    if index.kind == NewIndexKind::FullText || !index.columns.iter().any(is_geometry) {
+        return Ok(Cow::Borrowed(index));
+    }
+    if index.columns.len() > 1 {
+        return Err(Error::SpatialKey(SpatialKeyProblem::SeveralColumns));
+    }
+    match index.kind {
+        NewIndexKind::Primary | NewIndexKind::Unique => Err(Error::SpatialKey(SpatialKeyProblem::Unique)),
+        NewIndexKind::Secondary => Ok(Cow::Owned(NewIndex { kind: NewIndexKind::Spatial, ..index.clone() })),
+        _ => Ok(Cow::Borrowed(index)),
+    }
+}
+
+/// The column of a SPATIAL index: geometries, never NULL.
+fn spatial_part(columns: &[ColumnDef], column: usize, part: &NewIndexColumn) -> Result<IndexColumn> {
+    let def = &columns[column];
+    let problem = match () {
+        () if part.prefix.is_some() => return Err(Error::WrongPrefix),
+        () if !def.ty.is_geometry() => SpatialKeyProblem::NoGeometry,
+        () if def.nullable => SpatialKeyProblem::Nullable,
+        () if def.is_virtual() => return Err(Error::Generated { what: "Spatial index on virtual generated column" }),
+        () => return Ok(IndexColumn { column, prefix: None, descending: false }),
+    };
+    Err(Error::SpatialKey(problem))
 }
 
 /// A column of a FULLTEXT index: texts of one collation. A prefix is passed over, as in MySQL.
@@ -292,7 +331,7 @@ pub(crate) fn needs_blob_tree(def: &TableDef) -> bool {
         .columns
         .iter()
         .map(|c| match c.ty.kind {
-            TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json => txn::RECORD_BYTES_MAX,
+            TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json | TypeKind::Geometry { .. } => txn::RECORD_BYTES_MAX,
             _ => inline_bytes_max(&c.ty) + 5,
         })
         .sum();
@@ -302,7 +341,7 @@ pub(crate) fn needs_blob_tree(def: &TableDef) -> bool {
 }
 
 fn is_lob(ty: &ColumnType) -> bool {
-    matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json)
+    matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json | TypeKind::Geometry { .. })
 }
 
 fn takes_now(ty: &ColumnType) -> bool {
@@ -350,7 +389,7 @@ fn inline_bytes_max(ty: &ColumnType) -> usize {
         TypeKind::Decimal { precision, .. } => usize::from(precision).div_ceil(9) * 4 + 1,
         TypeKind::Char { length } | TypeKind::VarChar { length } => characters(length),
         TypeKind::Binary { length } | TypeKind::VarBinary { length } => length as usize,
-        TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json => LOB_POINTER_BYTES,
+        TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json | TypeKind::Geometry { .. } => LOB_POINTER_BYTES,
     }
 }
 

@@ -286,11 +286,15 @@ pub(super) fn check(def: &TableDef) -> Result<()> {
         Err(PartitionProblem::Order(_)) => return Err(PartitionError::NotIncreasing.into()),
         Err(PartitionProblem::Twice) => return Err(PartitionError::Twice.into()),
     }
+    if def.columns.iter().any(|column| column.ty.is_geometry()) {
+        return Err(crate::Error::PartitionedSpatial);
+    }
     for index in &def.indexes {
         let key = match index.kind {
             IndexKind::Primary => "PRIMARY KEY",
             IndexKind::Unique => "UNIQUE INDEX",
             IndexKind::FullText => return Err(crate::Error::PartitionedFullText),
+            IndexKind::Spatial => return Err(crate::Error::PartitionedSpatial),
             IndexKind::Secondary | IndexKind::HiddenRowId => continue,
         };
         let has = |column: &usize| index.columns.iter().any(|part| part.column == *column && part.prefix.is_none());

@@ -4,6 +4,7 @@ use super::text::fitted;
 use super::{Problem, StoreContext, Warnings, write_text};
 use crate::charset::Charset;
 use crate::collation::{self, prefix_bytes, trim};
+use crate::geometry::{self, GeometryKind};
 use crate::json::{self, Json};
 use crate::row::set_names;
 use crate::{ColumnType, LobSize, TypeKind, Value};
@@ -91,6 +92,9 @@ pub(super) fn store_string<'v>(
     if to.kind == TypeKind::Json {
         return store_json(value, from).map(Value::Bytes);
     }
+    if let TypeKind::Geometry { kind, srid } = to.kind {
+        return store_geometry(value, kind, srid).map(Value::Bytes);
+    }
     let text = match (value, &to.kind) {
         (
             Value::Double(number),
@@ -130,6 +134,21 @@ pub(super) fn store_string<'v>(
         _ => text,
     };
     Ok(Value::Bytes(stored))
+}
+
+/// Bytes that are a geometry of the column's kind and reference system.
+fn store_geometry<'v>(value: &'v Value<'_>, wanted: GeometryKind, srid: Option<u32>) -> Result<Cow<'v, [u8]>, Problem> {
+    let Value::Bytes(bytes) = value else { return Err(Problem::NoGeometry) };
+    let Some(kind) = geometry::kind_of(bytes).filter(|_| geometry::is_well_formed(bytes)) else {
+        return Err(Problem::NoGeometry);
+    };
+    if !wanted.takes(kind) {
+        return Err(Problem::NoGeometry);
+    }
+    match (geometry::srid_of(bytes), srid) {
+        (Some(found), Some(wanted)) if found != wanted => Err(Problem::WrongSrid { found, wanted }),
+        _ => Ok(Cow::Borrowed(bytes)),
+    }
 }
 
 fn store_limited<'v>(

@@ -91,6 +91,8 @@ fn number_of(problem: &Problem) -> u32 {
         Problem::InvalidDocument { .. } => 3156,
         Problem::DeepJson => 3157,
         Problem::BinaryJson => 3144,
+        Problem::NoGeometry => 1416,
+        Problem::WrongSrid { .. } => 3643,
     }
 }
 

@@ -5,6 +5,7 @@ use crate::event;
 use crate::read::RowsEvent;
 use crate::row::{BadRow, RowImage};
 use std::sync::Arc;
+use types::geometry::{Geometry, GeometryKind};
 use types::schema::{ColumnDef, IndexColumn, IndexDef, IndexKind, TableDef, TableId};
 use types::{ColumnType, LobSize};
 
@@ -79,6 +80,8 @@ fn columns() -> Vec<(ColumnType, Vec<Value<'static>>)> {
     let large = format!("[\"{}\", {{\"k\": \"{}\"}}, 70000]", "l".repeat(70_000), "m".repeat(300));
     let documents = documents.iter().map(|text| document(text)).chain([document(&large)]).collect();
     all.push((ColumnType::new(TypeKind::Json), documents));
+    let place = Geometry::point(4326, 1.5, -2.0).to_stored();
+    all.push((ColumnType::geometry(GeometryKind::Point), vec![Value::Bytes(Cow::Owned(place))]));
     all.push((ColumnType::new(TypeKind::Enum { members: members.clone() }), vec![bytes("zwei")]));
     all.push((ColumnType::new(TypeKind::Set { members }), vec![bytes("one,drei"), bytes("")]));
     let latin = ColumnType { collation: CollationId::LATIN1_SWEDISH_CI, ..ColumnType::new(TypeKind::VarChar { length: 10 }) };

@@ -161,6 +161,7 @@ pub(crate) fn parse_document(text: &[u8], argument: usize, function: &'static st
 pub(crate) fn document_of(value: &Value<'_>, ty: &ColumnType) -> Json {
     match value {
         Value::Bytes(bytes) if coerce::is_document(ty) => Json::from_binary(bytes).unwrap_or(Json::Null),
+        Value::Bytes(bytes) if ty.is_geometry() => types::geometry::as_document(bytes),
         value => Json::from_value(value, ty),
     }
 }
