@@ -3,9 +3,13 @@
 //!
 //! `latin1` is Windows-1252, as in MySQL; the five bytes that it leaves undefined map to themselves.
 
+pub(crate) mod eight_bit;
+
 use crate::CollationId;
 use crate::collation::{ALL, CollationInfo};
 use std::borrow::Cow;
+
+pub use eight_bit::EightBit;
 
 /// The characters of the bytes 0x80 to 0x9f in latin1.
 const HIGH_CONTROLS: [char; 32] = [
@@ -19,10 +23,18 @@ pub enum Charset {
     Utf8mb4,
     /// UTF-8 of three bytes at most.
     Utf8mb3,
+    /// Units of two bytes, the higher one first, one per character: the first plane alone.
+    Ucs2,
     /// Units of two bytes, the higher one first.
     Utf16,
+    /// Likewise, the lower one first.
+    Utf16le,
+    /// Units of four bytes, the highest one first.
+    Utf32,
     Latin1,
     Ascii,
+    /// Another set of one byte per character.
+    EightBit(EightBit),
     Binary,
 }
 
@@ -45,79 +57,114 @@ impl Charset {
         BY_COLLATION.get(usize::from(collation.0)).copied().unwrap_or(Self::Binary)
     }
 
+    /// By its name in lower case.
     pub const fn named(name: &str) -> Option<Self> {
         Some(match name.as_bytes() {
             b"utf8mb4" => Self::Utf8mb4,
             b"utf8mb3" | b"utf8" => Self::Utf8mb3,
+            b"ucs2" => Self::Ucs2,
             b"utf16" => Self::Utf16,
+            b"utf16le" => Self::Utf16le,
+            b"utf32" => Self::Utf32,
             b"latin1" => Self::Latin1,
             b"ascii" => Self::Ascii,
             b"binary" => Self::Binary,
-            _ => return None,
+            name => match EightBit::named(name) {
+                Some(set) => Self::EightBit(set),
+                None => return None,
+            },
         })
     }
 
     /// Does the set have the character?
     pub fn has(self, character: char) -> bool {
         match self {
-            Self::Utf8mb4 | Self::Utf16 | Self::Binary => true,
-            Self::Utf8mb3 => character.len_utf8() < 4,
+            Self::Utf8mb4 | Self::Utf16 | Self::Utf16le | Self::Utf32 | Self::Binary => true,
+            Self::Utf8mb3 | Self::Ucs2 => character.len_utf8() < 4,
             Self::Latin1 => latin1_byte(character).is_some(),
             Self::Ascii => character.is_ascii(),
+            Self::EightBit(set) => set.byte_of(character).is_some(),
         }
     }
 
-    /// May the bytes of an ASCII string in this set differ from its UTF-8 form?
+    /// Are its units wider than a byte? Then no client speaks it.
     pub fn is_wide(self) -> bool {
-        self == Self::Utf16
+        self.unit_bytes() > 1
+    }
+
+    /// Bytes of a unit, the least that a character has.
+    pub fn unit_bytes(self) -> usize {
+        match self {
+            Self::Ucs2 | Self::Utf16 | Self::Utf16le => 2,
+            Self::Utf32 => 4,
+            _ => 1,
+        }
+    }
+
+    /// Are the bytes of an ASCII string in this set the same?
+    pub fn has_ascii(self) -> bool {
+        match self {
+            Self::EightBit(set) => set.has_ascii(),
+            _ => !self.is_wide(),
+        }
+    }
+
+    /// Do the bytes of texts differ from stored text, which is UTF-8?
+    pub fn has_own_bytes(self) -> bool {
+        !matches!(self, Self::Utf8mb4 | Self::Utf8mb3 | Self::Binary)
     }
 
     /// The bytes of a UTF-8 string in this set; characters outside of the set become `?`.
     pub fn encode(self, text: &[u8]) -> Cow<'_, [u8]> {
-        if self == Self::Utf16 {
-            let units: Vec<u16> = String::from_utf8_lossy(text).encode_utf16().collect();
-            return Cow::Owned(units.into_iter().flat_map(u16::to_be_bytes).collect());
-        }
-        if matches!(self, Self::Utf8mb4 | Self::Utf8mb3 | Self::Binary) || text.is_ascii() {
+        if !self.has_own_bytes() || self.has_ascii() && text.is_ascii() {
             return Cow::Borrowed(text);
         }
-        let byte = |character| match self {
-            Self::Latin1 => latin1_byte(character).unwrap_or(b'?'),
-            _ => {
-                if character.is_ascii() {
-                    character as u8
-                } else {
-                    b'?'
-                }
-            }
-        };
-        Cow::Owned(String::from_utf8_lossy(text).chars().map(byte).collect())
+        let text = String::from_utf8_lossy(text);
+        let chars = text.chars();
+        Cow::Owned(match self {
+            Self::Utf8mb4 | Self::Utf8mb3 | Self::Binary => unreachable!("borrowed above"),
+            Self::Utf16 => text.encode_utf16().flat_map(u16::to_be_bytes).collect(),
+            Self::Utf16le => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
+            Self::Ucs2 => chars.flat_map(|c| u16::try_from(u32::from(c)).unwrap_or(b'?'.into()).to_be_bytes()).collect(),
+            Self::Utf32 => chars.flat_map(|c| u32::from(c).to_be_bytes()).collect(),
+            Self::Latin1 => chars.map(|c| latin1_byte(c).unwrap_or(b'?')).collect(),
+            Self::Ascii => chars.map(|c| if c.is_ascii() { c as u8 } else { b'?' }).collect(),
+            Self::EightBit(set) => chars.map(|c| set.byte_of(c).unwrap_or(b'?')).collect(),
+        })
     }
 
     /// Bytes of this set as UTF-8; `None`: they are no text of the set.
     pub fn decode(self, bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
-        if self == Self::Utf16 {
-            return utf16_text(bytes).map(|text| Cow::Owned(text.into_bytes()));
-        }
-        if bytes.is_ascii() || self == Self::Binary {
+        if self == Self::Binary || self.has_ascii() && bytes.is_ascii() {
             return Some(Cow::Borrowed(bytes));
         }
-        match self {
-            Self::Latin1 => {
-                let decoded: String = bytes.iter().map(|byte| latin1_char(*byte)).collect();
-                Some(Cow::Owned(decoded.into_bytes()))
-            }
-            Self::Ascii => None,
-            _ => {
+        let decoded: String = match self {
+            Self::Utf8mb4 | Self::Utf8mb3 | Self::Binary => {
                 let text = std::str::from_utf8(bytes).ok()?;
-                (self == Self::Utf8mb4 || text.chars().all(|c| self.has(c))).then_some(Cow::Borrowed(bytes))
+                return (self == Self::Utf8mb4 || text.chars().all(|c| self.has(c))).then_some(Cow::Borrowed(bytes));
             }
-        }
+            Self::Utf16 => char::decode_utf16(units(bytes).map(u16::from_be_bytes)).collect::<Result<_, _>>().ok()?,
+            Self::Utf16le => char::decode_utf16(units(bytes).map(u16::from_le_bytes)).collect::<Result<_, _>>().ok()?,
+            Self::Ucs2 => units(bytes).map(|unit| char::from_u32(u16::from_be_bytes(unit).into())).collect::<Option<_>>()?,
+            Self::Utf32 => units(bytes).map(|unit| char::from_u32(u32::from_be_bytes(unit))).collect::<Option<_>>()?,
+            Self::Latin1 => bytes.iter().map(|byte| latin1_char(*byte)).collect(),
+            Self::Ascii => return None,
+            Self::EightBit(set) => bytes.iter().map(|byte| set.char_of(*byte)).collect(),
+        };
+        Some(Cow::Owned(decoded.into_bytes()))
+    }
+
+    /// Bytes of this set as UTF-8, with `?` for what is no text of the set.
+    pub fn decode_lossy(self, bytes: &[u8]) -> Cow<'_, [u8]> {
+        self.decode(bytes).unwrap_or_else(|| bytes.iter().map(|byte| if byte.is_ascii() { *byte } else { b'?' }).collect())
     }
 
     /// A UTF-8 string with characters outside of this set replaced by `?`.
     pub fn narrow(self, text: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
-        if matches!(self, Self::Utf8mb4 | Self::Utf16 | Self::Binary) || text.is_ascii() {
+        if matches!(self, Self::Utf8mb4 | Self::Utf16 | Self::Utf16le | Self::Utf32 | Self::Binary) {
+            return text;
+        }
+        if self.has_ascii() && text.is_ascii() {
             return text;
         }
         let lossy = String::from_utf8_lossy(&text);
@@ -129,12 +176,15 @@ impl Charset {
     }
 }
 
-/// A text of units of two bytes, before which a missing byte is zero; `None`: half of a character is missing.
-fn utf16_text(bytes: &[u8]) -> Option<String> {
-    let (first, rest) = bytes.split_at(bytes.len() % 2);
-    let first = first.first().map(|byte| u16::from(*byte));
-    let rest = rest.chunks_exact(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]]));
-    char::decode_utf16(first.into_iter().chain(rest)).collect::<Result<String, _>>().ok()
+/// Units of `N` bytes; bytes that miss in the first one are zero.
+fn units<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> + '_ {
+    let (head, rest) = bytes.split_at(bytes.len() % N);
+    let first = (!head.is_empty()).then(|| {
+        let mut unit = [0; N];
+        unit[N - head.len()..].copy_from_slice(head);
+        unit
+    });
+    first.into_iter().chain(rest.chunks_exact(N).map(|unit| unit.try_into().expect("a chunk has N bytes")))
 }
 
 /// The character of a byte of latin1.
@@ -168,6 +218,13 @@ mod tests {
         assert_eq!(Charset::Utf16.encode("A😀".as_bytes()).as_ref(), b"\0A\xd8\x3d\xde\x00");
         assert_eq!(Charset::Utf16.decode(b"A\x30\x42").as_deref(), Some("Aあ".as_bytes()));
         assert_eq!(Charset::Utf16.decode(b"\xd8\x3d"), None);
+        assert_eq!(Charset::Utf16le.encode("A😀".as_bytes()).as_ref(), b"A\0\x3d\xd8\x00\xde");
+        assert_eq!(Charset::Utf32.encode("A😀".as_bytes()).as_ref(), b"\0\0\0A\0\x01\xf6\0");
+        assert_eq!(Charset::Utf32.decode(b"\x30\x42").as_deref(), Some("あ".as_bytes()));
+        assert_eq!(Charset::Ucs2.encode("A😀".as_bytes()).as_ref(), b"\0A\0?");
+        assert_eq!(Charset::named("swe7").unwrap().encode("Ä[".as_bytes()).as_ref(), b"[?");
+        assert_eq!(Charset::named("swe7").unwrap().decode(b"[").as_deref(), Some("Ä".as_bytes()));
+        assert_eq!(Charset::named("koi8r").unwrap().encode("Ж中".as_bytes()).as_ref(), b"\xf6?");
         assert_eq!(Charset::Utf8mb3.narrow("a😀".as_bytes().into()).as_ref(), b"a?");
     }
 }

@@ -6,7 +6,8 @@
 //! |---|---|---|---|
 //! | bytes | `binary`, `utf8mb4_0900_bin` | the bytes | NO PAD |
 //! | padded bytes | `utf8mb4_bin` and the other `_bin` | the bytes | PAD SPACE |
-//! | simple | `utf8mb4_general_ci`, `latin1_swedish_ci`, `latin1_bin` ... | one per character: upper case of the base letter; the letters of Sweden; the byte | PAD SPACE |
+//! | simple | `utf8mb4_general_ci`, `latin1_swedish_ci`, `latin1_bin`, those of the eight-bit sets | one per character: upper case of the base letter; the letters of Sweden; the byte; a table by byte | PAD SPACE |
+//! | encoded | `latin1_german2_ci` | some bytes per character | PAD SPACE |
 //! | UCA 4.0.0 | `utf8mb4_unicode_ci`, `utf8mb3_unicode_ci`, those of one language (`utf8mb4_swedish_ci` ...) | DUCET weights of one level, as MySQL's old collations have them | PAD SPACE |
 //! | UCA 5.2.0 | `utf8mb4_unicode_520_ci`, `utf8mb3_unicode_520_ci` | likewise, of all planes | PAD SPACE |
 //! | UCA 9.0.0 | `utf8mb4_0900_ai_ci`, `_as_ci`, `_as_cs` | DUCET weights of one, two, three levels; none for ignorable characters | NO PAD |
@@ -22,6 +23,7 @@
 //! C3: bytes that are no UTF-8 count as one character U+FFFD each and never panic.
 
 mod ascii;
+mod encoded;
 mod like;
 mod names;
 mod tailored;
@@ -31,7 +33,9 @@ pub use like::{LikePrefix, like, like_prefix};
 pub use names::{ALL, CollationInfo, PadAttribute};
 
 use crate::CollationId;
+use crate::charset::eight_bit;
 use crate::work::{self, Stopped};
+use encoded::{Encoded, EncodedWeights};
 use std::cmp::Ordering;
 use weights::{General, OldUca, Simple, Uca, decode_char};
 
@@ -46,29 +50,52 @@ pub(crate) enum Method {
     PaddedBytes,
     /// One weight per character.
     Simple(Simple),
+    /// Some bytes per character.
+    Encoded(Encoded),
     /// One level, by an old table.
     OldUca(OldUca),
     /// With this number of levels.
     Uca900(u8),
 }
 
+/// How each collation compares, by its number. It is read for each comparison.
+static METHODS: [Method; 512] = {
+    // No code makes a number outside of the list; comparing bytes is the safe choice.
+    let mut methods = [Method::Bytes; 512];
+    let mut i = 0;
+    while i < ALL.len() {
+        let number = ALL[i].id.0;
+        methods[number as usize] = method_of(number);
+        i += 1;
+    }
+    methods
+};
+
 pub(crate) fn method(collation: CollationId) -> Method {
-    match collation.0 {
-        46 | 55 | 65 | 83 => Method::PaddedBytes,
-        47 => Method::Simple(Simple::Latin1),
-        48 => Method::Simple(Simple::Table(&tailored::LATIN1_GENERAL_CI)),
-        49 => Method::Simple(Simple::Table(&tailored::LATIN1_GENERAL_CS)),
-        192 | 224..=233 | 241 | 244 => Method::OldUca(OldUca::V400(tailored::letters(collation.0))),
-        214 | 246 => Method::OldUca(OldUca::V520),
+    METHODS.get(usize::from(collation.0)).copied().unwrap_or(Method::Bytes)
+}
+
+const fn method_of(number: u16) -> Method {
+    match number {
         63 | 309 => Method::Bytes,
+        46 | 55 | 65 | 83 => Method::PaddedBytes,
+        8 => Method::Simple(Simple::Swedish),
+        47 => Method::Simple(Simple::Latin1),
+        11 | 33 | 45 | 54 => Method::Simple(Simple::General),
+        76 => Method::Simple(Simple::Lower),
+        192 | 224..=233 | 241 | 244 => Method::OldUca(OldUca::V400(tailored::letters(number))),
+        214 | 246 => Method::OldUca(OldUca::V520),
         255 => Method::Uca900(1),
         305 => Method::Uca900(2),
         278 => Method::Uca900(3),
-        8 => Method::Simple(Simple::Swedish),
-        11 | 33 | 45 | 54 => Method::Simple(Simple::General),
-        76 => Method::Simple(Simple::Lower),
-        // No code makes an id outside of the list; comparing bytes is the safe choice.
-        _ => Method::Bytes,
+        31 => match eight_bit::order(31) {
+            Some(order) => Method::Encoded(Encoded::Expanding(order)),
+            None => panic!("latin1_german2_ci has weights"),
+        },
+        _ => match eight_bit::order(number) {
+            Some(order) => Method::Simple(Simple::Bytes(order)),
+            None => panic!("a collation without weights"),
+        },
     }
 }
 
@@ -110,7 +137,7 @@ impl CollationId {
 
     /// Trailing spaces do not count in comparisons.
     pub fn pads_space(self) -> bool {
-        matches!(method(self), Method::PaddedBytes | Method::Simple(_) | Method::OldUca(_))
+        !matches!(method(self), Method::Bytes | Method::Uca900(_))
     }
 
     /// Are equal strings equal bytes, except for trailing spaces if the collation pads?
@@ -130,6 +157,10 @@ pub fn compare(a: &[u8], b: &[u8], collation: CollationId) -> Ordering {
         Method::Bytes => a.cmp(b),
         Method::PaddedBytes => compare_padded(a, b),
         Method::Simple(table) => compare_simple(a, b, table),
+        Method::Encoded(order) => {
+            let head = common_head(a, b);
+            order_padded(EncodedWeights::new(&a[head..], order), EncodedWeights::new(&b[head..], order), SPACE)
+        }
         Method::OldUca(old) => compare_old(a, b, old),
         Method::Uca900(levels) => compare_uca(a, b, levels),
     }
@@ -150,7 +181,11 @@ pub fn compare_counted(a: &[u8], b: &[u8], collation: CollationId) -> Result<Ord
         Method::Bytes | Method::PaddedBytes => unreachable!("compared above"),
         Method::Simple(table) => {
             let (mut a, mut b) = (General::new(a, table), General::new(b, table));
-            order_counted(|| a.next(), || b.next(), Some(0x20))
+            order_counted(|| a.next(), || b.next(), Some(SPACE))
+        }
+        Method::Encoded(order) => {
+            let (mut a, mut b) = (EncodedWeights::new(a, order), EncodedWeights::new(b, order));
+            order_counted(|| a.next(), || b.next(), Some(SPACE))
         }
         Method::OldUca(old) => {
             let (mut a, mut b) = (Uca::old(a, old), Uca::old(b, old));
@@ -203,7 +238,8 @@ pub fn sort_key(text: &[u8], collation: CollationId, out: &mut Vec<u8>) {
     match method(collation) {
         Method::Bytes => escaped_bytes(text, out),
         Method::PaddedBytes => padded_bytes_key(trim(text), out),
-        Method::Simple(table) => simple_key(trim(text), table, out),
+        Method::Simple(table) => simple_key(General::new(trim(text), table), out),
+        Method::Encoded(order) => simple_key(EncodedWeights::new(trim(text), order), out),
         Method::OldUca(old) => old_key(text, old, out),
         Method::Uca900(levels) => {
             for level in 0..usize::from(levels) {
@@ -224,8 +260,10 @@ pub fn hash(text: &[u8], collation: CollationId) -> u64 {
     match method(collation) {
         Method::Bytes => state.bytes(text),
         Method::PaddedBytes => state.bytes(trim(text)),
+        Method::Simple(table @ Simple::Bytes(_)) => hash_padded(General::new(text, table), SPACE, &mut state),
         Method::Simple(table) => General::new(trim(text), table).for_each(|weight| state.word(u64::from(weight))),
-        Method::OldUca(old) => hash_old(text, old, &mut state),
+        Method::Encoded(order) => hash_padded(EncodedWeights::new(text, order), SPACE, &mut state),
+        Method::OldUca(old) => hash_padded(Uca::old(text, old), old.space(), &mut state),
         Method::Uca900(levels) => {
             for level in 0..usize::from(levels) {
                 Uca::new(text, level).for_each(|weight| state.word(u64::from(weight)));
@@ -309,29 +347,20 @@ fn common_head(a: &[u8], b: &[u8]) -> usize {
 
 fn compare_simple(a: &[u8], b: &[u8], table: Simple) -> Ordering {
     let head = common_head(a, b);
-    let (mut a, mut b) = (General::new(&a[head..], table), General::new(&b[head..], table));
-    loop {
-        let (x, y) = (a.next(), b.next());
-        let order = match (x, y) {
-            (None, None) => return Ordering::Equal,
-            (Some(x), Some(y)) => x.cmp(&y),
-            (Some(x), None) => x.cmp(&0x20),
-            (None, Some(y)) => 0x20.cmp(&y),
-        };
-        if order != Ordering::Equal {
-            return order;
-        }
-    }
+    order_padded(General::new(&a[head..], table), General::new(&b[head..], table), SPACE)
 }
 
-/// The shorter string is padded with spaces.
 fn compare_old(a: &[u8], b: &[u8], old: OldUca) -> Ordering {
     let head = common_head(a, b);
-    let (mut a, mut b) = (Uca::old(&a[head..], old), Uca::old(&b[head..], old));
+    order_padded(Uca::old(&a[head..], old), Uca::old(&b[head..], old), old.space())
+}
+
+/// The order of two sequences of weights, the shorter one padded with the weight of a space.
+fn order_padded(mut a: impl Iterator<Item = u16>, mut b: impl Iterator<Item = u16>, space: u16) -> Ordering {
     loop {
         let order = match (a.next(), b.next()) {
             (None, None) => return Ordering::Equal,
-            (x, y) => x.unwrap_or(old.space()).cmp(&y.unwrap_or(old.space())),
+            (x, y) => x.unwrap_or(space).cmp(&y.unwrap_or(space)),
         };
         if order != Ordering::Equal {
             return order;
@@ -354,15 +383,15 @@ fn old_key(text: &[u8], old: OldUca, out: &mut Vec<u8>) {
     out.extend_from_slice(&[0, SPACE_THEN_END]);
 }
 
-/// Trailing spaces do not count.
-fn hash_old(text: &[u8], old: OldUca, state: &mut Mix) {
+/// Trailing weights of a space do not count.
+fn hash_padded(weights: impl Iterator<Item = u16>, space: u16, state: &mut Mix) {
     let mut spaces = 0u64;
-    for weight in Uca::old(text, old) {
-        if weight == old.space() {
+    for weight in weights {
+        if weight == space {
             spaces += 1;
             continue;
         }
-        (0..std::mem::take(&mut spaces)).for_each(|_| state.word(old.space().into()));
+        (0..std::mem::take(&mut spaces)).for_each(|_| state.word(space.into()));
         state.word(weight.into());
     }
 }
@@ -390,6 +419,8 @@ fn escaped_bytes(text: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&[0, 0]);
 }
 
+/// The weight of a space, except in UCA.
+const SPACE: u16 = 0x20;
 const SPACE_THEN_LESS: u8 = 1;
 const SPACE_THEN_END: u8 = 2;
 const SPACE_THEN_GREATER: u8 = 3;
@@ -406,13 +437,13 @@ fn padded_bytes_key(trimmed: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Weights as UTF-8, which orders like the weights: one byte for ASCII.
-fn simple_key(trimmed: &[u8], table: Simple, out: &mut Vec<u8>) {
-    let mut weights = General::new(trimmed, table);
+fn simple_key(mut weights: impl Iterator<Item = u16> + Clone, out: &mut Vec<u8>) {
     while let Some(weight) = weights.next() {
         match weight {
-            0x20 => {
-                let less = weights.clone().find(|&w| w != 0x20).is_some_and(|w| w < 0x20);
-                out.extend_from_slice(&[b' ', if less { SPACE_THEN_LESS } else { SPACE_THEN_GREATER }]);
+            SPACE => {
+                // Some characters that are no spaces have its weight.
+                let Some(next) = weights.clone().find(|&w| w != SPACE) else { break };
+                out.extend_from_slice(&[b' ', if next < SPACE { SPACE_THEN_LESS } else { SPACE_THEN_GREATER }]);
             }
             0..0x80 => out.push(weight as u8),
             0x80..0x800 => out.extend_from_slice(&[0xc0 | (weight >> 6) as u8, 0x80 | (weight & 0x3f) as u8]),
@@ -455,7 +486,7 @@ pub fn sort_key_end(key: &[u8], collation: CollationId) -> Option<usize> {
             ends.nth(usize::from(levels) - 1).map(|(i, _)| 2 * i + 2)
         }
         Method::Bytes => marker_end(key, 0, 0),
-        Method::PaddedBytes | Method::Simple(_) => marker_end(key, b' ', SPACE_THEN_END),
+        Method::PaddedBytes | Method::Simple(_) | Method::Encoded(_) => marker_end(key, b' ', SPACE_THEN_END),
         Method::OldUca(old) => old_key_end(key, old.space()),
     }
 }
@@ -467,7 +498,7 @@ pub fn sort_key_start(text: &[u8], collation: CollationId, out: &mut Vec<u8>) {
             Uca::new(text, 0).for_each(|weight| out.extend_from_slice(&weight.to_be_bytes()));
             return;
         }
-        Method::Bytes | Method::PaddedBytes | Method::Simple(_) => 2,
+        Method::Bytes | Method::PaddedBytes | Method::Simple(_) | Method::Encoded(_) => 2,
         Method::OldUca(_) => 4,
     };
     sort_key(text, collation, out);
@@ -521,6 +552,10 @@ pub fn weight_string(text: &[u8], collation: CollationId, characters: Option<usi
         }
         Method::Simple(table) => {
             out.extend(General::new(text, table).map(|weight| weight as u8));
+            out.resize(out.len() + missing, b' ');
+        }
+        Method::Encoded(order) => {
+            out.extend(EncodedWeights::new(text, order).map(|weight| weight as u8));
             out.resize(out.len() + missing, b' ');
         }
         Method::OldUca(old) => {

@@ -5,7 +5,7 @@
 //! length times text length. A text and a pattern of ASCII characters, the usual case, are compared by bytes (`super::ascii`).
 
 use super::ascii::Classes;
-use super::weights::{decode_char, simple_weight, uca_weights};
+use super::weights::{Simple, decode_char, simple_weight, uca_weights};
 use super::{Method, method};
 use crate::CollationId;
 
@@ -160,6 +160,8 @@ fn same(method: Method, a: u32, b: u32) -> bool {
     a == b
         || match method {
             Method::Bytes | Method::PaddedBytes => false,
+            Method::Simple(Simple::Bytes(order)) => order.class(a) == order.class(b),
+            Method::Encoded(order) => order.is_same(a, b),
             Method::Simple(table) => simple_weight(a, table) == simple_weight(b, table),
             Method::OldUca(old) => old.weights(a).same(old.weights(b)),
             Method::Uca900(levels) => (0..usize::from(levels)).all(|level| uca_weights(a, level).same(uca_weights(b, level))),

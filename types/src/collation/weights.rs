@@ -1,6 +1,7 @@
 //! Characters and their weights. The tables are made by `tools/collations.py`, which describes their format.
 
 use super::tailored::Moved;
+use crate::charset::eight_bit::ByteOrder;
 
 /// Tables of UCA 9.0.0 by level: primary, secondary, tertiary.
 static UCA900: [&[u8]; LEVELS] = [include_bytes!("uca900_1.bin"), include_bytes!("uca900_2.bin"), include_bytes!("uca900_3.bin")];
@@ -110,8 +111,8 @@ pub(crate) enum Simple {
     Swedish,
     /// The bytes of latin1.
     Latin1,
-    /// A weight for each byte of latin1.
-    Table(&'static [u8; 256]),
+    /// A weight for each byte of an eight-bit set.
+    Bytes(&'static ByteOrder),
 }
 
 /// The weights of a text, one per character.
@@ -127,18 +128,18 @@ impl<'a> General<'a> {
     }
 }
 
-/// The weight of a character; characters outside of latin1 have the weight of `?`.
+/// The weight of a character; characters outside of the set have the weight of `?`.
 pub(crate) fn simple_weight(code: u32, table: Simple) -> u16 {
     match table {
         Simple::General => return general_weight(code),
         Simple::Lower => return lower_weight(code),
+        Simple::Bytes(order) => return order.weight(code).into(),
         _ => {}
     }
     let byte = char::from_u32(code).and_then(crate::charset::latin1_byte).unwrap_or(b'?');
     u16::from(match (table, byte) {
         (Simple::Swedish, 0x80..) => SWEDISH[usize::from(byte - 0x80)],
         (Simple::Swedish, _) => byte.to_ascii_uppercase(),
-        (Simple::Table(table), _) => table[usize::from(byte)],
         _ => byte,
     })
 }
@@ -153,7 +154,7 @@ impl Iterator for General<'_> {
             return Some(match self.table {
                 Simple::Latin1 => first.into(),
                 Simple::Lower => first.to_ascii_lowercase().into(),
-                Simple::Table(table) => table[usize::from(first)].into(),
+                Simple::Bytes(order) => order.of_ascii(first).into(),
                 Simple::General | Simple::Swedish => GENERAL_ASCII[usize::from(first)],
             });
         }
