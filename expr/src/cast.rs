@@ -244,7 +244,7 @@ fn text<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, ty: &ColumnType)
         text = coerce::encoded(text, from);
     } else if from.is_binary_string() {
         // Bytes become characters of the set; invalid bytes are an error below.
-        if target.is_wide() || target == Charset::Latin1 && !text.is_ascii() {
+        if target.has_own_bytes() && !(target.has_ascii() && text.is_ascii()) {
             match target.decode(&text) {
                 Some(decoded) => text = Cow::Owned(decoded.into_owned()),
                 None => return invalid(env, &text, ty).map(|()| Value::Null),

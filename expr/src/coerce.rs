@@ -142,14 +142,11 @@ pub fn is_document(ty: &ColumnType) -> bool {
 
 /// A text of this type in the type's character set.
 pub fn encoded<'a>(text: Text<'a>, ty: &ColumnType) -> Text<'a> {
-    match Charset::of(ty.collation) {
-        charset @ (Charset::Latin1 | Charset::Ascii | Charset::Utf16)
-            if is_string(ty) && (charset.is_wide() || !text.is_ascii()) =>
-        {
-            Cow::Owned(charset.encode(&text).into_owned())
-        }
-        _ => text,
+    let charset = Charset::of(ty.collation);
+    if !charset.has_own_bytes() || !is_string(ty) || charset.has_ascii() && text.is_ascii() {
+        return text;
     }
+    Cow::Owned(charset.encode(&text).into_owned())
 }
 
 /// Do the type's integers come as `UInt`?

@@ -30,7 +30,6 @@ mod handshakes;
 mod identity;
 pub mod inside;
 mod instruments;
-mod latin1;
 mod plan_cache;
 mod profile;
 mod profiled;

@@ -1,5 +1,4 @@
-//! The character sets and collations that clients may name. Text is stored as UTF-8. The other sets are accepted where
-//! their encoding equals UTF-8 (ASCII text), and are listed so that tools find them.
+//! The character sets and collations that clients may name. Text is stored as UTF-8.
 
 use std::sync::LazyLock;
 use types::CollationId;
@@ -29,9 +28,32 @@ pub struct Collation {
 
 #[rustfmt::skip]
 pub static CHARSETS: &[Charset] = &[
+    Charset { name: "armscii8", description: "ARMSCII-8 Armenian", collation: "armscii8_general_ci", max_bytes: 1 },
     Charset { name: "ascii", description: "US ASCII", collation: "ascii_general_ci", max_bytes: 1 },
     Charset { name: "binary", description: "Binary pseudo charset", collation: "binary", max_bytes: 1 },
+    Charset { name: "cp1250", description: "Windows Central European", collation: "cp1250_general_ci", max_bytes: 1 },
+    Charset { name: "cp1251", description: "Windows Cyrillic", collation: "cp1251_general_ci", max_bytes: 1 },
+    Charset { name: "cp1256", description: "Windows Arabic", collation: "cp1256_general_ci", max_bytes: 1 },
+    Charset { name: "cp1257", description: "Windows Baltic", collation: "cp1257_general_ci", max_bytes: 1 },
+    Charset { name: "cp850", description: "DOS West European", collation: "cp850_general_ci", max_bytes: 1 },
+    Charset { name: "cp852", description: "DOS Central European", collation: "cp852_general_ci", max_bytes: 1 },
+    Charset { name: "cp866", description: "DOS Russian", collation: "cp866_general_ci", max_bytes: 1 },
+    Charset { name: "dec8", description: "DEC West European", collation: "dec8_swedish_ci", max_bytes: 1 },
+    Charset { name: "geostd8", description: "GEOSTD8 Georgian", collation: "geostd8_general_ci", max_bytes: 1 },
+    Charset { name: "greek", description: "ISO 8859-7 Greek", collation: "greek_general_ci", max_bytes: 1 },
+    Charset { name: "hebrew", description: "ISO 8859-8 Hebrew", collation: "hebrew_general_ci", max_bytes: 1 },
+    Charset { name: "hp8", description: "HP West European", collation: "hp8_english_ci", max_bytes: 1 },
+    Charset { name: "keybcs2", description: "DOS Kamenicky Czech-Slovak", collation: "keybcs2_general_ci", max_bytes: 1 },
+    Charset { name: "koi8r", description: "KOI8-R Relcom Russian", collation: "koi8r_general_ci", max_bytes: 1 },
+    Charset { name: "koi8u", description: "KOI8-U Ukrainian", collation: "koi8u_general_ci", max_bytes: 1 },
     Charset { name: "latin1", description: "cp1252 West European", collation: "latin1_swedish_ci", max_bytes: 1 },
+    Charset { name: "latin2", description: "ISO 8859-2 Central European", collation: "latin2_general_ci", max_bytes: 1 },
+    Charset { name: "latin5", description: "ISO 8859-9 Turkish", collation: "latin5_turkish_ci", max_bytes: 1 },
+    Charset { name: "latin7", description: "ISO 8859-13 Baltic", collation: "latin7_general_ci", max_bytes: 1 },
+    Charset { name: "macce", description: "Mac Central European", collation: "macce_general_ci", max_bytes: 1 },
+    Charset { name: "macroman", description: "Mac West European", collation: "macroman_general_ci", max_bytes: 1 },
+    Charset { name: "swe7", description: "7bit Swedish", collation: "swe7_swedish_ci", max_bytes: 1 },
+    Charset { name: "tis620", description: "TIS620 Thai", collation: "tis620_thai_ci", max_bytes: 1 },
     Charset { name: "utf16", description: "UTF-16 Unicode", collation: "utf16_general_ci", max_bytes: 4 },
     Charset { name: "utf8mb3", description: "UTF-8 Unicode", collation: "utf8mb3_general_ci", max_bytes: 3 },
     Charset { name: "utf8mb4", description: "UTF-8 Unicode", collation: "utf8mb4_0900_ai_ci", max_bytes: 4 },

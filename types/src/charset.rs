@@ -18,7 +18,7 @@ const HIGH_CONTROLS: [char; 32] = [
     '\u{2022}', '\u{2013}', '\u{2014}', '\u{2dc}', '\u{2122}', '\u{161}', '\u{203a}', '\u{153}', '\u{9d}', '\u{17e}', '\u{178}',
 ];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Charset {
     Utf8mb4,
     /// UTF-8 of three bytes at most.
@@ -55,6 +55,12 @@ impl Charset {
     /// Of a collation.
     pub fn of(collation: CollationId) -> Self {
         BY_COLLATION.get(usize::from(collation.0)).copied().unwrap_or(Self::Binary)
+    }
+
+    /// The collation of texts whose collation is not named.
+    pub fn default_collation(self) -> CollationId {
+        let default = ALL.iter().find(|info| info.is_default && Self::of(info.id) == self);
+        default.map_or(CollationId::BINARY, |info| info.id)
     }
 
     /// By its name in lower case.
@@ -98,6 +104,16 @@ impl Charset {
             Self::Ucs2 | Self::Utf16 | Self::Utf16le => 2,
             Self::Utf32 => 4,
             _ => 1,
+        }
+    }
+
+    /// Bytes of the longest character.
+    pub fn char_bytes_max(self) -> usize {
+        match self {
+            Self::Utf8mb4 | Self::Utf16 | Self::Utf16le | Self::Utf32 => 4,
+            Self::Utf8mb3 => 3,
+            Self::Ucs2 => 2,
+            Self::Latin1 | Self::Ascii | Self::EightBit(_) | Self::Binary => 1,
         }
     }
 
@@ -174,6 +190,11 @@ impl Charset {
         let narrow: String = lossy.chars().map(|c| if self.has(c) { c } else { '?' }).collect();
         Cow::Owned(narrow.into_bytes())
     }
+}
+
+/// UPPER or LOWER of a text of a set with cases of its own; `None`: the letters' cases are Unicode's. Characters outside of the set stay.
+pub fn change_case(text: &[u8], collation: CollationId, upper: bool) -> Option<String> {
+    eight_bit::change_case(text, collation.0, upper)
 }
 
 /// Units of `N` bytes; bytes that miss in the first one are zero.

@@ -8,6 +8,7 @@
 //! | padded bytes | `utf8mb4_bin` and the other `_bin` | the bytes | PAD SPACE |
 //! | simple | `utf8mb4_general_ci`, `latin1_swedish_ci`, `latin1_bin`, those of the eight-bit sets | one per character: upper case of the base letter; the letters of Sweden; the byte; a table by byte | PAD SPACE |
 //! | encoded | `latin1_german2_ci` | some bytes per character | PAD SPACE |
+//! | levels | `latin2_czech_cs`, `cp1250_czech_cs`, `tis620_thai_ci` | bytes of a whole text | PAD SPACE |
 //! | UCA 4.0.0 | `utf8mb4_unicode_ci`, `utf8mb3_unicode_ci`, those of one language (`utf8mb4_swedish_ci` ...) | DUCET weights of one level, as MySQL's old collations have them | PAD SPACE |
 //! | UCA 5.2.0 | `utf8mb4_unicode_520_ci`, `utf8mb3_unicode_520_ci` | likewise, of all planes | PAD SPACE |
 //! | UCA 9.0.0 | `utf8mb4_0900_ai_ci`, `_as_ci`, `_as_cs` | DUCET weights of one, two, three levels; none for ignorable characters | NO PAD |
@@ -24,6 +25,7 @@
 
 mod ascii;
 mod encoded;
+mod levels;
 mod like;
 mod names;
 mod tailored;
@@ -36,6 +38,7 @@ use crate::CollationId;
 use crate::charset::eight_bit;
 use crate::work::{self, Stopped};
 use encoded::{Encoded, EncodedWeights};
+use levels::Levels;
 use std::cmp::Ordering;
 use weights::{General, OldUca, Simple, Uca, decode_char};
 
@@ -52,6 +55,8 @@ pub(crate) enum Method {
     Simple(Simple),
     /// Some bytes per character.
     Encoded(Encoded),
+    /// By the weights of a whole text.
+    Levels(Levels),
     /// One level, by an old table.
     OldUca(OldUca),
     /// With this number of levels.
@@ -88,13 +93,13 @@ const fn method_of(number: u16) -> Method {
         255 => Method::Uca900(1),
         305 => Method::Uca900(2),
         278 => Method::Uca900(3),
-        31 => match eight_bit::order(31) {
-            Some(order) => Method::Encoded(Encoded::Expanding(order)),
-            None => panic!("latin1_german2_ci has weights"),
-        },
-        _ => match eight_bit::order(number) {
-            Some(order) => Method::Simple(Simple::Bytes(order)),
-            None => panic!("a collation without weights"),
+        _ => match (number, eight_bit::order(number)) {
+            (_, None) => panic!("a collation without weights"),
+            (2, Some(order)) => Method::Levels(Levels::Latin2Czech(order)),
+            (18, Some(order)) => Method::Levels(Levels::Thai(order)),
+            (31, Some(order)) => Method::Encoded(Encoded::Expanding(order)),
+            (34, Some(order)) => Method::Levels(Levels::Cp1250Czech(order)),
+            (_, Some(order)) => Method::Simple(Simple::Bytes(order)),
         },
     }
 }
@@ -148,7 +153,7 @@ impl CollationId {
 
 /// Does a sort key have one level, so that the keys of strings that begin alike begin alike?
 pub fn has_one_level(collation: CollationId) -> bool {
-    !matches!(method(collation), Method::Uca900(2..))
+    !matches!(method(collation), Method::Uca900(2..) | Method::Levels(_))
 }
 
 /// Orders two strings.
@@ -161,6 +166,7 @@ pub fn compare(a: &[u8], b: &[u8], collation: CollationId) -> Ordering {
             let head = common_head(a, b);
             order_padded(EncodedWeights::new(&a[head..], order), EncodedWeights::new(&b[head..], order), SPACE)
         }
+        Method::Levels(levels) => compare_levels(a, b, levels),
         Method::OldUca(old) => compare_old(a, b, old),
         Method::Uca900(levels) => compare_uca(a, b, levels),
     }
@@ -172,16 +178,19 @@ pub fn compare(a: &[u8], b: &[u8], collation: CollationId) -> Ordering {
 /// The computation is to end.
 pub fn compare_counted(a: &[u8], b: &[u8], collation: CollationId) -> Result<Ordering, Stopped> {
     let method = method(collation);
-    if matches!(method, Method::Bytes | Method::PaddedBytes) {
+    if let Method::Levels(_) = method {
+        work::spend(2 * WEIGHT_UNITS * a.len().saturating_add(b.len()))?;
+    }
+    if matches!(method, Method::Bytes | Method::PaddedBytes | Method::Levels(_)) {
         return Ok(compare(a, b, collation));
     }
     let head = common_head(a, b);
     let (a, b) = (&a[head..], &b[head..]);
     match method {
-        Method::Bytes | Method::PaddedBytes => unreachable!("compared above"),
+        Method::Bytes | Method::PaddedBytes | Method::Levels(_) => unreachable!("compared above"),
         Method::Simple(table) => {
             let (mut a, mut b) = (General::new(a, table), General::new(b, table));
-            order_counted(|| a.next(), || b.next(), Some(SPACE))
+            order_counted(|| a.next(), || b.next(), Some(table.space()))
         }
         Method::Encoded(order) => {
             let (mut a, mut b) = (EncodedWeights::new(a, order), EncodedWeights::new(b, order));
@@ -238,8 +247,9 @@ pub fn sort_key(text: &[u8], collation: CollationId, out: &mut Vec<u8>) {
     match method(collation) {
         Method::Bytes => escaped_bytes(text, out),
         Method::PaddedBytes => padded_bytes_key(trim(text), out),
-        Method::Simple(table) => simple_key(General::new(trim(text), table), out),
-        Method::Encoded(order) => simple_key(EncodedWeights::new(trim(text), order), out),
+        Method::Simple(table) => simple_key(General::new(trim(text), table), table.space(), out),
+        Method::Encoded(order) => simple_key(EncodedWeights::new(trim(text), order), SPACE, out),
+        Method::Levels(levels) => levels_key(text, levels, out),
         Method::OldUca(old) => old_key(text, old, out),
         Method::Uca900(levels) => {
             for level in 0..usize::from(levels) {
@@ -260,9 +270,13 @@ pub fn hash(text: &[u8], collation: CollationId) -> u64 {
     match method(collation) {
         Method::Bytes => state.bytes(text),
         Method::PaddedBytes => state.bytes(trim(text)),
-        Method::Simple(table @ Simple::Bytes(_)) => hash_padded(General::new(text, table), SPACE, &mut state),
+        Method::Simple(table @ Simple::Bytes(_)) => hash_padded(General::new(text, table), table.space(), &mut state),
         Method::Simple(table) => General::new(trim(text), table).for_each(|weight| state.word(u64::from(weight))),
         Method::Encoded(order) => hash_padded(EncodedWeights::new(text, order), SPACE, &mut state),
+        Method::Levels(levels) if levels.is_padded() => {
+            hash_padded(levels.weights(text).into_iter().map(u16::from), SPACE, &mut state);
+        }
+        Method::Levels(levels) => state.bytes(&levels.weights(text)),
         Method::OldUca(old) => hash_padded(Uca::old(text, old), old.space(), &mut state),
         Method::Uca900(levels) => {
             for level in 0..usize::from(levels) {
@@ -347,7 +361,21 @@ fn common_head(a: &[u8], b: &[u8]) -> usize {
 
 fn compare_simple(a: &[u8], b: &[u8], table: Simple) -> Ordering {
     let head = common_head(a, b);
-    order_padded(General::new(&a[head..], table), General::new(&b[head..], table), SPACE)
+    order_padded(General::new(&a[head..], table), General::new(&b[head..], table), table.space())
+}
+
+fn compare_levels(a: &[u8], b: &[u8], levels: Levels) -> Ordering {
+    let (a, b) = (levels.weights(a), levels.weights(b));
+    if levels.is_padded() { compare_padded(&a, &b) } else { a.cmp(&b) }
+}
+
+fn levels_key(text: &[u8], levels: Levels, out: &mut Vec<u8>) {
+    let weights = levels.weights(text);
+    if levels.is_padded() {
+        return padded_bytes_key(trim(&weights), out);
+    }
+    out.extend_from_slice(&weights);
+    out.push(0);
 }
 
 fn compare_old(a: &[u8], b: &[u8], old: OldUca) -> Ordering {
@@ -436,14 +464,14 @@ fn padded_bytes_key(trimmed: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&[b' ', SPACE_THEN_END]);
 }
 
-/// Weights as UTF-8, which orders like the weights: one byte for ASCII.
-fn simple_key(mut weights: impl Iterator<Item = u16> + Clone, out: &mut Vec<u8>) {
+/// Weights as UTF-8, which orders like the weights: one byte for ASCII. A space weighs less than 0x80.
+fn simple_key(mut weights: impl Iterator<Item = u16> + Clone, space: u16, out: &mut Vec<u8>) {
     while let Some(weight) = weights.next() {
         match weight {
-            SPACE => {
+            _ if weight == space => {
                 // Some characters that are no spaces have its weight.
-                let Some(next) = weights.clone().find(|&w| w != SPACE) else { break };
-                out.extend_from_slice(&[b' ', if next < SPACE { SPACE_THEN_LESS } else { SPACE_THEN_GREATER }]);
+                let Some(next) = weights.clone().find(|&w| w != space) else { break };
+                out.extend_from_slice(&[space as u8, if next < space { SPACE_THEN_LESS } else { SPACE_THEN_GREATER }]);
             }
             0..0x80 => out.push(weight as u8),
             0x80..0x800 => out.extend_from_slice(&[0xc0 | (weight >> 6) as u8, 0x80 | (weight & 0x3f) as u8]),
@@ -454,7 +482,7 @@ fn simple_key(mut weights: impl Iterator<Item = u16> + Clone, out: &mut Vec<u8>)
             ]),
         }
     }
-    out.extend_from_slice(&[b' ', SPACE_THEN_END]);
+    out.extend_from_slice(&[space as u8, SPACE_THEN_END]);
 }
 
 /// Decodes a bytewise sort key (`is_bytewise`): returns the string (without trailing spaces if the collation pads), and
@@ -486,7 +514,10 @@ pub fn sort_key_end(key: &[u8], collation: CollationId) -> Option<usize> {
             ends.nth(usize::from(levels) - 1).map(|(i, _)| 2 * i + 2)
         }
         Method::Bytes => marker_end(key, 0, 0),
-        Method::PaddedBytes | Method::Simple(_) | Method::Encoded(_) => marker_end(key, b' ', SPACE_THEN_END),
+        Method::Levels(levels) if !levels.is_padded() => memchr::memchr(0, key).map(|end| end + 1),
+        Method::Levels(_) => marker_end(key, b' ', SPACE_THEN_END),
+        Method::Simple(table) => marker_end(key, table.space() as u8, SPACE_THEN_END),
+        Method::PaddedBytes | Method::Encoded(_) => marker_end(key, b' ', SPACE_THEN_END),
         Method::OldUca(old) => old_key_end(key, old.space()),
     }
 }
@@ -498,6 +529,8 @@ pub fn sort_key_start(text: &[u8], collation: CollationId, out: &mut Vec<u8>) {
             Uca::new(text, 0).for_each(|weight| out.extend_from_slice(&weight.to_be_bytes()));
             return;
         }
+        // Of a text that begins so, the weights may begin otherwise.
+        Method::Levels(_) => return,
         Method::Bytes | Method::PaddedBytes | Method::Simple(_) | Method::Encoded(_) => 2,
         Method::OldUca(_) => 4,
     };
@@ -553,6 +586,10 @@ pub fn weight_string(text: &[u8], collation: CollationId, characters: Option<usi
         Method::Simple(table) => {
             out.extend(General::new(text, table).map(|weight| weight as u8));
             out.resize(out.len() + missing, b' ');
+        }
+        Method::Levels(levels) => {
+            let padded = [text, &vec![b' '; missing]].concat();
+            out.extend(levels.weight_string(&padded));
         }
         Method::Encoded(order) => {
             out.extend(EncodedWeights::new(text, order).map(|weight| weight as u8));

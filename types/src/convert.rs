@@ -207,8 +207,8 @@ pub fn fits_as_it_is(value: &Value<'_>, from: &ColumnType, to: &ColumnType) -> b
 
 /// Text of the same bytes in the sets of both types.
 fn is_plain(text: &[u8], from: &ColumnType, to: &ColumnType) -> bool {
-    let is_wide = |ty: &ColumnType| Charset::of(ty.collation).is_wide();
-    let is_same = from.collation == to.collation || !is_wide(from) && !is_wide(to);
+    let has_ascii = |ty: &ColumnType| Charset::of(ty.collation).has_ascii();
+    let is_same = from.collation == to.collation || has_ascii(from) && has_ascii(to);
     is_same && from.kind != TypeKind::Json && text.is_ascii()
 }
 

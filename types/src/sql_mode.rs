@@ -1,5 +1,7 @@
 //! The SQL mode of a session: which dialect a text is read in, and how strict conversions are.
 
+use crate::charset::Charset;
+
 /// The parts of sql_mode that parsing and execution depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SqlMode {
@@ -19,9 +21,9 @@ pub struct SqlMode {
     pub pad_char_to_full_length: bool,
     pub allow_invalid_dates: bool,
     pub time_truncate_fractional: bool,
-    /// Not a part of sql_mode: the text was converted from latin1, the character set of its client. A string literal with
-    /// an introducer means the bytes that the client sent.
-    pub latin1_client: bool,
+    /// Not a part of sql_mode: the text was converted from this set, that of its client. A string literal with an introducer
+    /// means the bytes that the client sent.
+    pub client: Charset,
 }
 
 impl SqlMode {
@@ -43,7 +45,7 @@ impl SqlMode {
         pad_char_to_full_length: false,
         allow_invalid_dates: false,
         time_truncate_fractional: false,
-        latin1_client: false,
+        client: Charset::Utf8mb4,
     };
 
     /// MySQL 8.4's default.

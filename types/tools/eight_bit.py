@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes charset/eight_bit.bin: characters, cases and collations of MySQL's eight-bit character sets, as a running MySQL answers.
+"""Makes charset/eight_bit.bin and charset/czech.bin: characters, cases and collations of MySQL's eight-bit character sets, as a running MySQL answers.
 
 Usage: eight_bit.py HOST:PORT USER PASSWORD OUTPUT_FOLDER         (needs PyMySQL; no table is made on the server)
 
@@ -14,6 +14,8 @@ Format, numbers little-endian:
         several bytes are one character, its byte is the one that MySQL converts it to.
     for each collation of ORDERS below: 256 weights; the second byte of a weight, or 0 (256); the class of each byte in LIKE (256): its
         least equal byte.
+czech.bin holds the weights of latin2_czech_cs on its four levels (0: ignorable; 256 each), those of `ch`, `Ch` and `CH` as one letter (4 each),
+    and the same of cp1250_czech_cs on its two levels (256 each, 2 each).
 """
 import struct
 import sys
@@ -63,6 +65,26 @@ def order(cursor, name, collation):
     return bytes(weight[0] for weight in weights) + bytes(weight[1] if len(weight) > 1 else 0 for weight in weights) + classes
 
 
+LETTERS = ("6368", "4368", "4348")  # ch, Ch, CH
+
+
+def czech(cursor):
+    def weights(digits, name):
+        cursor.execute(f"SELECT HEX(WEIGHT_STRING(CONVERT(UNHEX('{digits}') USING {name}) COLLATE {name}_czech_cs))")
+        return bytes.fromhex(cursor.fetchone()[0])
+
+    def levels(digits):
+        parts = weights(digits, "latin2")[:-1].split(b"\x01")
+        return [part[0] if part else 0 for part in parts] if len(parts) == 4 else [0] * 4
+
+    latin2 = [levels(f"{byte:02X}") for byte in range(256)]
+    cp1250 = [weights(f"{byte:02X}", "cp1250") for byte in range(256)]
+    data = b"".join(bytes(row[level] for row in latin2) for level in range(4))
+    data += b"".join(bytes(levels(letter)) for letter in LETTERS)
+    data += b"".join(bytes(row[level] for row in cp1250) for level in range(2))
+    return data + b"".join(weights(letter, "cp1250") for letter in LETTERS)
+
+
 def main():
     address, user, password, folder = sys.argv[1:]
     host, port = address.split(":")
@@ -75,6 +97,8 @@ def main():
         data += order(cursor, name, collation)
     with open(f"{folder}/eight_bit.bin", "wb") as file:
         file.write(data)
+    with open(f"{folder}/czech.bin", "wb") as file:
+        file.write(czech(cursor))
     # The list of `ORDERS` in charset/eight_bit.rs.
     print(", ".join(f"({number}, {names.index(name)})" for _, name, number in orders))
 

@@ -27,7 +27,7 @@ use sql::plan::{Assignment, InsertPlan, InsertSource, LoadPlan, LoadTarget};
 use std::borrow::Cow;
 use types::charset::Charset;
 use types::schema::ColumnDef;
-use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
+use types::{ColumnType, LobSize, TypeKind, Value};
 
 /// A row in the making: each column with its stored value.
 type Values<'v> = Vec<(usize, Value<'v>)>;
@@ -242,10 +242,7 @@ impl<'p> Loading<'p> {
     }
 
     fn invalid(&self, field: &[u8]) -> Error {
-        let charset = match self.charset {
-            Charset::Utf8mb3 => "utf8mb3",
-            _ => "utf8mb4",
-        };
+        let charset = self.charset.default_collation().charset();
         // As C prints it.
         let field = String::from_utf8_lossy(field.split(|byte| *byte == 0).next().unwrap_or_default());
         Error::from(Condition::InvalidCharacterString { charset: charset.into(), value: field.into() })
@@ -262,15 +259,13 @@ fn lengthen<'r>(stored: Cow<'_, [u8]>, text: &'r [u8]) -> Cow<'r, [u8]> {
 
 /// The type of a text in this character set.
 fn text_type(charset: Charset) -> ColumnType {
-    let collation = match charset {
-        Charset::Binary => return ColumnType::new(TypeKind::Blob(LobSize::Long)),
-        Charset::Utf8mb4 => CollationId::UTF8MB4_0900_AI_CI,
-        Charset::Utf8mb3 => CollationId(33),
-        Charset::Utf16 => CollationId(54),
-        Charset::Latin1 => CollationId(8),
-        Charset::Ascii => CollationId(11),
-    };
-    ColumnType { collation, ..ColumnType::new(TypeKind::VarChar { length: u32::from(u16::MAX) }) }
+    match charset {
+        Charset::Binary => ColumnType::new(TypeKind::Blob(LobSize::Long)),
+        _ => ColumnType {
+            collation: charset.default_collation(),
+            ..ColumnType::new(TypeKind::VarChar { length: u32::from(u16::MAX) })
+        },
+    }
 }
 
 /// An error in strict mode, else a warning.

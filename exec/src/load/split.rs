@@ -280,7 +280,8 @@ impl Splitter {
     /// The length of a character by its first byte; 0: no character starts with this byte.
     fn character_length(&self, first: u8) -> usize {
         match (self.charset, first) {
-            (Charset::Latin1 | Charset::Ascii | Charset::Binary, _) | (_, 0..=0x7f) => 1,
+            (_, 0..=0x7f) => 1,
+            (set, _) if set.char_bytes_max() == 1 => 1,
             (_, 0xc2..=0xdf) => 2,
             (_, 0xe0..=0xef) => 3,
             (Charset::Utf8mb4, 0xf0..=0xf4) => 4,

@@ -262,6 +262,9 @@ fn change_case<'a>(env: &Env<'a>, arg: &'a Expr, upper: bool) -> Evaluated<'a> {
     if is_binary(arg) {
         return Ok(Value::Bytes(s));
     }
+    if let Some(changed) = types::charset::change_case(&s, arg.ty.collation, upper) {
+        return Ok(owned(changed.into_bytes()));
+    }
     if s.is_ascii() {
         let mut s = s.into_owned();
         if upper {

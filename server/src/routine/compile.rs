@@ -16,6 +16,7 @@ use sql::routine::{ExprCode, HandlerCondition, KeptProgram, ProgramKind, Routine
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
+use types::charset::Charset;
 use types::schema::{RoutineDef, TableDef, TriggerDef};
 use types::{ColumnType, SqlMode, TypeKind, Value};
 
@@ -38,8 +39,8 @@ impl Routine {
     }
 
     fn compile_as(kind: ProgramKind, def: &Arc<RoutineDef>, table: Option<&Arc<TableDef>>) -> Result<Rc<Self>> {
-        let latin1_client = def.client_charset == "latin1";
-        let mode = SqlMode { latin1_client, ..crate::variables::bits_to_mode(def.sql_mode) };
+        let client = Charset::named(&def.client_charset).unwrap_or(Charset::Utf8mb4);
+        let mode = SqlMode { client, ..crate::variables::bits_to_mode(def.sql_mode) };
         let kept = KeptProgram::read(kind, &def.parameters, &def.body, &mode)?;
         let program = kept.get();
         let written = |name: &str, ty: &DataType<'_>| sql::define::column_type(name, ty, def.database_collation);

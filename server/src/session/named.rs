@@ -16,6 +16,7 @@ use sql::HintedVariable;
 use sql::ast::{PrepareSource, Statement};
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use types::charset::Charset;
 use types::{SqlMode, Value};
 
 /// Statements by lower-case name.
@@ -53,7 +54,7 @@ impl State<'_> {
         };
         let arena = self.worker.arena();
         // The text is a value of the server, not the client's own bytes.
-        let mode = SqlMode { latin1_client: false, ..self.session.settings.mode };
+        let mode = SqlMode { client: Charset::Utf8mb4, ..self.session.settings.mode };
         let parsed = sql::parse(&arena, &text, &mode)?;
         if self.session.watched.logs() {
             self.log_prepared("Prepare", &text, &[]);
@@ -138,7 +139,7 @@ impl State<'_> {
         }
         let arena = self.worker.arena();
         // The text is a value of the server, not the client's own bytes.
-        let mode = SqlMode { latin1_client: false, ..self.session.settings.mode };
+        let mode = SqlMode { client: Charset::Utf8mb4, ..self.session.settings.mode };
         let parsed = sql::parse(&arena, &text, &mode)?;
         if let Statement::Call(call) = &parsed.statement {
             self.clear_warnings();

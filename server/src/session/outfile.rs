@@ -10,7 +10,6 @@
 //! F2: a failed statement leaves the file as written so far, as in MySQL; an existing file is never changed.
 
 use crate::error::{Error, Result};
-use crate::latin1::Narrow;
 use conditions::Condition;
 use exec::RowSink;
 use sql::ast::OutFile;
@@ -23,6 +22,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use sync::waits::{self, Cause, Kind};
 use sync::{Condvar, Mutex};
+use types::charset::Charset;
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 
 /// Bytes of one write.
@@ -246,8 +246,8 @@ impl RowSink for FileSink {
 fn put_plain(value: &Value<'_>, ty: &ColumnType, charset: Option<&str>, out: &mut Vec<u8>) {
     match value {
         Value::Bytes(bytes) if ty.kind != TypeKind::Json => {
-            let text = match narrow_of(ty, charset) {
-                Some(narrow) => narrow.encode(bytes),
+            let text = match set_of(ty, charset) {
+                Some(charset) => charset.encode(bytes),
                 None => Cow::Borrowed(&**bytes),
             };
             out.extend_from_slice(&text);
@@ -259,8 +259,10 @@ fn put_plain(value: &Value<'_>, ty: &ColumnType, charset: Option<&str>, out: &mu
 /// The width of a field without separators.
 fn width_of(ty: &ColumnType, charset: Option<&str>) -> usize {
     let characters = ty.display_length() as usize;
-    let is_wide = is_text(ty) && ty.collation != CollationId::BINARY && narrow_of(ty, charset).is_none();
-    if is_wide { characters * ty.collation.character_bytes_max() as usize } else { characters }
+    if !is_text(ty) || ty.collation == CollationId::BINARY {
+        return characters;
+    }
+    characters * set_of(ty, charset).map_or(ty.collation.character_bytes_max() as usize, Charset::char_bytes_max)
 }
 
 /// Would a fixed-width field of this type be megabytes of spaces?
@@ -272,20 +274,21 @@ fn is_endless(ty: &ColumnType) -> bool {
     }
 }
 
-/// The single-byte character set in which a type's strings are written.
-fn narrow_of(ty: &ColumnType, charset: Option<&str>) -> Option<Narrow> {
+/// The character set in which a type's strings are written, if its bytes are not UTF-8.
+fn set_of(ty: &ColumnType, charset: Option<&str>) -> Option<Charset> {
     if ty.collation == CollationId::BINARY {
         return None;
     }
-    match charset {
-        None | Some("binary") => charsets::collation_by_id(ty.collation.0).and_then(|collation| Narrow::of(collation.charset)),
-        Some(charset) => Narrow::of(charset),
-    }
+    let charset = match charset {
+        None | Some("binary") => Charset::of(ty.collation),
+        Some(charset) => Charset::named(charset)?,
+    };
+    Some(charset).filter(|charset| charset.has_own_bytes())
 }
 
 /// May a byte of the text be part of a multi-byte character?
 fn is_multibyte(ty: &ColumnType, charset: Option<&str>) -> bool {
-    ty.collation != CollationId::BINARY && narrow_of(ty, charset).is_none()
+    ty.collation != CollationId::BINARY && set_of(ty, charset).is_none_or(|set| set.char_bytes_max() > 1)
 }
 
 /// Is the value a string in MySQL's terms, and no number?

@@ -20,6 +20,7 @@ use exec::{KeptRecords, boxed};
 use protocol::{OkPacket, Parameters, PrepareOk, RowFormat, Status, StmtExecute};
 use sql::Parsed;
 use sql::ast::{CreateTable, Statement};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use types::{Value, recycle};
@@ -80,8 +81,8 @@ impl Statements {
         if self.by_id.len() as u64 >= limit {
             return Err(Condition::MaxPreparedStmtCountReached { limit: limit.into() }.into());
         }
-        let decoded = match state.session.settings.client_narrow {
-            Some(narrow) => narrow.decode(text),
+        let decoded = match state.session.settings.client {
+            Some(charset) => charset.decode_lossy(text),
             None => text.into(),
         };
         let text = &*decoded;
@@ -409,16 +410,17 @@ fn read_values<'v>(
     execute: &StmtExecute<'v>,
     out: &mut Vec<Value<'v>>,
 ) -> Result<()> {
-    let narrow = state.session.settings.client_narrow;
+    let client = state.session.settings.client;
     let values = parameters.bind(execute, state.connection.capabilities)?;
     let types = values.types();
     for (position, value) in values.enumerate() {
         let value = value?;
         let is_binary = || types.get(position).is_some_and(|ty| ty.is_binary());
-        out.push(match (narrow, value) {
-            (Some(narrow), Value::Bytes(text)) if !text.is_ascii() && !is_binary() => {
-                Value::Bytes(narrow.decode(&text).into_owned().into())
-            }
+        out.push(match (client, value) {
+            (Some(charset), Value::Bytes(text)) if !is_binary() => match charset.decode_lossy(&text) {
+                Cow::Borrowed(_) => Value::Bytes(text),
+                Cow::Owned(decoded) => Value::Bytes(decoded.into()),
+            },
             (_, value) => value,
         });
     }

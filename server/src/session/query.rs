@@ -26,8 +26,8 @@ pub const PLAN_ATTEMPTS_MAX: u32 = 16;
 impl State<'_> {
     /// Runs a text of one or several statements. An error ends the text.
     pub async fn query(&mut self, client: &mut Recipient<'_>, text: &[u8]) -> Result<()> {
-        let decoded = match self.session.settings.client_narrow {
-            Some(narrow) => narrow.decode(text),
+        let decoded = match self.session.settings.client {
+            Some(charset) => charset.decode_lossy(text),
             None => text.into(),
         };
         // As in MySQL, trailing spaces and semicolons do not belong to the text.

@@ -22,7 +22,6 @@ use crate::causes::Causes;
 use crate::counters::count;
 use crate::digests::{Phase, ROWS_PER_TIMED};
 use crate::error::{Error, Result};
-use crate::latin1::Narrow;
 use crate::plan_cache::{PlanEntry, ResultTarget, definition_of};
 use crate::show::{Gathered, ResultSet};
 use conditions::Condition;
@@ -732,7 +731,8 @@ struct ClientSink<'a> {
     agreed: Capabilities,
     status: Status,
     encoder: RowEncoder,
-    narrow: Option<Narrow>,
+    /// The set of the client's results, if its bytes are not UTF-8.
+    charset: Option<Charset>,
     /// Part of the answer was sent, so the answer cannot be taken back.
     drained: bool,
     /// Rows so far, and the ticks that they took to encode.
@@ -757,7 +757,7 @@ impl<'a> ClientSink<'a> {
             agreed: state.connection.capabilities,
             status: state.status(),
             encoder: RowEncoder::new(format, plan.prepared.columns().len()),
-            narrow: state.session.settings.results_narrow,
+            charset: state.session.settings.results_charset,
             drained: false,
             rows: 0,
             encoded: 0,
@@ -797,10 +797,10 @@ impl RowSink for ClientSink<'_> {
             Causes::note(&mut self.causes, self.rows, self.column, value);
             self.column = self.column.saturating_add(1);
         }
-        if let (Some(narrow), Value::Bytes(text)) = (self.narrow, value)
+        if let (Some(charset), Value::Bytes(text)) = (self.charset, value)
             && ty.collation != CollationId::BINARY
         {
-            let text = Value::Bytes(narrow.encode(text));
+            let text = Value::Bytes(charset.encode(text));
             return self.encoder.value(&mut self.client.output.writer, &text, ty);
         }
         self.encoder.value(&mut self.client.output.writer, value, ty);

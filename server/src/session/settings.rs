@@ -1,13 +1,13 @@
 //! The system variables that statements read, as typed fields. They are recomputed when a variable of the session is
 //! set.
 
-use crate::latin1::Narrow;
 use crate::variables::{self, SessionVariables, Setting, VariableId, known};
 use sql::charsets;
 use sql::plan::Switches;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash, Hasher};
 use std::sync::LazyLock;
 use std::time::Duration;
+use types::charset::Charset;
 use types::{CollationId, SqlMode};
 
 macro_rules! ids {
@@ -48,8 +48,9 @@ pub struct Settings {
     /// `None`: character_set_results = NULL.
     pub results: Option<CollationId>,
     /// The encoding of the client's text and of results, if it is not UTF-8.
-    pub client_narrow: Option<Narrow>,
-    pub results_narrow: Option<Narrow>,
+    /// The sets of the client's texts and of its results, if their bytes are not UTF-8.
+    pub client: Option<Charset>,
+    pub results_charset: Option<Charset>,
     pub connection_collation: CollationId,
     pub server_collation: CollationId,
     pub sql_notes: bool,
@@ -94,8 +95,8 @@ impl Settings {
         let on = |id| variables.get(id).as_u64() != 0;
         let seconds = |id| Duration::from_secs(number(id));
         let connection_collation = collation_of(variables.get(ids.collation_connection));
-        let client_narrow = Narrow::of(variables.get(ids.character_set_client).as_text());
-        let latin1_client = client_narrow == Some(Narrow::Latin1);
+        let own = |id| Charset::named(variables.get(id).as_text()).filter(|charset| charset.has_own_bytes());
+        let client = own(ids.character_set_client);
         let mut settings = Self {
             autocommit: on(ids.autocommit),
             isolation: ISOLATION_LEVELS[number(ids.transaction_isolation) as usize & 3],
@@ -104,13 +105,13 @@ impl Settings {
             metadata_lock_wait: seconds(ids.lock_wait_timeout),
             wait_timeout: seconds(ids.wait_timeout),
             write_timeout: seconds(ids.net_write_timeout),
-            mode: SqlMode { latin1_client, ..variables::bits_to_mode(number(ids.sql_mode)) },
+            mode: SqlMode { client: client.unwrap_or(Charset::Utf8mb4), ..variables::bits_to_mode(number(ids.sql_mode)) },
             results: match variables.get(ids.character_set_results) {
                 Setting::Text(name) => charsets::charset(name).map(|set| CollationId(charsets::default_collation(set).id)),
                 _ => None,
             },
-            client_narrow,
-            results_narrow: Narrow::of(variables.get(ids.character_set_results).as_text()),
+            client,
+            results_charset: own(ids.character_set_results),
             connection_collation,
             server_collation: collation_of(variables.get(ids.collation_server)),
             sql_notes: on(ids.sql_notes),
@@ -155,7 +156,7 @@ impl Settings {
         variables.get(IDS.sql_mode).as_u64().hash(&mut hasher);
         variables.get(IDS.div_precision_increment).as_u64().hash(&mut hasher);
         variables.get(IDS.group_concat_max_len).as_u64().hash(&mut hasher);
-        self.mode.latin1_client.hash(&mut hasher);
+        self.mode.client.hash(&mut hasher);
         self.connection_collation.hash(&mut hasher);
         self.safe_updates.hash(&mut hasher);
         self.auto_is_null.hash(&mut hasher);

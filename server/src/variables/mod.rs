@@ -402,16 +402,13 @@ fn check_charset(definition: &Definition, nullable: bool, value: &Value<'_>) -> 
         None => charsets::charset(text_of(definition, value)?),
     };
     match found {
-        Some(charset) if CLIENT_CHARSETS.contains(&definition.name) && !charsets::is_for_clients(charset) => {
+        Some(charset) if definition.name == "character_set_client" && !charsets::is_for_clients(charset) => {
             Err(Error::WrongValue { name: definition.name.to_owned(), value: charset.name.to_owned() })
         }
         Some(charset) => Ok(Setting::Text(charset.name.into())),
         None => Err(Error::UnknownCharset { name: text_of(definition, value)?.to_owned() }),
     }
 }
-
-/// The character sets of packets from and to clients.
-const CLIENT_CHARSETS: [&str; 2] = ["character_set_client", "character_set_results"];
 
 fn check_collation(definition: &Definition, value: &Value<'_>) -> Result<Setting, Error> {
     if let Value::Int(id) = value

@@ -1,6 +1,7 @@
 //! `sql_mode`: the names, MySQL's bits, and the modes that binding and execution read.
 
 use types::SqlMode;
+use types::charset::Charset;
 
 /// Name and bit; the order is that of MySQL's output.
 const MODES: &[(&str, u32)] = &[
@@ -84,7 +85,7 @@ pub fn bits_to_mode(bits: u64) -> SqlMode {
         pad_char_to_full_length: has(31),
         allow_invalid_dates: has(25),
         time_truncate_fractional: has(32),
-        latin1_client: false,
+        client: Charset::Utf8mb4,
     }
 }
 

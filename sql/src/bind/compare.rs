@@ -2,6 +2,7 @@
 
 use crate::error::{Error, IllegalMix, Result};
 use expr::{Class, CompareAs, Expr, ExprKind, class, typing};
+use types::charset::Charset;
 use types::convert::{Problem, StoreContext, Warnings};
 use types::{CollationId, ColumnType, TypeKind, Value};
 
@@ -65,17 +66,17 @@ impl Derivation {
         if self.collation == CollationId::BINARY || other.collation == CollationId::BINARY {
             return Some(Self { collation: CollationId::BINARY, level: self.level });
         }
-        let (a, b) = (self.collation.charset(), other.collation.charset());
+        let (a, b) = (Charset::of(self.collation), Charset::of(other.collation));
         if a != b {
             // The character set that is a superset of the other wins.
-            let rank = |charset: &str| match charset {
-                "ascii" => 0,
-                "latin1" => 1,
-                "utf8mb3" => 2,
-                "utf16" => 3,
-                _ => 4,
+            let rank = |charset: Charset| match charset {
+                Charset::Ascii => 0,
+                Charset::Utf8mb3 | Charset::Ucs2 | Charset::Utf16 | Charset::Utf16le => 2,
+                Charset::Utf8mb4 | Charset::Utf32 | Charset::Binary => 3,
+                _ => 1,
             };
-            return Some(if rank(a) >= rank(b) { self } else { other });
+            let is_neither = rank(a) == rank(b) && rank(a) < 3 && self.level <= Coercibility::Implicit;
+            return (!is_neither).then_some(if rank(a) >= rank(b) { self } else { other });
         }
         if self.level == Coercibility::Explicit {
             return None;
@@ -87,7 +88,7 @@ impl Derivation {
             (false, true) => return Some(other),
             (false, false) => {}
         }
-        let collation = CollationId::by_name(&format!("{a}_bin")).unwrap_or(self.collation);
+        let collation = CollationId::by_name(&format!("{}_bin", self.collation.charset())).unwrap_or(self.collation);
         Some(Self { collation, level: Coercibility::None })
     }
 

@@ -22,11 +22,6 @@ pub(super) fn written_text<'t>(written: &ast::Expr<'t>) -> Option<&'t [u8]> {
     }
 }
 
-/// Do strings of this character set have other bytes than their UTF-8 form?
-fn has_own_bytes(charset: Charset) -> bool {
-    matches!(charset, Charset::Latin1 | Charset::Ascii | Charset::Utf16)
-}
-
 impl Binder<'_> {
     /// 1525: a constant string that is not a date is compared with a date.
     pub(super) fn refuse_no_dates(&self, left: &Expr, right: &Expr) -> Result<()> {
@@ -42,7 +37,7 @@ impl Binder<'_> {
         let charset = together.collation.charset();
         if together.collation == CollationId::BINARY {
             // The bytes in the string's own character set, which differ from the stored UTF-8.
-            let is_narrow = |expr: &&mut Expr| class(&expr.ty) == Class::String && has_own_bytes(Charset::of(expr.ty.collation));
+            let is_narrow = |expr: &&mut Expr| class(&expr.ty) == Class::String && Charset::of(expr.ty.collation).has_own_bytes();
             for expr in exprs.filter(is_narrow) {
                 let bytes = typing::string(typing::kept_bytes(expr), CollationId::BINARY);
                 *expr = super::operand::cast_to(expr.clone(), bytes);
@@ -63,7 +58,7 @@ impl Binder<'_> {
             };
             let no_text = || Error::NoTextOf { bytes: bytes.to_vec(), charset };
             match Charset::of(together.collation) {
-                charset if has_own_bytes(charset) => {
+                charset if charset.has_own_bytes() => {
                     let text = charset.decode(bytes).ok_or_else(no_text)?.into_owned();
                     let ty = typing::string(types::collation::char_count(&text) as u64, together.collation);
                     *expr = Expr::literal(Value::Bytes(text.into()), ty);

@@ -12,7 +12,7 @@ use crate::deprecated::Deprecated;
 use crate::error::{Error, Result};
 use crate::keyword::Keyword as K;
 use crate::lexer::Token;
-use types::charset::Charset;
+use std::borrow::Cow;
 
 /// Precedence levels, loose to tight.
 pub(super) mod level {
@@ -467,12 +467,14 @@ impl<'a> Parser<'a> {
 
     /// The bytes of a literal as the client sent them, before its text was converted to UTF-8.
     pub(super) fn as_sent(&self, converted: &'a [u8]) -> &'a [u8] {
-        if !self.mode.latin1_client || converted.is_ascii() {
-            return converted;
+        match self.mode.client.encode(converted) {
+            Cow::Borrowed(_) => converted,
+            Cow::Owned(bytes) => {
+                let mut sent: ArenaVec<'a, u8> = self.arena.list();
+                sent.extend_from_slice(&bytes);
+                sent.into_bump_slice()
+            }
         }
-        let mut sent: ArenaVec<'a, u8> = self.arena.list();
-        sent.extend_from_slice(&Charset::Latin1.encode(converted));
-        sent.into_bump_slice()
     }
 
     /// A string literal with the adjacent literals that follow it.

@@ -84,7 +84,7 @@ const fn words(at: usize) -> [u16; 256] {
 }
 
 /// One of the sets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EightBit(u8);
 
 impl EightBit {

@@ -161,6 +161,7 @@ fn same(method: Method, a: u32, b: u32) -> bool {
         || match method {
             Method::Bytes | Method::PaddedBytes => false,
             Method::Simple(Simple::Bytes(order)) => order.class(a) == order.class(b),
+            Method::Levels(levels) => levels.order().class(a) == levels.order().class(b),
             Method::Encoded(order) => order.is_same(a, b),
             Method::Simple(table) => simple_weight(a, table) == simple_weight(b, table),
             Method::OldUca(old) => old.weights(a).same(old.weights(b)),

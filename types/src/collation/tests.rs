@@ -160,7 +160,7 @@ fn characters() {
 
 fn texts() -> impl Strategy<Value = Vec<u8>> {
     let odd = prop::sample::select(vec![
-        "a", "A", "é", "e\u{301}", " ", "  ", "\u{0}", "\t", "ß", "ss", "😀", "中", "한", "z", "_", "ﷺ", "\u{200b}", "㌔",
+        "a", "A", "é", "e\u{301}", " ", "  ", "\u{0}", "\t", "ß", "ss", "😀", "中", "한", "z", "_", "ﷺ", "\u{200b}", "㌔", "ä", "ae", "č", "ch", "ж", "ด", "เ", "์", "\u{10ff8a}", "\u{7f}", "!",
     ]);
     prop_oneof![
         8 => proptest::collection::vec(odd, 0..7).prop_map(|parts| parts.concat().into_bytes()),
@@ -260,4 +260,37 @@ fn counted_comparisons_are_the_same() {
             assert_eq!(compare_counted(a, b, collation), Ok(compare(a, b, collation)), "{} {a:?} {b:?}", collation.name());
         }
     }
+}
+
+/// Compares weight strings and orders with a file of MySQL's answers: `CHARSET_ANSWERS=FILE`, lines of `collation id, text, weight string` in hex,
+/// tabs between them. `types/tools/answers.py` makes such files.
+#[test]
+#[ignore = "needs a file of answers"]
+fn answers_are_mysqls() {
+    let path = std::env::var("CHARSET_ANSWERS").expect("CHARSET_ANSWERS names a file");
+    let file = std::fs::read_to_string(path).expect("the file is readable");
+    let unhex =
+        |hex: &str| -> Vec<u8> { (0..hex.len()).step_by(2).map(|i| u8::from_str_radix(&hex[i..i + 2], 16).unwrap()).collect() };
+    let mut wrong = std::collections::BTreeMap::<&str, Vec<String>>::new();
+    let mut lines = 0;
+    for line in file.lines() {
+        let mut fields = line.split('\t');
+        let id = CollationId(fields.next().unwrap().parse().unwrap());
+        let (text, expected) = (unhex(fields.next().unwrap()), unhex(fields.next().unwrap()));
+        if id.info().is_none() {
+            continue;
+        }
+        let mut weights = Vec::new();
+        weight_string(&text, id, None, &mut weights);
+        lines += 1;
+        if weights != expected {
+            let digits = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02X}")).collect::<String>();
+            let text = String::from_utf8_lossy(&text);
+            wrong.entry(id.name()).or_default().push(format!("{text:?}: {} MySQL {}", digits(&weights), digits(&expected)));
+        }
+    }
+    for (name, cases) in &wrong {
+        println!("{name}: {} wrong, such as {:#?}", cases.len(), &cases[..cases.len().min(3)]);
+    }
+    assert!(wrong.is_empty() && lines > 0, "{lines} lines");
 }

@@ -115,6 +115,17 @@ pub(crate) enum Simple {
     Bytes(&'static ByteOrder),
 }
 
+impl Simple {
+    /// The weight of a space.
+    #[inline]
+    pub(crate) fn space(self) -> u16 {
+        match self {
+            Self::Bytes(order) => order.of_ascii(b' ').into(),
+            _ => 0x20,
+        }
+    }
+}
+
 /// The weights of a text, one per character.
 #[derive(Clone)]
 pub(crate) struct General<'a> {

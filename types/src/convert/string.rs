@@ -58,12 +58,12 @@ fn in_charset_of<'v>(text: Cow<'v, [u8]>, value: &Value<'_>, from: &ColumnType, 
         return text;
     }
     let (own, wanted) = (Charset::of(from.collation), Charset::of(to.collation));
-    if text.is_ascii() && !own.is_wide() && !wanted.is_wide() {
+    if own == wanted || text.is_ascii() && own.has_ascii() && wanted.has_ascii() {
         return text;
     }
     match (own, wanted) {
-        (Charset::Latin1 | Charset::Utf16, Charset::Binary) => Cow::Owned(own.encode(&text).into_owned()),
-        (Charset::Binary, Charset::Latin1 | Charset::Utf16) if from.is_binary_string() => {
+        (_, Charset::Binary) if own.has_own_bytes() => Cow::Owned(own.encode(&text).into_owned()),
+        (Charset::Binary, _) if wanted.has_own_bytes() && from.is_binary_string() => {
             // Bytes that are invalid in the set stay invalid.
             wanted.decode(&text).map(|text| Cow::Owned(text.into_owned())).unwrap_or(text)
         }
@@ -195,20 +195,21 @@ fn valid_text<'v>(
     context: &StoreContext<'_>,
     warnings: &mut Warnings,
 ) -> Result<Cow<'v, [u8]>, Problem> {
-    if text.is_ascii() {
+    let charset = Charset::of(to.collation);
+    if text.is_ascii() && (charset.has_ascii() || charset.is_wide()) {
         return Ok(text);
     }
-    let invalid = match to.collation.charset() {
-        "ascii" => text.iter().position(|b| !b.is_ascii()),
-        "latin1" => invalid_utf8(&text).or_else(|| first_outside(&text, Charset::Latin1)),
-        "utf8mb3" => invalid_utf8(&text).or_else(|| text.iter().position(|&b| b >= 0xf0)),
-        _ => invalid_utf8(&text),
+    let invalid = match charset {
+        Charset::Ascii => text.iter().position(|b| !b.is_ascii()),
+        Charset::Utf8mb3 | Charset::Ucs2 => invalid_utf8(&text).or_else(|| text.iter().position(|&b| b >= 0xf0)),
+        Charset::Utf8mb4 | Charset::Utf16 | Charset::Utf16le | Charset::Utf32 | Charset::Binary => invalid_utf8(&text),
+        _ => invalid_utf8(&text).or_else(|| first_outside(&text, charset)),
     };
     let Some(at) = invalid else { return Ok(text) };
     context.raise(Problem::Incorrect { what: "string", text: bad_bytes(&text[at..]) }, warnings)?;
     // A character outside of the set becomes a question mark; an invalid byte ends the string.
     match std::str::from_utf8(&text) {
-        Ok(_) => Ok(Cow::Owned(Charset::of(to.collation).narrow(text).into_owned())),
+        Ok(_) => Ok(Cow::Owned(charset.narrow(text).into_owned())),
         Err(_) => Ok(cut(text, at)),
     }
 }
