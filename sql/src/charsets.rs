@@ -54,7 +54,10 @@ pub static CHARSETS: &[Charset] = &[
     Charset { name: "macroman", description: "Mac West European", collation: "macroman_general_ci", max_bytes: 1 },
     Charset { name: "swe7", description: "7bit Swedish", collation: "swe7_swedish_ci", max_bytes: 1 },
     Charset { name: "tis620", description: "TIS620 Thai", collation: "tis620_thai_ci", max_bytes: 1 },
+    Charset { name: "ucs2", description: "UCS-2 Unicode", collation: "ucs2_general_ci", max_bytes: 2 },
     Charset { name: "utf16", description: "UTF-16 Unicode", collation: "utf16_general_ci", max_bytes: 4 },
+    Charset { name: "utf16le", description: "UTF-16LE Unicode", collation: "utf16le_general_ci", max_bytes: 4 },
+    Charset { name: "utf32", description: "UTF-32 Unicode", collation: "utf32_general_ci", max_bytes: 4 },
     Charset { name: "utf8mb3", description: "UTF-8 Unicode", collation: "utf8mb3_general_ci", max_bytes: 3 },
     Charset { name: "utf8mb4", description: "UTF-8 Unicode", collation: "utf8mb4_0900_ai_ci", max_bytes: 4 },
 ];

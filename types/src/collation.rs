@@ -9,9 +9,9 @@
 //! | simple | `utf8mb4_general_ci`, `latin1_swedish_ci`, `latin1_bin`, those of the eight-bit sets | one per character: upper case of the base letter; the letters of Sweden; the byte; a table by byte | PAD SPACE |
 //! | encoded | `latin1_german2_ci` | some bytes per character | PAD SPACE |
 //! | levels | `latin2_czech_cs`, `cp1250_czech_cs`, `tis620_thai_ci` | bytes of a whole text | PAD SPACE |
-//! | UCA 4.0.0 | `utf8mb4_unicode_ci`, `utf8mb3_unicode_ci`, those of one language (`utf8mb4_swedish_ci` ...) | DUCET weights of one level, as MySQL's old collations have them | PAD SPACE |
+//! | UCA 4.0.0 | `utf8mb4_unicode_ci`, `utf8mb3_unicode_ci`, those of one language (`utf8mb4_swedish_ci` ..., see `tailored`) | DUCET weights of one level, as MySQL's old collations have them | PAD SPACE |
 //! | UCA 5.2.0 | `utf8mb4_unicode_520_ci`, `utf8mb3_unicode_520_ci` | likewise, of all planes | PAD SPACE |
-//! | UCA 9.0.0 | `utf8mb4_0900_ai_ci`, `_as_ci`, `_as_cs` | DUCET weights of one, two, three levels; none for ignorable characters | NO PAD |
+//! | UCA 9.0.0 | `utf8mb4_0900_ai_ci`, `_as_ci`, `_as_cs`, those of one language (`utf8mb4_cs_0900_ai_ci` ...) | DUCET weights of one, two, three levels, in Japanese also four; none for ignorable characters | NO PAD |
 //!
 //! C1: `compare` is equal exactly when the sort keys are, and when the hashes are made from the same weights.
 //! C2: a sort key delimits itself, so keys of several columns can be concatenated and compared with `memcmp`. No key is a prefix of another:
@@ -39,6 +39,7 @@ use crate::charset::eight_bit;
 use crate::work::{self, Stopped};
 use encoded::{Encoded, EncodedWeights};
 use levels::Levels;
+use tailored::{TailoredUca, Tailoring};
 use std::cmp::Ordering;
 use weights::{General, OldUca, Simple, Uca, decode_char};
 
@@ -61,6 +62,10 @@ pub(crate) enum Method {
     OldUca(OldUca),
     /// With this number of levels.
     Uca900(u8),
+    /// One level of an old table, with what a language changes.
+    OldTailored(&'static Tailoring),
+    /// Likewise, of UCA 9.0.0, with this number of levels.
+    Tailored(&'static Tailoring, u8),
 }
 
 /// How each collation compares, by its number. It is read for each comparison.
@@ -83,24 +88,39 @@ pub(crate) fn method(collation: CollationId) -> Method {
 const fn method_of(number: u16) -> Method {
     match number {
         63 | 309 => Method::Bytes,
-        46 | 55 | 65 | 83 => Method::PaddedBytes,
+        46 | 55 | 61 | 62 | 65 | 83 | 90 => Method::PaddedBytes,
         8 => Method::Simple(Simple::Swedish),
         47 => Method::Simple(Simple::Latin1),
-        11 | 33 | 45 | 54 => Method::Simple(Simple::General),
+        11 | 33 | 35 | 45 | 54 | 56 | 60 => Method::Simple(Simple::General),
+        159 | 223 => Method::Simple(Simple::General500),
         76 => Method::Simple(Simple::Lower),
-        192 | 224..=233 | 241 | 244 => Method::OldUca(OldUca::V400(tailored::letters(number))),
-        214 | 246 => Method::OldUca(OldUca::V520),
+        101 | 128 | 160 | 192 | 224 => Method::OldUca(OldUca::V400),
+        123 | 150 | 182 | 214 | 246 => Method::OldUca(OldUca::V520),
         255 => Method::Uca900(1),
         305 => Method::Uca900(2),
         278 => Method::Uca900(3),
         _ => match (number, eight_bit::order(number)) {
-            (_, None) => panic!("a collation without weights"),
+            (_, None) => match tailored::of(number) {
+                Some(tailoring) if number < 255 => Method::OldTailored(tailoring),
+                Some(tailoring) => Method::Tailored(tailoring, levels_of(number)),
+                None => panic!("a collation without weights"),
+            },
             (2, Some(order)) => Method::Levels(Levels::Latin2Czech(order)),
             (18, Some(order)) => Method::Levels(Levels::Thai(order)),
             (31, Some(order)) => Method::Encoded(Encoded::Expanding(order)),
             (34, Some(order)) => Method::Levels(Levels::Cp1250Czech(order)),
             (_, Some(order)) => Method::Simple(Simple::Bytes(order)),
         },
+    }
+}
+
+/// The levels of a collation of UCA 9.0.0 for one language.
+const fn levels_of(number: u16) -> u8 {
+    match number {
+        256..=277 => 1,
+        304 => 4,
+        306.. if number.is_multiple_of(2) && number != 308 => 1,
+        _ => 3,
     }
 }
 
@@ -142,7 +162,7 @@ impl CollationId {
 
     /// Trailing spaces do not count in comparisons.
     pub fn pads_space(self) -> bool {
-        !matches!(method(self), Method::Bytes | Method::Uca900(_))
+        !matches!(method(self), Method::Bytes | Method::Uca900(_) | Method::Tailored(..))
     }
 
     /// Are equal strings equal bytes, except for trailing spaces if the collation pads?
@@ -153,7 +173,7 @@ impl CollationId {
 
 /// Does a sort key have one level, so that the keys of strings that begin alike begin alike?
 pub fn has_one_level(collation: CollationId) -> bool {
-    !matches!(method(collation), Method::Uca900(2..) | Method::Levels(_))
+    !matches!(method(collation), Method::Uca900(2..) | Method::Tailored(_, 2..) | Method::Levels(_))
 }
 
 /// Orders two strings.
@@ -169,6 +189,14 @@ pub fn compare(a: &[u8], b: &[u8], collation: CollationId) -> Ordering {
         Method::Levels(levels) => compare_levels(a, b, levels),
         Method::OldUca(old) => compare_old(a, b, old),
         Method::Uca900(levels) => compare_uca(a, b, levels),
+        // T2
+        Method::OldTailored(tailoring) => {
+            order_padded(TailoredUca::new(a, 0, tailoring), TailoredUca::new(b, 0, tailoring), OldUca::V400.space())
+        }
+        Method::Tailored(tailoring, levels) => (0..usize::from(levels))
+            .map(|level| TailoredUca::new(a, level, tailoring).cmp(TailoredUca::new(b, level, tailoring)))
+            .find(|&order| order != Ordering::Equal)
+            .unwrap_or(Ordering::Equal),
     }
 }
 
@@ -184,7 +212,7 @@ pub fn compare_counted(a: &[u8], b: &[u8], collation: CollationId) -> Result<Ord
     if matches!(method, Method::Bytes | Method::PaddedBytes | Method::Levels(_)) {
         return Ok(compare(a, b, collation));
     }
-    let head = common_head(a, b);
+    let head = if matches!(method, Method::OldTailored(_) | Method::Tailored(..)) { 0 } else { common_head(a, b) };
     let (a, b) = (&a[head..], &b[head..]);
     match method {
         Method::Bytes | Method::PaddedBytes | Method::Levels(_) => unreachable!("compared above"),
@@ -203,6 +231,20 @@ pub fn compare_counted(a: &[u8], b: &[u8], collation: CollationId) -> Result<Ord
         Method::Uca900(levels) => {
             for level in 0..usize::from(levels) {
                 let (mut a, mut b) = (Uca::new(a, level), Uca::new(b, level));
+                let order = order_counted(|| a.next(), || b.next(), None)?;
+                if order != Ordering::Equal {
+                    return Ok(order);
+                }
+            }
+            Ok(Ordering::Equal)
+        }
+        Method::OldTailored(tailoring) => {
+            let (mut a, mut b) = (TailoredUca::new(a, 0, tailoring), TailoredUca::new(b, 0, tailoring));
+            order_counted(|| a.next(), || b.next(), Some(OldUca::V400.space()))
+        }
+        Method::Tailored(tailoring, levels) => {
+            for level in 0..usize::from(levels) {
+                let (mut a, mut b) = (TailoredUca::new(a, level, tailoring), TailoredUca::new(b, level, tailoring));
                 let order = order_counted(|| a.next(), || b.next(), None)?;
                 if order != Ordering::Equal {
                     return Ok(order);
@@ -250,7 +292,16 @@ pub fn sort_key(text: &[u8], collation: CollationId, out: &mut Vec<u8>) {
         Method::Simple(table) => simple_key(General::new(trim(text), table), table.space(), out),
         Method::Encoded(order) => simple_key(EncodedWeights::new(trim(text), order), SPACE, out),
         Method::Levels(levels) => levels_key(text, levels, out),
-        Method::OldUca(old) => old_key(text, old, out),
+        Method::OldUca(old) => old_key(Uca::old(text, old), old.space(), out),
+        Method::OldTailored(tailoring) => old_key(TailoredUca::new(text, 0, tailoring), OldUca::V400.space(), out),
+        Method::Tailored(tailoring, levels) => {
+            for level in 0..usize::from(levels) {
+                for weight in TailoredUca::new(text, level, tailoring) {
+                    out.extend_from_slice(&weight.to_be_bytes());
+                }
+                out.extend_from_slice(&[0, 0]);
+            }
+        }
         Method::Uca900(levels) => {
             for level in 0..usize::from(levels) {
                 if !weights::push_ascii(text, level, out) {
@@ -278,6 +329,15 @@ pub fn hash(text: &[u8], collation: CollationId) -> u64 {
         }
         Method::Levels(levels) => state.bytes(&levels.weights(text)),
         Method::OldUca(old) => hash_padded(Uca::old(text, old), old.space(), &mut state),
+        Method::OldTailored(tailoring) => {
+            hash_padded(TailoredUca::new(text, 0, tailoring), OldUca::V400.space(), &mut state);
+        }
+        Method::Tailored(tailoring, levels) => {
+            for level in 0..usize::from(levels) {
+                TailoredUca::new(text, level, tailoring).for_each(|weight| state.word(u64::from(weight)));
+                state.word(0);
+            }
+        }
         Method::Uca900(levels) => {
             for level in 0..usize::from(levels) {
                 Uca::new(text, level).for_each(|weight| state.word(u64::from(weight)));
@@ -396,18 +456,17 @@ fn order_padded(mut a: impl Iterator<Item = u16>, mut b: impl Iterator<Item = u1
     }
 }
 
-fn old_key(text: &[u8], old: OldUca, out: &mut Vec<u8>) {
-    let mut weights = Uca::old(text, old);
+fn old_key(mut weights: impl Iterator<Item = u16> + Clone, space: u16, out: &mut Vec<u8>) {
     while let Some(weight) = weights.next() {
-        if weight != old.space() {
+        if weight != space {
             out.extend_from_slice(&weight.to_be_bytes());
             continue;
         }
-        let Some(next) = weights.clone().find(|w| *w != old.space()) else { break };
-        out.extend_from_slice(&old.space().to_be_bytes());
-        out.extend_from_slice(&[0, if next < old.space() { SPACE_THEN_LESS } else { SPACE_THEN_GREATER }]);
+        let Some(next) = weights.clone().find(|w| *w != space) else { break };
+        out.extend_from_slice(&space.to_be_bytes());
+        out.extend_from_slice(&[0, if next < space { SPACE_THEN_LESS } else { SPACE_THEN_GREATER }]);
     }
-    out.extend_from_slice(&old.space().to_be_bytes());
+    out.extend_from_slice(&space.to_be_bytes());
     out.extend_from_slice(&[0, SPACE_THEN_END]);
 }
 
@@ -509,7 +568,7 @@ pub(crate) fn decode_bytes_key(key: &[u8], collation: CollationId) -> Option<(st
 /// The end of the sort key at the beginning of some bytes.
 pub fn sort_key_end(key: &[u8], collation: CollationId) -> Option<usize> {
     match method(collation) {
-        Method::Uca900(levels) => {
+        Method::Uca900(levels) | Method::Tailored(_, levels) => {
             let mut ends = key.chunks_exact(2).enumerate().filter(|(_, pair)| pair == &[0, 0]);
             ends.nth(usize::from(levels) - 1).map(|(i, _)| 2 * i + 2)
         }
@@ -519,7 +578,14 @@ pub fn sort_key_end(key: &[u8], collation: CollationId) -> Option<usize> {
         Method::Simple(table) => marker_end(key, table.space() as u8, SPACE_THEN_END),
         Method::PaddedBytes | Method::Encoded(_) => marker_end(key, b' ', SPACE_THEN_END),
         Method::OldUca(old) => old_key_end(key, old.space()),
+        Method::OldTailored(_) => old_key_end(key, OldUca::V400.space()),
     }
+}
+
+/// Do texts that begin alike sort side by side, so that the sort keys of all texts that begin with some text are between its own and that of it
+/// with a high character behind? Not where two characters may be one letter.
+pub fn has_prefix_ranges(collation: CollationId) -> bool {
+    !matches!(method(collation), Method::Levels(_) | Method::OldTailored(_) | Method::Tailored(..))
 }
 
 /// Appends the bytes with which the sort keys of all strings begin that begin with `text`: its weights of the first level, without an end.
@@ -530,7 +596,7 @@ pub fn sort_key_start(text: &[u8], collation: CollationId, out: &mut Vec<u8>) {
             return;
         }
         // Of a text that begins so, the weights may begin otherwise.
-        Method::Levels(_) => return,
+        Method::Levels(_) | Method::OldTailored(_) | Method::Tailored(..) => return,
         Method::Bytes | Method::PaddedBytes | Method::Simple(_) | Method::Encoded(_) => 2,
         Method::OldUca(_) => 4,
     };
@@ -579,7 +645,21 @@ pub fn weight_string(text: &[u8], collation: CollationId, characters: Option<usi
                 Uca::new(text, level).for_each(|weight| out.extend_from_slice(&weight.to_be_bytes()));
             }
         }
-        Method::Simple(table @ (Simple::General | Simple::Lower)) if collation.charset() != "ascii" => {
+        Method::Tailored(tailoring, levels) => {
+            for level in 0..usize::from(levels) {
+                // The last level of Japanese has weights of kana alone, and is left out without them.
+                let mut weights = TailoredUca::new(text, level, tailoring).peekable();
+                if level > 0 && (level < 3 || weights.peek().is_some()) {
+                    out.extend_from_slice(&[0, 0]);
+                }
+                weights.for_each(|weight| out.extend_from_slice(&weight.to_be_bytes()));
+            }
+        }
+        Method::OldTailored(tailoring) => {
+            TailoredUca::new(text, 0, tailoring).for_each(|weight| out.extend_from_slice(&weight.to_be_bytes()));
+            (0..missing).for_each(|_| out.extend_from_slice(&OldUca::V400.space().to_be_bytes()));
+        }
+        Method::Simple(table @ (Simple::General | Simple::General500 | Simple::Lower)) if collation.charset() != "ascii" => {
             General::new(text, table).for_each(|weight| out.extend_from_slice(&weight.to_be_bytes()));
             (0..missing).for_each(|_| out.extend_from_slice(&[0, b' ']));
         }

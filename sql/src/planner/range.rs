@@ -428,7 +428,7 @@ fn may_be_no_date(column: &ColumnType, value: &Expr) -> bool {
 /// control characters sort before the head itself.
 fn like_bounds(pattern: &Expr, escape: Option<u8>, column: &ColumnType) -> Option<(Expr, Expr)> {
     let Some(Value::Bytes(text)) = constant(pattern) else { return None };
-    if class(column) != Class::String || column.collation.pads_space() {
+    if class(column) != Class::String || column.collation.pads_space() || !types::collation::has_prefix_ranges(column.collation) {
         return None;
     }
     let prefix = types::collation::like_prefix(text, escape).prefix;

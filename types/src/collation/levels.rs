@@ -197,7 +197,6 @@ fn thai(mut text: Vec<u8>) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::CollationId;
     use crate::collation::{Method, method};
 

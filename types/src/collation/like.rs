@@ -165,6 +165,8 @@ fn same(method: Method, a: u32, b: u32) -> bool {
             Method::Encoded(order) => order.is_same(a, b),
             Method::Simple(table) => simple_weight(a, table) == simple_weight(b, table),
             Method::OldUca(old) => old.weights(a).same(old.weights(b)),
+            Method::OldTailored(tailoring) => tailoring.same(a, b, 1),
+            Method::Tailored(tailoring, levels) => tailoring.same(a, b, levels.into()),
             Method::Uca900(levels) => (0..usize::from(levels)).all(|level| uca_weights(a, level).same(uca_weights(b, level))),
         }
 }

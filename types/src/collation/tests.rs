@@ -253,7 +253,7 @@ fn order_is_mysqls() {
 #[test]
 fn counted_comparisons_are_the_same() {
     let texts = ["", " ", "a", "A", "a ", "ab", "é", "E", "ß", "ss", "a\u{1}", "a\tb", "中文", "😀", "e\u{301}x"];
-    let long = "aé😀".repeat(3_000);
+    let long = "aé😀".repeat(400);
     let texts: Vec<String> = texts.iter().flat_map(|text| [(*text).to_owned(), format!("{long}{text}")]).collect();
     for collation in ALL.iter().map(|info| info.id) {
         for (a, b) in texts.iter().flat_map(|a| texts.iter().map(move |b| (a.as_bytes(), b.as_bytes()))) {

@@ -1,6 +1,5 @@
 //! Characters and their weights. The tables are made by `tools/collations.py`, which describes their format.
 
-use super::tailored::Moved;
 use crate::charset::eight_bit::ByteOrder;
 
 /// Tables of UCA 9.0.0 by level: primary, secondary, tertiary.
@@ -15,8 +14,7 @@ static UCA520: &[u8] = include_bytes!("uca520.bin");
 /// The tables of one level that MySQL's older collations go by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OldUca {
-    /// With the letters that a language moves.
-    V400(&'static [Moved]),
+    V400,
     V520,
 }
 /// Weights of latin1_swedish_ci for the bytes from 0x80; below it is upper case.
@@ -106,6 +104,8 @@ static GENERAL_ASCII: [u16; 128] = {
 pub(crate) enum Simple {
     /// Upper case of the base letter.
     General,
+    /// The same, as it was before MySQL 5.1.24: `ß` is no `s`.
+    General500,
     /// Lower case.
     Lower,
     Swedish,
@@ -142,7 +142,8 @@ impl<'a> General<'a> {
 /// The weight of a character; characters outside of the set have the weight of `?`.
 pub(crate) fn simple_weight(code: u32, table: Simple) -> u16 {
     match table {
-        Simple::General => return general_weight(code),
+        Simple::General500 if code == 0xdf => return 0xdf,
+        Simple::General | Simple::General500 => return general_weight(code),
         Simple::Lower => return lower_weight(code),
         Simple::Bytes(order) => return order.weight(code).into(),
         _ => {}
@@ -166,7 +167,7 @@ impl Iterator for General<'_> {
                 Simple::Latin1 => first.into(),
                 Simple::Lower => first.to_ascii_lowercase().into(),
                 Simple::Bytes(order) => order.of_ascii(first).into(),
-                Simple::General | Simple::Swedish => GENERAL_ASCII[usize::from(first)],
+                Simple::General | Simple::General500 | Simple::Swedish => GENERAL_ASCII[usize::from(first)],
             });
         }
         let (code, length) = decode_char(self.text);
@@ -214,7 +215,7 @@ impl OldUca {
     /// Weight of a space.
     pub(crate) fn space(self) -> u16 {
         match self {
-            Self::V400(_) => 0x0209,
+            Self::V400 => 0x0209,
             Self::V520 => 0x020a,
         }
     }
@@ -222,22 +223,16 @@ impl OldUca {
     /// The level number that identifies the table, and the table.
     fn table(self) -> (u8, &'static [u8]) {
         match self {
-            Self::V400(_) => (LEVEL_400, UCA400),
+            Self::V400 => (LEVEL_400, UCA400),
             Self::V520 => (LEVEL_520, UCA520),
         }
     }
 
-    /// The weights of a character, unless the language has moved it. In 4.0.0 all characters beyond the first plane
+    /// The weights of a character. In 4.0.0 all characters beyond the first plane
     /// share one weight.
     pub(crate) fn weights(self, code: u32) -> CharWeights {
         let pages = match self {
-            Self::V400(moved) => {
-                if let Ok(at) = moved.binary_search_by_key(&code, |(letter, ..)| u32::from(*letter)) {
-                    return match moved[at] {
-                        (_, weight, 0) => CharWeights::One(weight),
-                        (_, first, second) => CharWeights::Two(first, second),
-                    };
-                }
+            Self::V400 => {
                 if code > 0xffff {
                     return CharWeights::One(0xfffd);
                 }
@@ -316,7 +311,7 @@ fn hangul(code: u32, level: usize) -> CharWeights {
 
 impl CharWeights {
     /// Weight `i`, from 0.
-    fn get(self, i: u16) -> Option<u16> {
+    pub(super) fn get(self, i: u16) -> Option<u16> {
         match (self, i) {
             (Self::One(w), 0) | (Self::Two(w, _), 0) | (Self::Two(_, w), 1) => Some(w),
             (Self::Three(w, _, _), 0) | (Self::Three(_, w, _), 1) | (Self::Three(_, _, w), 2) => Some(w),
