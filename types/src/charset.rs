@@ -4,12 +4,14 @@
 //! `latin1` is Windows-1252, as in MySQL; the five bytes that it leaves undefined map to themselves.
 
 pub(crate) mod eight_bit;
+pub(crate) mod multi_byte;
 
 use crate::CollationId;
 use crate::collation::{ALL, CollationInfo};
 use std::borrow::Cow;
 
 pub use eight_bit::EightBit;
+pub use multi_byte::MultiByte;
 
 /// The characters of the bytes 0x80 to 0x9f in latin1.
 const HIGH_CONTROLS: [char; 32] = [
@@ -35,6 +37,8 @@ pub enum Charset {
     Ascii,
     /// Another set of one byte per character.
     EightBit(EightBit),
+    /// A set of one or several bytes per character.
+    MultiByte(MultiByte),
     Binary,
 }
 
@@ -75,9 +79,10 @@ impl Charset {
             b"latin1" => Self::Latin1,
             b"ascii" => Self::Ascii,
             b"binary" => Self::Binary,
-            name => match EightBit::named(name) {
-                Some(set) => Self::EightBit(set),
-                None => return None,
+            name => match (EightBit::named(name), MultiByte::named(name)) {
+                (Some(set), _) => Self::EightBit(set),
+                (None, Some(set)) => Self::MultiByte(set),
+                (None, None) => return None,
             },
         })
     }
@@ -90,6 +95,7 @@ impl Charset {
             Self::Latin1 => latin1_byte(character).is_some(),
             Self::Ascii => character.is_ascii(),
             Self::EightBit(set) => set.byte_of(character).is_some(),
+            Self::MultiByte(set) => set.code_of(character.into()).is_some(),
         }
     }
 
@@ -113,6 +119,7 @@ impl Charset {
             Self::Utf8mb4 | Self::Utf16 | Self::Utf16le | Self::Utf32 => 4,
             Self::Utf8mb3 => 3,
             Self::Ucs2 => 2,
+            Self::MultiByte(set) => set.char_bytes_max(),
             Self::Latin1 | Self::Ascii | Self::EightBit(_) | Self::Binary => 1,
         }
     }
@@ -146,6 +153,7 @@ impl Charset {
             Self::Latin1 => chars.map(|c| latin1_byte(c).unwrap_or(b'?')).collect(),
             Self::Ascii => chars.map(|c| if c.is_ascii() { c as u8 } else { b'?' }).collect(),
             Self::EightBit(set) => chars.map(|c| set.byte_of(c).unwrap_or(b'?')).collect(),
+            Self::MultiByte(set) => set.encode(&text),
         })
     }
 
@@ -166,8 +174,25 @@ impl Charset {
             Self::Latin1 => bytes.iter().map(|byte| latin1_char(*byte)).collect(),
             Self::Ascii => return None,
             Self::EightBit(set) => bytes.iter().map(|byte| set.char_of(*byte)).collect(),
+            Self::MultiByte(set) => set.decode(bytes)?,
         };
         Some(Cow::Owned(decoded.into_bytes()))
+    }
+
+    /// The text of a statement as UTF-8.
+    pub fn decode_statement(self, bytes: &[u8]) -> Cow<'_, [u8]> {
+        match self {
+            Self::MultiByte(set) if !bytes.is_ascii() => Cow::Owned(set.decode_statement(bytes).into_bytes()),
+            _ => self.decode_lossy(bytes),
+        }
+    }
+
+    /// The bytes of a part of a statement as they were before `decode_statement`.
+    pub fn as_sent(self, text: &[u8]) -> Cow<'_, [u8]> {
+        match self {
+            Self::MultiByte(set) if !text.is_ascii() => Cow::Owned(set.as_sent(&String::from_utf8_lossy(text))),
+            _ => self.encode(text),
+        }
     }
 
     /// Bytes of this set as UTF-8, with `?` for what is no text of the set.
@@ -194,7 +219,10 @@ impl Charset {
 
 /// UPPER or LOWER of a text of a set with cases of its own; `None`: the letters' cases are Unicode's. Characters outside of the set stay.
 pub fn change_case(text: &[u8], collation: CollationId, upper: bool) -> Option<String> {
-    eight_bit::change_case(text, collation.0, upper)
+    match Charset::of(collation) {
+        Charset::MultiByte(set) => Some(set.change_case(&String::from_utf8_lossy(text), upper)),
+        _ => eight_bit::change_case(text, collation.0, upper),
+    }
 }
 
 /// Units of `N` bytes; bytes that miss in the first one are zero.

@@ -7,7 +7,7 @@
 //! | bytes | `binary`, `utf8mb4_0900_bin` | the bytes | NO PAD |
 //! | padded bytes | `utf8mb4_bin` and the other `_bin` | the bytes | PAD SPACE |
 //! | simple | `utf8mb4_general_ci`, `latin1_swedish_ci`, `latin1_bin`, those of the eight-bit sets | one per character: upper case of the base letter; the letters of Sweden; the byte; a table by byte | PAD SPACE |
-//! | encoded | `latin1_german2_ci` | some bytes per character | PAD SPACE |
+//! | encoded | `latin1_german2_ci`, those of the multi-byte sets | some bytes per character | PAD SPACE |
 //! | levels | `latin2_czech_cs`, `cp1250_czech_cs`, `tis620_thai_ci` | bytes of a whole text | PAD SPACE |
 //! | UCA 4.0.0 | `utf8mb4_unicode_ci`, `utf8mb3_unicode_ci`, those of one language (`utf8mb4_swedish_ci` ..., see `tailored`) | DUCET weights of one level, as MySQL's old collations have them | PAD SPACE |
 //! | UCA 5.2.0 | `utf8mb4_unicode_520_ci`, `utf8mb3_unicode_520_ci` | likewise, of all planes | PAD SPACE |
@@ -35,12 +35,12 @@ pub use like::{LikePrefix, like, like_prefix};
 pub use names::{ALL, CollationInfo, PadAttribute};
 
 use crate::CollationId;
-use crate::charset::eight_bit;
+use crate::charset::{Charset, MultiByte, eight_bit};
 use crate::work::{self, Stopped};
 use encoded::{Encoded, EncodedWeights};
 use levels::Levels;
-use tailored::{TailoredUca, Tailoring};
 use std::cmp::Ordering;
+use tailored::{TailoredUca, Tailoring};
 use weights::{General, OldUca, Simple, Uca, decode_char};
 
 /// How many weights are compared between two calls of `work::spend`, and how much each counts.
@@ -95,11 +95,15 @@ const fn method_of(number: u16) -> Method {
         159 | 223 => Method::Simple(Simple::General500),
         76 => Method::Simple(Simple::Lower),
         101 | 128 | 160 | 192 | 224 => Method::OldUca(OldUca::V400),
-        123 | 150 | 182 | 214 | 246 => Method::OldUca(OldUca::V520),
+        123 | 150 | 182 | 214 | 246 | 250 => Method::OldUca(OldUca::V520),
         255 => Method::Uca900(1),
         305 => Method::Uca900(2),
         278 => Method::Uca900(3),
         _ => match (number, eight_bit::order(number)) {
+            (_, None) if MultiByte::of_collation(number).is_some() => match MultiByte::of_collation(number) {
+                Some((set, is_bin)) => Method::Encoded(Encoded::MultiByte(set, is_bin)),
+                None => panic!("it was some above"),
+            },
             (_, None) => match tailored::of(number) {
                 Some(tailoring) if number < 255 => Method::OldTailored(tailoring),
                 Some(tailoring) => Method::Tailored(tailoring, levels_of(number)),
@@ -691,13 +695,15 @@ pub fn weight_string(text: &[u8], collation: CollationId, characters: Option<usi
             }
         }
         Method::PaddedBytes => {
+            // Two bytes hold the characters of the first plane.
+            let from = if matches!(Charset::of(collation), Charset::Utf8mb3 | Charset::Ucs2) { 2 } else { 1 };
             let mut rest = text;
             while !rest.is_empty() {
                 let (code, length) = decode_char(rest);
-                out.extend_from_slice(&code.to_be_bytes()[1..]);
+                out.extend_from_slice(&code.to_be_bytes()[from..]);
                 rest = &rest[length..];
             }
-            (0..missing).for_each(|_| out.extend_from_slice(&[0, 0, b' ']));
+            (0..missing).for_each(|_| out.extend_from_slice(&u32::from(b' ').to_be_bytes()[from..]));
         }
     }
 }

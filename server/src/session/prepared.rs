@@ -82,7 +82,7 @@ impl Statements {
             return Err(Condition::MaxPreparedStmtCountReached { limit: limit.into() }.into());
         }
         let decoded = match state.session.settings.client {
-            Some(charset) => charset.decode_lossy(text),
+            Some(charset) => charset.decode_statement(text),
             None => text.into(),
         };
         let text = &*decoded;

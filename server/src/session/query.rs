@@ -27,7 +27,7 @@ impl State<'_> {
     /// Runs a text of one or several statements. An error ends the text.
     pub async fn query(&mut self, client: &mut Recipient<'_>, text: &[u8]) -> Result<()> {
         let decoded = match self.session.settings.client {
-            Some(charset) => charset.decode_lossy(text),
+            Some(charset) => charset.decode_statement(text),
             None => text.into(),
         };
         // As in MySQL, trailing spaces and semicolons do not belong to the text.

@@ -467,7 +467,7 @@ impl<'a> Parser<'a> {
 
     /// The bytes of a literal as the client sent them, before its text was converted to UTF-8.
     pub(super) fn as_sent(&self, converted: &'a [u8]) -> &'a [u8] {
-        match self.mode.client.encode(converted) {
+        match self.mode.client.as_sent(converted) {
             Cow::Borrowed(_) => converted,
             Cow::Owned(bytes) => {
                 let mut sent: ArenaVec<'a, u8> = self.arena.list();

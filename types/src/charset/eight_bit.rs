@@ -15,8 +15,8 @@ const ORDER_BYTES: usize = 768;
 
 /// The sets, in the order of `eight_bit.bin`.
 const NAMES: [&str; 24] = [
-    "armscii8", "cp1250", "cp1251", "cp1256", "cp1257", "cp850", "cp852", "cp866", "dec8", "geostd8", "greek", "hebrew", "hp8", "keybcs2",
-    "koi8r", "koi8u", "latin1", "latin2", "latin5", "latin7", "macce", "macroman", "swe7", "tis620",
+    "armscii8", "cp1250", "cp1251", "cp1256", "cp1257", "cp850", "cp852", "cp866", "dec8", "geostd8", "greek", "hebrew", "hp8",
+    "keybcs2", "koi8r", "koi8u", "latin1", "latin2", "latin5", "latin7", "macce", "macroman", "swe7", "tis620",
 ];
 const LATIN1: usize = 16;
 const SWE7: usize = 22;
@@ -26,14 +26,75 @@ const CASES_OF_LATIN2_CZECH: usize = 25;
 
 /// The collations that are not `_bin`, and the set of each, in the order of `eight_bit.bin`.
 const ORDERS: [(u16, usize); 42] = [
-    (2, 17), (3, 8), (4, 5), (5, 16), (6, 12), (7, 14), (8, 16), (9, 17), (10, 22), (14, 2), (15, 16), (16, 11), (18, 23), (20, 19), (21, 17),
-    (22, 15), (23, 2), (25, 10), (26, 1), (27, 17), (29, 4), (30, 18), (31, 16), (32, 0), (34, 1), (36, 7), (37, 13), (38, 20), (39, 21),
-    (40, 6), (41, 19), (42, 19), (44, 1), (48, 16), (49, 16), (51, 2), (52, 2), (57, 3), (59, 4), (92, 9), (94, 16), (99, 1),
+    (2, 17),
+    (3, 8),
+    (4, 5),
+    (5, 16),
+    (6, 12),
+    (7, 14),
+    (8, 16),
+    (9, 17),
+    (10, 22),
+    (14, 2),
+    (15, 16),
+    (16, 11),
+    (18, 23),
+    (20, 19),
+    (21, 17),
+    (22, 15),
+    (23, 2),
+    (25, 10),
+    (26, 1),
+    (27, 17),
+    (29, 4),
+    (30, 18),
+    (31, 16),
+    (32, 0),
+    (34, 1),
+    (36, 7),
+    (37, 13),
+    (38, 20),
+    (39, 21),
+    (40, 6),
+    (41, 19),
+    (42, 19),
+    (44, 1),
+    (48, 16),
+    (49, 16),
+    (51, 2),
+    (52, 2),
+    (57, 3),
+    (59, 4),
+    (92, 9),
+    (94, 16),
+    (99, 1),
 ];
 /// The `_bin` collations and their sets.
 const BINARY_ORDERS: [(u16, usize); 24] = [
-    (64, 0), (66, 1), (50, 2), (67, 3), (58, 4), (80, 5), (81, 6), (68, 7), (69, 8), (93, 9), (70, 10), (71, 11), (72, 12), (73, 13),
-    (74, 14), (75, 15), (47, 16), (77, 17), (78, 18), (79, 19), (43, 20), (53, 21), (82, 22), (89, 23),
+    (64, 0),
+    (66, 1),
+    (50, 2),
+    (67, 3),
+    (58, 4),
+    (80, 5),
+    (81, 6),
+    (68, 7),
+    (69, 8),
+    (93, 9),
+    (70, 10),
+    (71, 11),
+    (72, 12),
+    (73, 13),
+    (74, 14),
+    (75, 15),
+    (47, 16),
+    (77, 17),
+    (78, 18),
+    (79, 19),
+    (43, 20),
+    (53, 21),
+    (82, 22),
+    (89, 23),
 ];
 
 const DATA: &[u8] = include_bytes!("eight_bit.bin");
@@ -57,7 +118,13 @@ static SETS: [Set; SETS_COUNT] = {
     let mut n = 0;
     while n < SETS_COUNT {
         let at = n * SET_BYTES;
-        sets[n] = Set { chars: words(at), upper: bytes(at + 512), lower: bytes(at + 768), known: words(at + 1024), bytes: bytes(at + 1536) };
+        sets[n] = Set {
+            chars: words(at),
+            upper: bytes(at + 512),
+            lower: bytes(at + 768),
+            known: words(at + 1024),
+            bytes: bytes(at + 1536),
+        };
         n += 1;
     }
     sets
@@ -117,7 +184,7 @@ impl EightBit {
     }
 }
 
-const fn same(a: &[u8], b: &[u8]) -> bool {
+pub(super) const fn same(a: &[u8], b: &[u8]) -> bool {
     if a.len() != b.len() {
         return false;
     }
@@ -143,7 +210,9 @@ impl Set {
     pub(crate) fn byte_of(&self, code: u32) -> Option<u8> {
         match u16::try_from(code) {
             Ok(code) => self.known.binary_search(&code).ok().filter(|_| code != 0xffff).map(|at| self.bytes[at]),
-            Err(_) => u8::try_from(code.wrapping_sub(UNDEFINED)).ok().filter(|&byte| byte > 0 && self.chars[usize::from(byte)] == 0),
+            Err(_) => {
+                u8::try_from(code.wrapping_sub(UNDEFINED)).ok().filter(|&byte| byte > 0 && self.chars[usize::from(byte)] == 0)
+            }
         }
     }
 }

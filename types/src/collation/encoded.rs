@@ -1,35 +1,27 @@
 //! Collations whose weights are some bytes per character.
 
 use super::weights::decode_char;
+use crate::charset::MultiByte;
 use crate::charset::eight_bit::ByteOrder;
+use crate::charset::multi_byte::Code;
 
 /// Which weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Encoded {
     /// Of an eight-bit set, where a letter may be two: `ä` is `ae`.
     Expanding(&'static ByteOrder),
-}
-
-/// The weight of a character, up to four bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Weight {
-    bytes: [u8; 4],
-    length: u8,
-}
-
-impl Weight {
-    const fn one(byte: u8) -> Self {
-        Self { bytes: [byte, 0, 0, 0], length: 1 }
-    }
+    /// Of a multi-byte set; the second tells if it is the set's `_bin` collation.
+    MultiByte(MultiByte, bool),
 }
 
 impl Encoded {
-    fn weight(self, code: u32) -> Weight {
+    fn weight(self, code: u32) -> Code {
         match self {
             Self::Expanding(order) => match order.second(code) {
-                Some(second) => Weight { bytes: [order.weight(code), second, 0, 0], length: 2 },
-                None => Weight::one(order.weight(code)),
+                Some(second) => Code { bytes: [order.weight(code), second, 0, 0], length: 2 },
+                None => Code::one(order.weight(code)),
             },
+            Self::MultiByte(set, is_bin) => set.weight(code, is_bin),
         }
     }
 
@@ -44,13 +36,13 @@ impl Encoded {
 pub(crate) struct EncodedWeights<'a> {
     text: &'a [u8],
     order: Encoded,
-    current: Weight,
+    current: Code,
     next: u8,
 }
 
 impl<'a> EncodedWeights<'a> {
     pub(crate) fn new(text: &'a [u8], order: Encoded) -> Self {
-        Self { text, order, current: Weight::one(0), next: 1 }
+        Self { text, order, current: Code::one(0), next: 1 }
     }
 }
 
