@@ -15,7 +15,7 @@ use std::sync::Arc;
 use types::charset::Charset;
 use types::row::{ExternalRef, RowLayout, StoredRow};
 use types::schema::{IndexKind, TableDef};
-use types::{CollationId, ColumnType, Decimal, LobSize, TypeKind, Value};
+use types::{ColumnType, Decimal, LobSize, TypeKind, Value};
 
 const TYPE_TINY: u8 = 1;
 const TYPE_SHORT: u8 = 2;
@@ -115,16 +115,6 @@ pub struct WireTable {
     minimal: Vec<u8>,
 }
 
-/// The most bytes of a character.
-fn character_bytes(collation: CollationId) -> u32 {
-    match collation.charset() {
-        "utf8mb4" | "utf16" | "utf32" | "gb18030" => 4,
-        "utf8mb3" => 3,
-        "ucs2" => 2,
-        _ => 1,
-    }
-}
-
 fn lob_bytes(size: LobSize) -> u8 {
     match size {
         LobSize::Tiny => 1,
@@ -143,7 +133,7 @@ fn is_numeric(kind: u8) -> bool {
 
 impl WireColumn {
     fn new(column: usize, ty: &ColumnType) -> Self {
-        let per_character = character_bytes(ty.collation);
+        let per_character = ty.collation.character_bytes_max();
         let length_bytes = |bytes: u32| if bytes < 256 { 1 } else { 2 };
         let string = |bytes: u32| [TYPE_STRING ^ ((bytes & 0x300) >> 4) as u8, bytes as u8];
         let (kind, meta, meta_bytes, form) = match &ty.kind {

@@ -27,7 +27,7 @@ pub(crate) fn eval<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evaluate
     };
     let set = Charset::of(node.ty.collation);
     let value = match (&arg.ty.kind, class(&node.ty)) {
-        _ if set.is_wide() && is_char_call(arg) => crate::function::wide_characters(env, arg)?,
+        _ if set.is_wide() && is_char_call(arg) => crate::function::wide_characters(env, arg, set.unit_bytes())?,
         (TypeKind::Json, _) => env.eval(arg)?,
         (_, Class::Date | Class::Time | Class::DateTime) => env.moment(arg)?,
         _ => env.eval(arg)?,

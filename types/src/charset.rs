@@ -132,6 +132,18 @@ impl Charset {
         }
     }
 
+    /// Bytes of the first character of a text in this set.
+    pub fn first_char_bytes(self, text: &[u8]) -> usize {
+        let bytes = match self {
+            Self::Utf16 if matches!(text, [0xd8..=0xdb, ..]) => 4,
+            Self::Utf16le if matches!(text, [_, 0xd8..=0xdb, ..]) => 4,
+            Self::MultiByte(set) => set.character(text).map_or(1, |(_, bytes)| bytes),
+            Self::Utf8mb4 | Self::Utf8mb3 => crate::collation::prefix_bytes(text, 1),
+            _ => self.unit_bytes(),
+        };
+        bytes.min(text.len())
+    }
+
     /// Do the bytes of texts differ from stored text, which is UTF-8?
     pub fn has_own_bytes(self) -> bool {
         !matches!(self, Self::Utf8mb4 | Self::Utf8mb3 | Self::Binary)

@@ -57,11 +57,7 @@ impl ColumnType {
 impl CollationId {
     /// The longest character of the collation's character set, in bytes.
     pub fn character_bytes_max(self) -> u32 {
-        match self.0 {
-            45 | 46 | 54 | 55 | 224..=247 | 255..=323 => 4,
-            33 | 76 | 83 | 192..=215 | 223 => 3,
-            _ => 1,
-        }
+        self.info().map_or(1, |info| info.char_bytes_max.into())
     }
 }
 

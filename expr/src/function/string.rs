@@ -723,13 +723,10 @@ fn ord<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
     if s.is_empty() {
         return Ok(Value::Int(0));
     }
-    if Charset::of(arg.ty.collation).is_wide() && !is_binary(arg) {
-        // One unit of two bytes, or two of them.
-        let n = if matches!(s[0], 0xd8..=0xdb) { 4 } else { 2 };
-        return Ok(Value::Int(s[..n.min(s.len())].iter().fold(0, |code, b| code << 8 | i64::from(*b))));
-    }
-    let narrow = arg.ty.collation.info().is_some_and(|info| info.char_bytes_max == 1);
-    let n = char_bytes(&s, narrow || is_binary(arg));
+    let n = match Charset::of(arg.ty.collation) {
+        charset if charset.has_own_bytes() && !is_binary(arg) => charset.first_char_bytes(&s),
+        _ => char_bytes(&s, is_binary(arg)),
+    };
     Ok(Value::Int(s[..n].iter().fold(0, |code, b| code << 8 | i64::from(*b))))
 }
 
@@ -738,10 +735,10 @@ fn char_function<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     char_units(env, args, 1)
 }
 
-/// The value of a CHAR() whose characters have units of two bytes.
-pub(crate) fn wide_characters<'a>(env: &Env<'a>, call: &'a Expr) -> Evaluated<'a> {
+/// The value of a CHAR() whose characters have units of this many bytes.
+pub(crate) fn wide_characters<'a>(env: &Env<'a>, call: &'a Expr, unit: usize) -> Evaluated<'a> {
     let ExprKind::Call { args, .. } = &call.kind else { return env.eval(call) };
-    char_units(env, args, 2)
+    char_units(env, args, unit)
 }
 
 /// As CHAR, with a multiple of `unit` bytes for each number.

@@ -114,7 +114,11 @@ pub async fn show<'a>(state: &mut State<'_>, what: &Show<'a>, params: &'a [Value
             filter::apply(state, made, with(filter), 0).await
         }
         Show::Collations(filter) => {
-            let made = projection::COLLATIONS.all(state, Wanted::default(), &Gathered::default());
+            let mut made = projection::COLLATIONS.all(state, Wanted::default(), &Gathered::default());
+            made.rows.sort_by(|a, b| match (a.first(), b.first()) {
+                (Some(Value::Bytes(a)), Some(Value::Bytes(b))) => a.cmp(b),
+                _ => std::cmp::Ordering::Equal,
+            });
             filter::apply(state, made, with(filter), 0).await
         }
         Show::Grants { user, roles } => crate::account::grants(state, user.as_ref(), roles),

@@ -64,6 +64,13 @@ fn character_sets(_: &Source<'_>) -> Vec<Row> {
     charsets::CHARSETS.iter().map(row).collect()
 }
 
+/// The collations by their set, then by their number, as in MySQL.
+fn by_set() -> impl Iterator<Item = &'static charsets::Collation> {
+    let mut all: Vec<&charsets::Collation> = charsets::COLLATIONS.iter().collect();
+    all.sort_by_key(|collation| (collation.charset, collation.id));
+    all.into_iter()
+}
+
 fn collations(_: &Source<'_>) -> Vec<Row> {
     let row = |collation: &charsets::Collation| {
         vec![
@@ -76,11 +83,11 @@ fn collations(_: &Source<'_>) -> Vec<Row> {
             text(if collation.no_pad { "NO PAD" } else { "PAD SPACE" }),
         ]
     };
-    charsets::COLLATIONS.iter().map(row).collect()
+    by_set().map(row).collect()
 }
 
 fn collation_sets(_: &Source<'_>) -> Vec<Row> {
-    charsets::COLLATIONS.iter().map(|collation| vec![text(collation.name), text(collation.charset)]).collect()
+    by_set().map(|collation| vec![text(collation.name), text(collation.charset)]).collect()
 }
 
 fn engines(_: &Source<'_>) -> Vec<Row> {
@@ -290,7 +297,7 @@ fn lengths(ty: &ColumnType) -> (Option<u64>, Option<u64>) {
         TypeKind::Binary { length } | TypeKind::VarBinary { length } => (Some((*length).into()), Some((*length).into())),
         TypeKind::Text(size) | TypeKind::Blob(size) => {
             // The minimum number of bytes per character.
-            let least = if types::charset::Charset::of(ty.collation).is_wide() { 2 } else { 1 };
+            let least = types::charset::Charset::of(ty.collation).unit_bytes() as u64;
             (Some(lob(*size) / least), Some(lob(*size)))
         }
         TypeKind::Enum { members } => {

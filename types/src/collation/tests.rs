@@ -322,3 +322,34 @@ fn answers_are_mysqls() {
     }
     assert!(wrong.is_empty() && lines > 0, "{lines} lines");
 }
+
+/// `fingerprints.txt`: texts, and a fingerprint of the weight strings that MySQL answers for them in each collation; `types/tools/fingerprints.py` makes it.
+#[test]
+fn weight_strings_are_mysqls() {
+    let mut texts = Vec::new();
+    let (mut wrong, mut collations) = (Vec::new(), 0);
+    for line in include_str!("fingerprints.txt").lines() {
+        let (name, value) = line.split_once('\t').unwrap();
+        if name == "text" {
+            texts.push(
+                (0..value.len()).step_by(2).map(|i| u8::from_str_radix(&value[i..i + 2], 16).unwrap()).collect::<Vec<u8>>(),
+            );
+            continue;
+        }
+        let collation = CollationId::by_name(name).unwrap();
+        let charset = Charset::of(collation);
+        let mut hash = 0xcbf2_9ce4_8422_2325u64;
+        for text in &texts {
+            let mut weights = Vec::new();
+            weight_string(&charset.narrow(text.as_slice().into()), collation, None, &mut weights);
+            for byte in weights.into_iter().chain([0]) {
+                hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+            }
+        }
+        collations += 1;
+        if format!("{hash:016x}") != value {
+            wrong.push(name);
+        }
+    }
+    assert!(wrong.is_empty() && collations == ALL.len() - 1, "{wrong:?}");
+}

@@ -1,0 +1,21 @@
+# Multi-byte character sets of China, Japan and Korea: characters, bytes, order, cases.
+CREATE TABLE t (id INT PRIMARY KEY, sjis VARCHAR(10) CHARACTER SET sjis, ujis VARCHAR(10) CHARACTER SET ujis, gbk VARCHAR(10) CHARACTER SET gbk, big5 VARCHAR(10) CHARACTER SET big5, euckr VARCHAR(10) CHARACTER SET euckr, gb18030 VARCHAR(10) CHARACTER SET gb18030, KEY (sjis), KEY (gbk), UNIQUE KEY (gb18030));
+INSERT INTO t (id, sjis, ujis) VALUES (1, '表示', '表示'), (2, 'ソース', 'ソース'), (3, 'ｱA', 'ｱA');
+INSERT INTO t (id, gbk, big5, gb18030) VALUES (4, '北京', '臺北', '北京'), (5, '上海', '香港', '上海'), (6, 'Ab', 'Ab', '😀é');
+INSERT INTO t (id, euckr) VALUES (7, '가나'), (8, '똠'), (9, 'ab');
+SELECT id, sjis, HEX(sjis), HEX(ujis), LENGTH(ujis), CHAR_LENGTH(ujis) FROM t WHERE sjis IS NOT NULL ORDER BY sjis;
+SELECT id, gbk, HEX(gbk), HEX(big5), HEX(gb18030), LENGTH(gb18030) FROM t WHERE gbk IS NOT NULL ORDER BY gbk;
+SELECT id FROM t WHERE gb18030 IS NOT NULL ORDER BY gb18030;
+SELECT id FROM t WHERE big5 IS NOT NULL ORDER BY big5;
+SELECT id, HEX(euckr) FROM t WHERE euckr IS NOT NULL ORDER BY euckr;
+SELECT id FROM t WHERE sjis LIKE '%示' OR gbk = 'aB ' OR gb18030 LIKE '_京' ORDER BY id;
+SELECT UPPER(gbk), LOWER(sjis), UPPER(CONVERT('ａя' USING sjis)), LOWER(CONVERT('ＡΩ' USING gb2312)) FROM t WHERE id IN (3, 6) ORDER BY id;
+INSERT INTO t (id, sjis) VALUES (10, '한');
+INSERT INTO t (id, gbk) VALUES (10, '😀');
+SELECT HEX(CONVERT('表' USING cp932)), HEX(CONVERT('丂' USING ujis)), HEX(CONVERT('～' USING eucjpms)), HEX(CONVERT('€' USING gbk)), HEX(CONVERT('한' USING big5));
+SELECT _sjis 0x955C, _big5 0xA440, _gbk 0xB1B1, _euckr 0xB0A1, _gb2312 0xB1B1, _gb18030 0x9439FC36, _ujis 0x8FB0A1, _eucjpms 0xC9BD;
+SELECT CONVERT(0x8120 USING sjis), CONVERT(0xFFFF USING gbk);
+SELECT ORD(sjis), ASCII(sjis), HEX(REVERSE(sjis)), HEX(LEFT(ujis, 1)) FROM t WHERE id = 1;
+SELECT HEX(WEIGHT_STRING(gbk)), HEX(WEIGHT_STRING(gb18030)), HEX(WEIGHT_STRING(gb18030 COLLATE gb18030_unicode_520_ci)) FROM t WHERE id IN (4, 6) ORDER BY id;
+SELECT HEX(CHAR(0x955C, 0x41 USING sjis)), CONVERT('表' USING sjis) = CONVERT('表' USING ujis);
+SHOW CREATE TABLE t;
