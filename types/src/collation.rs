@@ -24,6 +24,7 @@
 //! C3: bytes that are no UTF-8 count as one character U+FFFD each and never panic.
 
 mod ascii;
+mod cases;
 mod encoded;
 mod levels;
 mod like;
@@ -31,10 +32,12 @@ mod names;
 mod tailored;
 mod weights;
 
+pub use cases::Cases;
 pub use like::{LikePrefix, like, like_prefix};
 pub use names::{ALL, CollationInfo, PadAttribute};
 
 use crate::CollationId;
+use crate::charset::multi_byte::Order;
 use crate::charset::{Charset, MultiByte, eight_bit};
 use crate::work::{self, Stopped};
 use encoded::{Encoded, EncodedWeights};
@@ -101,7 +104,8 @@ const fn method_of(number: u16) -> Method {
         278 => Method::Uca900(3),
         _ => match (number, eight_bit::order(number)) {
             (_, None) if MultiByte::of_collation(number).is_some() => match MultiByte::of_collation(number) {
-                Some((set, is_bin)) => Method::Encoded(Encoded::MultiByte(set, is_bin)),
+                Some((set, true)) => Method::Encoded(Encoded::MultiByte(set, Order::Bytes)),
+                Some((set, false)) => Method::Encoded(Encoded::MultiByte(set, Order::Compared)),
                 None => panic!("it was some above"),
             },
             (_, None) => match tailored::of(number) {
@@ -293,7 +297,8 @@ pub fn sort_key(text: &[u8], collation: CollationId, out: &mut Vec<u8>) {
     match method(collation) {
         Method::Bytes => escaped_bytes(text, out),
         Method::PaddedBytes => padded_bytes_key(trim(text), out),
-        Method::Simple(table) => simple_key(General::new(trim(text), table), table.space(), out),
+        Method::Simple(table @ Simple::Bytes(_)) => simple_key(General::new(trim(text), table), table.space(), out),
+        Method::Simple(table) => simple_key(General::new(trim(text), table), SPACE, out),
         Method::Encoded(order) => simple_key(EncodedWeights::new(trim(text), order), SPACE, out),
         Method::Levels(levels) => levels_key(text, levels, out),
         Method::OldUca(old) => old_key(Uca::old(text, old), old.space(), out),
@@ -425,7 +430,11 @@ fn common_head(a: &[u8], b: &[u8]) -> usize {
 
 fn compare_simple(a: &[u8], b: &[u8], table: Simple) -> Ordering {
     let head = common_head(a, b);
-    order_padded(General::new(&a[head..], table), General::new(&b[head..], table), table.space())
+    let (a, b) = (General::new(&a[head..], table), General::new(&b[head..], table));
+    match table {
+        Simple::Bytes(_) => order_padded(a, b, table.space()),
+        _ => order_padded(a, b, SPACE),
+    }
 }
 
 fn compare_levels(a: &[u8], b: &[u8], levels: Levels) -> Ordering {
@@ -448,11 +457,14 @@ fn compare_old(a: &[u8], b: &[u8], old: OldUca) -> Ordering {
 }
 
 /// The order of two sequences of weights, the shorter one padded with the weight of a space.
+#[inline(always)]
 fn order_padded(mut a: impl Iterator<Item = u16>, mut b: impl Iterator<Item = u16>, space: u16) -> Ordering {
     loop {
         let order = match (a.next(), b.next()) {
             (None, None) => return Ordering::Equal,
-            (x, y) => x.unwrap_or(space).cmp(&y.unwrap_or(space)),
+            (Some(x), Some(y)) => x.cmp(&y),
+            (Some(x), None) => x.cmp(&space),
+            (None, Some(y)) => space.cmp(&y),
         };
         if order != Ordering::Equal {
             return order;
@@ -528,6 +540,7 @@ fn padded_bytes_key(trimmed: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Weights as UTF-8, which orders like the weights: one byte for ASCII. A space weighs less than 0x80.
+#[inline(always)]
 fn simple_key(mut weights: impl Iterator<Item = u16> + Clone, space: u16, out: &mut Vec<u8>) {
     while let Some(weight) = weights.next() {
         match weight {
@@ -676,7 +689,7 @@ pub fn weight_string(text: &[u8], collation: CollationId, characters: Option<usi
             out.extend(levels.weight_string(&padded));
         }
         Method::Encoded(order) => {
-            out.extend(EncodedWeights::new(text, order).map(|weight| weight as u8));
+            out.extend(EncodedWeights::new(text, order.shown()).map(|weight| weight as u8));
             out.resize(out.len() + missing, b' ');
         }
         Method::OldUca(old) => {

@@ -108,7 +108,8 @@ def contractions(cursor, name, candidates):
         wanted |= {(a, b, z) for z, (group, second) in candidates.items() if second and group in (0, candidates[a][0])}
         wanted |= {(z, a, b) for z in ends}
         if "_hu_" in name:
-            wanted |= {(x, x, b, z) for x in {a, ord(chr(a).lower())} for z in ends}
+            forms = {a, ord(chr(a).lower())}
+            wanted |= {(x, y, b, z) for x in forms for y in forms for z in ends}
     wanted = sorted(wanted)
     cursor.execute("CREATE TABLE t (id INT PRIMARY KEY, s VARCHAR(8) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin)")
     for start in range(0, len(wanted), 5000):

@@ -265,7 +265,8 @@ fn change_case<'a>(env: &Env<'a>, arg: &'a Expr, upper: bool) -> Evaluated<'a> {
     if let Some(changed) = types::charset::change_case(&s, arg.ty.collation, upper) {
         return Ok(owned(changed.into_bytes()));
     }
-    if s.is_ascii() {
+    let cases = types::collation::Cases::of(arg.ty.collation);
+    if s.is_ascii() && cases.has_usual_ascii() {
         let mut s = s.into_owned();
         if upper {
             s.make_ascii_uppercase()
@@ -274,13 +275,13 @@ fn change_case<'a>(env: &Env<'a>, arg: &'a Expr, upper: bool) -> Evaluated<'a> {
         }
         return Ok(owned(s));
     }
-    let folded = fold_case(&String::from_utf8_lossy(&s), upper).into_bytes();
+    let folded = fold_case(&String::from_utf8_lossy(&s), upper, cases).into_bytes();
     work::finish()?;
     Ok(owned(folded))
 }
 
 /// Simple case mapping, one character to one, as MySQL's collations have it (so that `ß` stays `ß`).
-fn fold_case(s: &str, upper: bool) -> String {
+fn fold_case(s: &str, upper: bool, cases: types::collation::Cases) -> String {
     s.chars()
         .map(|c| {
             work::pass(PLACE_UNITS);
@@ -288,6 +289,9 @@ fn fold_case(s: &str, upper: bool) -> String {
                 (Some(one), None) => one,
                 _ => c,
             };
+            if let Some(other) = cases.exception(c, upper) {
+                return other;
+            }
             // The capital I with a dot loses it.
             if !upper && c == '\u{130}' {
                 return 'i';

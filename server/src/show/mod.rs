@@ -116,7 +116,9 @@ pub async fn show<'a>(state: &mut State<'_>, what: &Show<'a>, params: &'a [Value
         Show::Collations(filter) => {
             let mut made = projection::COLLATIONS.all(state, Wanted::default(), &Gathered::default());
             made.rows.sort_by(|a, b| match (a.first(), b.first()) {
-                (Some(Value::Bytes(a)), Some(Value::Bytes(b))) => a.cmp(b),
+                (Some(Value::Bytes(a)), Some(Value::Bytes(b))) => {
+                    types::collation::compare(a, b, CollationId::UTF8MB4_GENERAL_CI)
+                }
                 _ => std::cmp::Ordering::Equal,
             });
             filter::apply(state, made, with(filter), 0).await

@@ -133,6 +133,17 @@ static SETS: [Set; SETS_COUNT] = {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MultiByte(u8);
 
+/// Which order of a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// By the bytes of codes: `_bin`.
+    Bytes,
+    /// That of the default collation.
+    Compared,
+    /// What WEIGHT_STRING shows of it.
+    Shown,
+}
+
 /// The bytes of a code, or of a weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Code {
@@ -187,7 +198,11 @@ impl MultiByte {
         &SETS[usize::from(self.0)]
     }
 
-    fn is_gb18030(self) -> bool {
+    fn is_big5(self) -> bool {
+        self.0 == 0
+    }
+
+    pub(crate) fn is_gb18030(self) -> bool {
         usize::from(self.0) == GB18030
     }
 
@@ -419,10 +434,10 @@ impl MultiByte {
         character
     }
 
-    /// The weight of a character in the default collation, or in `_bin`.
-    pub(crate) fn weight(self, character: u32, is_bin: bool) -> Code {
+    /// The weight of a character.
+    pub(crate) fn weight(self, character: u32, order: Order) -> Code {
         let set = self.set();
-        if is_bin {
+        if order == Order::Bytes {
             return self.code_of(character).unwrap_or(Code::one(b'?'));
         }
         if self.is_gb18030() && character >= 0x80 {
@@ -431,7 +446,8 @@ impl MultiByte {
         let code = self.code_of(character).unwrap_or(Code::one(b'?'));
         match code.bytes {
             [byte @ ..0x80, ..] => Code::one(word(set.ascii + usize::from(byte)) as u8),
-            [high, low, ..] if set.weights > 0 => {
+            // MySQL compares by the codes of big5, and shows strokes.
+            [high, low, ..] if set.weights > 0 && (order == Order::Shown || !self.is_big5()) => {
                 let row = word(set.rows + usize::from(high - 0x80));
                 let column = usize::from(u16::from(low).saturating_sub(set.first_trail));
                 if row == NONE || column >= set.row_length {

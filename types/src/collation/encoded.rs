@@ -3,15 +3,15 @@
 use super::weights::decode_char;
 use crate::charset::MultiByte;
 use crate::charset::eight_bit::ByteOrder;
-use crate::charset::multi_byte::Code;
+use crate::charset::multi_byte::{Code, Order};
 
 /// Which weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Encoded {
     /// Of an eight-bit set, where a letter may be two: `ä` is `ae`.
     Expanding(&'static ByteOrder),
-    /// Of a multi-byte set; the second tells if it is the set's `_bin` collation.
-    MultiByte(MultiByte, bool),
+    /// Of a multi-byte set.
+    MultiByte(MultiByte, Order),
 }
 
 impl Encoded {
@@ -21,13 +21,25 @@ impl Encoded {
                 Some(second) => Code { bytes: [order.weight(code), second, 0, 0], length: 2 },
                 None => Code::one(order.weight(code)),
             },
-            Self::MultiByte(set, is_bin) => set.weight(code, is_bin),
+            Self::MultiByte(set, order) => set.weight(code, order),
         }
     }
 
     /// Are the characters one to LIKE?
     pub(crate) fn is_same(self, a: u32, b: u32) -> bool {
-        self.weight(a) == self.weight(b)
+        match self {
+            // Only gb18030 compares characters of several bytes by their weights.
+            Self::MultiByte(set, _) if (a | b) >= 0x80 && !set.is_gb18030() => a == b,
+            _ => self.weight(a) == self.weight(b),
+        }
+    }
+
+    /// The order that WEIGHT_STRING shows.
+    pub(crate) fn shown(self) -> Self {
+        match self {
+            Self::MultiByte(set, Order::Compared) => Self::MultiByte(set, Order::Shown),
+            other => other,
+        }
     }
 }
 
