@@ -95,7 +95,7 @@ impl Charset {
             Self::Latin1 => latin1_byte(character).is_some(),
             Self::Ascii => character.is_ascii(),
             Self::EightBit(set) => set.byte_of(character).is_some(),
-            Self::MultiByte(set) => set.code_of(character.into()).is_some(),
+            Self::MultiByte(set) => set.has(character.into()),
         }
     }
 
@@ -207,9 +207,13 @@ impl Charset {
         }
     }
 
-    /// Bytes of this set as UTF-8, with `?` for what is no text of the set.
+    /// Bytes of this set as UTF-8, with `?` for what is no text of the set, or with characters that the set does not have.
     pub fn decode_lossy(self, bytes: &[u8]) -> Cow<'_, [u8]> {
-        self.decode(bytes).unwrap_or_else(|| bytes.iter().map(|byte| if byte.is_ascii() { *byte } else { b'?' }).collect())
+        match (self.decode(bytes), self) {
+            (Some(text), _) => text,
+            (None, Self::MultiByte(set)) => Cow::Owned(set.decode_kept(bytes).into_bytes()),
+            (None, _) => bytes.iter().map(|byte| if byte.is_ascii() { *byte } else { b'?' }).collect(),
+        }
     }
 
     /// A UTF-8 string with characters outside of this set replaced by `?`.

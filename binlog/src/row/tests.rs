@@ -98,4 +98,17 @@ fn a_table_is_described() {
 fn texts_have_the_columns_character_set() {
     let latin = ColumnType { collation: CollationId::LATIN1_SWEDISH_CI, ..ColumnType::new(TypeKind::VarChar { length: 10 }) };
     assert_eq!(image(latin, Value::text("é".as_bytes())), [0, 1, 0xe9]);
+    let check = |charset: &str, kind: TypeKind, text: &str, expected: &[u8]| {
+        let collation = CollationId::of_charset(charset).expect("a set");
+        assert_eq!(image(ColumnType { collation, ..ColumnType::new(kind) }, Value::text(text.as_bytes())), expected, "{charset}");
+    };
+    check("latin2", TypeKind::VarChar { length: 10 }, "žč", &[0, 2, 0xbe, 0xe8]);
+    check("sjis", TypeKind::VarChar { length: 10 }, "表a", &[0, 3, 0x95, 0x5c, b'a']);
+    // A length of 127 characters of two bytes has one byte, and one of 128 has two.
+    check("gbk", TypeKind::VarChar { length: 127 }, "北", &[0, 2, 0xb1, 0xb1]);
+    check("gbk", TypeKind::VarChar { length: 128 }, "北", &[0, 2, 0, 0xb1, 0xb1]);
+    check("gb18030", TypeKind::Char { length: 4 }, "é", &[0, 2, 0xa8, 0xa6]);
+    check("utf32", TypeKind::VarChar { length: 5 }, "a", &[0, 4, 0, 0, 0, b'a']);
+    check("ujis", TypeKind::VarChar { length: 85 }, "丂", &[0, 3, 0x8f, 0xb0, 0xa1]);
+    check("ujis", TypeKind::VarChar { length: 86 }, "丂", &[0, 3, 0, 0x8f, 0xb0, 0xa1]);
 }

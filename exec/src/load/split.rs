@@ -113,7 +113,7 @@ impl Splitter {
         for &byte in firsts.chain(&format.enclosed).chain(&format.escaped) {
             special[usize::from(byte)] = true;
         }
-        if matches!(charset, Charset::Utf8mb4 | Charset::Utf8mb3) {
+        if charset.char_bytes_max() > 1 {
             special[0x80..].fill(true);
         }
         Self { format, charset, widths, fields, special }
@@ -259,6 +259,15 @@ impl Splitter {
     /// Takes one character; of an invalid one only the first byte.
     fn character(&self, cursor: &mut Cursor<'_>, row: &mut Row, start: usize) -> Result<(), Stop> {
         let rest = &cursor.bytes[cursor.at..];
+        if matches!(self.charset, Charset::MultiByte(_)) && rest[0] >= 0x80 {
+            if rest.len() < self.charset.char_bytes_max() && !cursor.last {
+                return Err(Stop::Short);
+            }
+            let length = self.charset.first_char_bytes(rest);
+            row.bytes.extend_from_slice(&rest[..length]);
+            cursor.at += length;
+            return Ok(());
+        }
         let length = match self.character_length(rest[0]) {
             0 => return Err(Stop::Invalid(row.bytes[start..].to_vec())),
             length => length,
@@ -282,6 +291,8 @@ impl Splitter {
         match (self.charset, first) {
             (_, 0..=0x7f) => 1,
             (set, _) if set.char_bytes_max() == 1 => 1,
+            // The second byte may tell that there are more; `character` looks at it.
+            (Charset::MultiByte(_), _) => 2,
             (_, 0xc2..=0xdf) => 2,
             (_, 0xe0..=0xef) => 3,
             (Charset::Utf8mb4, 0xf0..=0xf4) => 4,

@@ -195,7 +195,7 @@ impl RowSink for FileSink {
                 self.value.truncate(width);
             }
             let filler = width - self.value.len();
-            format.put(&self.value, is_text(ty), is_multibyte(ty, format.charset), out);
+            format.put(&self.value, is_text(ty), multibyte_set(ty, format.charset), out);
             out.resize(out.len() + filler, b' ');
             return;
         }
@@ -208,7 +208,7 @@ impl RowSink for FileSink {
         }
         self.value.clear();
         put_plain(value, ty, format.charset, &mut self.value);
-        format.put(&self.value, is_text(ty), is_multibyte(ty, format.charset), out);
+        format.put(&self.value, is_text(ty), multibyte_set(ty, format.charset), out);
     }
 
     fn end_row(&mut self) {
@@ -286,9 +286,10 @@ fn set_of(ty: &ColumnType, charset: Option<&str>) -> Option<Charset> {
     Some(charset).filter(|charset| charset.has_own_bytes())
 }
 
-/// May a byte of the text be part of a multi-byte character?
-fn is_multibyte(ty: &ColumnType, charset: Option<&str>) -> bool {
-    ty.collation != CollationId::BINARY && set_of(ty, charset).is_none_or(|set| set.char_bytes_max() > 1)
+/// The set of a text whose characters may have several bytes.
+fn multibyte_set(ty: &ColumnType, charset: Option<&str>) -> Option<Charset> {
+    let set = set_of(ty, charset).unwrap_or(Charset::Utf8mb4);
+    Some(set).filter(|set| ty.collation != CollationId::BINARY && set.char_bytes_max() > 1)
 }
 
 /// Is the value a string in MySQL's terms, and no number?
@@ -310,27 +311,39 @@ fn is_text(ty: &ColumnType) -> bool {
 
 impl Format {
     /// Appends a value that is not NULL, enclosed and escaped.
-    fn put(&self, text: &[u8], is_text: bool, is_multibyte: bool, out: &mut Vec<u8>) {
+    fn put(&self, text: &[u8], is_text: bool, set: Option<Charset>, out: &mut Vec<u8>) {
         let enclosed = self.file.enclosed.filter(|_| !self.file.optionally || is_text);
         out.extend(enclosed);
         let separator = self.file.enclosed.or(self.file.fields_terminated.first().copied());
         // A number needs no escapes, unless a separator may be part of a number.
         let is_unsafe = separator.is_some_and(|byte| b".0123456789e+-".contains(&byte));
         match self.file.escaped {
-            Some(escape) if is_text || is_unsafe => self.put_escaped(text, escape, enclosed, is_multibyte, out),
+            Some(escape) if is_text || is_unsafe => self.put_escaped(text, escape, enclosed, set, out),
             _ => out.extend_from_slice(text),
         }
         out.extend(enclosed);
     }
 
-    fn put_escaped(&self, text: &[u8], escape: u8, enclosed: Option<u8>, is_multibyte: bool, out: &mut Vec<u8>) {
+    fn put_escaped(&self, text: &[u8], escape: u8, enclosed: Option<u8>, set: Option<Charset>, out: &mut Vec<u8>) {
         let field_end = self.file.fields_terminated.first().copied();
         let line_end = self.file.lines_terminated.first().copied();
         let separator = self.file.enclosed.or(field_end);
         let is_ambiguous = |byte: Option<u8>| byte.is_some_and(|byte| b"ntrb0ZN".contains(&byte));
-        for &byte in text {
-            if is_multibyte && byte >= 0x80 {
+        let mut rest = text;
+        while let Some((&byte, behind)) = rest.split_first() {
+            rest = behind;
+            if byte >= 0x80
+                && let Some(set) = set
+            {
+                // What follows in a character may look like a separator.
+                let more = if let Charset::MultiByte(_) = set {
+                    set.first_char_bytes(&text[text.len() - rest.len() - 1..]) - 1
+                } else {
+                    0
+                };
                 out.push(byte);
+                out.extend_from_slice(&rest[..more]);
+                rest = &rest[more..];
                 continue;
             }
             let ends = if enclosed.is_some() { separator } else { field_end };

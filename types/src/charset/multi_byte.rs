@@ -214,6 +214,11 @@ impl MultiByte {
         }
     }
 
+    /// Does the set have the character? It does not have bytes that are no code.
+    pub(crate) fn has(self, character: u32) -> bool {
+        (character < STRAY || self.is_gb18030()) && self.code_of(character).is_some()
+    }
+
     /// The code of a character.
     pub(crate) fn code_of(self, character: u32) -> Option<Code> {
         if character < 0x80 {
@@ -338,8 +343,20 @@ impl MultiByte {
         Some(text)
     }
 
-    /// A statement as UTF-8. In strings behind an introducer (`_binary'...'`) bytes are data: they are kept so that `encode` makes the same of them. Elsewhere what
-    /// is no code becomes `?`.
+    /// As `decode`; bytes that are no code are kept, as in a statement.
+    pub(crate) fn decode_kept(self, mut bytes: &[u8]) -> String {
+        let mut text = String::with_capacity(bytes.len() * 2);
+        while let Some(&first) = bytes.first() {
+            let stray = if self.is_gb18030() { u32::from(b'?') } else { STRAY + u32::from(first) };
+            let (character, length) = self.character(bytes).unwrap_or((stray, 1));
+            text.push(char::from_u32(character).unwrap_or('?'));
+            bytes = &bytes[length..];
+        }
+        text
+    }
+
+    /// A statement as UTF-8. In strings behind an introducer (`_binary'...'`) bytes are data: they are kept so that `as_sent` makes the same of them. Elsewhere
+    /// a byte that is no code is kept so that `encode` makes the same of it; the set does not have it (`has`).
     pub(crate) fn decode_statement(self, bytes: &[u8]) -> String {
         let mut text = String::with_capacity(bytes.len() * 2);
         let mut at = 0;
@@ -374,7 +391,8 @@ impl MultiByte {
                     (self.as_undefined(&bytes[at..at + length]).unwrap_or(character), length)
                 }
                 Some(found) => found,
-                None if is_data => (STRAY + u32::from(first), 1),
+                // gb18030 has all characters, so there only data can be told.
+                None if is_data || !self.is_gb18030() => (STRAY + u32::from(first), 1),
                 None => (u32::from(b'?'), 1),
             };
             text.push(char::from_u32(character).unwrap_or('?'));
@@ -403,6 +421,7 @@ impl MultiByte {
                 code @ DATA_CODE.. if code < DATA_CODE + 0x1_0000 && !self.is_gb18030() => {
                     bytes.extend_from_slice(Code::two((code - DATA_CODE) as u16).as_slice());
                 }
+                code if self.is_gb18030() && code > STRAY + 0x7f => bytes.push(code as u8),
                 code => bytes.extend_from_slice(self.code_of(code).unwrap_or(Code::one(b'?')).as_slice()),
             }
         }
@@ -557,5 +576,10 @@ mod tests {
         let statement = cp932.decode_statement(b"select '\x87\x90' _binary'\x87\x90\\'\x81'");
         assert_eq!(statement, "select '≒' _binary'\u{e8790}\\'\u{10ff81}'");
         assert_eq!(cp932.as_sent("\u{e8790}'\u{10ff81}"), b"\x87\x90'\x81");
+        assert_eq!(cp932.decode_statement(b"'\xff'"), "'\u{10ffff}'");
+        assert_eq!((cp932.encode("\u{10ffff}"), cp932.has(0x10_ffff), cp932.has(0x2252)), (vec![0xff], false, true));
+        let gb18030 = set("gb18030");
+        assert_eq!(gb18030.decode_statement(b"'\xff' _binary'\xff'"), "'?' _binary'\u{10ffff}'");
+        assert_eq!((gb18030.as_sent("\u{10ffff}"), gb18030.has(0x10_ffff)), (vec![0xff], true));
     }
 }

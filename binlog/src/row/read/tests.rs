@@ -45,6 +45,22 @@ fn columns() -> Vec<(ColumnType, Vec<Value<'static>>)> {
         texts(TypeKind::Binary { length: 4 }, &["a\0\0\0", "\0\0\0\0", "abcd"]),
         (ColumnType::new(TypeKind::Date), vec![Value::Date(Date::new(2026, 11, 28)), Value::Date(Date::new(0, 0, 0))]),
     ];
+    let sets = [
+        ("cp1251", "Жук"),
+        ("sjis", "表"),
+        ("gb18030", "é😀"),
+        ("ujis", "丂"),
+        ("utf32", "a😀"),
+        ("ucs2", "é"),
+        ("tis620", "ก์"),
+        ("swe7", "Ä"),
+    ];
+    for (charset, text) in sets {
+        let collation = CollationId::of_charset(charset).expect("a set");
+        for kind in [TypeKind::VarChar { length: 10 }, TypeKind::Char { length: 90 }, TypeKind::Text(LobSize::Regular)] {
+            all.push((ColumnType { collation, ..ColumnType::new(kind) }, vec![bytes(text), bytes("")]));
+        }
+    }
     for size in [LobSize::Tiny, LobSize::Regular, LobSize::Medium, LobSize::Long] {
         all.push(texts(TypeKind::Text(size), &["", "täxt"]));
         all.push(texts(TypeKind::Blob(size), &["", "bl\0b"]));

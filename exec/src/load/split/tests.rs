@@ -116,6 +116,13 @@ fn characters_are_whole() {
     assert_eq!(rows(&splitter(Charset::Utf8mb4), b"\xe9\tb\n")[0], "\u{fffd}|b");
     assert_eq!(rows(&splitter(Charset::Latin1), b"\xe9\t\xff\n").len(), 1);
     assert_eq!(rows(&splitter(Charset::Utf8mb3), "😀\tb\n".as_bytes()), ["invalid "]);
+    // The second byte of a character of sjis may be a backslash, and the fourth of gb18030 a digit.
+    let sets = [("sjis", &b"\x95\x5c\tb\n"[..], &b"\x95\x5c"[..]), ("gb18030", b"\x94\x39\xfc\x36\tb\n", b"\x94\x39\xfc\x36")];
+    for (name, file, first) in sets {
+        let charset = Charset::named(name).expect("a set");
+        let expected = format!("{}|b", String::from_utf8_lossy(first));
+        assert_eq!(rows(&splitter(charset), file), [expected], "{name}");
+    }
 }
 
 #[test]
