@@ -39,8 +39,8 @@ pub enum Deprecated<'a> {
     National,
     /// The character set `utf8`
     Utf8,
-    /// The character set `utf8mb3`
-    Utf8mb3,
+    /// A character set
+    Charset(&'static str),
     /// A collation of that character set, by what follows `utf8mb3_`
     Collation(&'a str),
     /// SHOW PROCESSLIST
@@ -49,16 +49,21 @@ pub enum Deprecated<'a> {
     ShowProfile,
 }
 
+const DEPRECATED_SETS: [&str; 6] = ["utf8mb3", "ucs2", "macce", "macroman", "dec8", "hp8"];
+
 impl<'a> Deprecated<'a> {
     /// The warning about the name of a character set, or of a collation in a definition.
     pub(crate) fn of_charset(name: &'a str) -> Option<Self> {
         let collation =
             |prefix: &str| name.get(..prefix.len()).filter(|start| start.eq_ignore_ascii_case(prefix)).map(|_| prefix.len());
-        match name {
-            _ if name.eq_ignore_ascii_case("utf8") => Some(Self::Utf8),
-            _ if name.eq_ignore_ascii_case("utf8mb3") => Some(Self::Utf8mb3),
-            _ => collation("utf8_").or_else(|| collation("utf8mb3_")).map(|end| Self::Collation(&name[end..])),
+        if name.eq_ignore_ascii_case("utf8") {
+            return Some(Self::Utf8);
         }
+        let set = DEPRECATED_SETS.into_iter().find(|set| name.eq_ignore_ascii_case(set));
+        set.map(Self::Charset).or_else(|| {
+            let end = collation("utf8_").or_else(|| collation("utf8mb3_"))?;
+            Some(Self::Collation(&name[end..]))
+        })
     }
 
     /// Is the warning raised after parsing, when calls are resolved?
@@ -93,7 +98,7 @@ impl<'a> Deprecated<'a> {
             Self::YearWidth => replaced("YEAR(4)", "YEAR"),
             Self::National => Condition::DeprecatedNational,
             Self::Utf8 => Condition::DeprecatedUtf8Alias,
-            Self::Utf8mb3 => replaced("utf8mb3", "utf8mb4"),
+            Self::Charset(name) => replaced(name, "utf8mb4"),
             Self::Collation(name) => {
                 Condition::DeprecatedUtf8mb3Collation { collation: format!("utf8mb3_{}", name.to_ascii_lowercase()).into() }
             }

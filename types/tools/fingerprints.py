@@ -31,7 +31,9 @@ def main():
     while len(texts) < int(count):
         # A backslash is another character in sjis, marks of kana are odd at the beginning, U+0307 makes a weight of zero, others are private in a set.
         made = "".join(c for c in text(rng, 0x10FFFF) if c not in "\\\u0307\ufffd" and not 0x80 <= ord(c) < 0xA0 and not 0xE000 <= ord(c) < 0xF900)
-        texts.append("".join(c for c in made if ord(c) < 0xE0000).lstrip("ーゝゞヽヾｰ"))
+        # MySQL's tis620 has characters of higher planes by their lower 16 bits.
+        made = "".join(c for c in made if ord(c) < 0x10000 or ord(c) < 0xE0000 and not (ord(c) & 0xFFFF < 0x100 or 0xE00 <= ord(c) & 0xFFFF < 0xE60))
+        texts.append(made.lstrip("ーゝゞヽヾｰ"))
     rows = " UNION ALL ".join(f"SELECT {i} AS i, UNHEX('{each.encode().hex()}') AS t" for i, each in enumerate(texts))
     cursor.execute("SELECT collation_name, character_set_name FROM information_schema.collations ORDER BY id")
     with open(path, "w", encoding="ascii") as file:

@@ -1,6 +1,7 @@
 //! Values in the form of the binary log, beside bytes that MySQL wrote.
 
 use super::*;
+use types::CollationId;
 use types::schema::{ColumnDef, IndexColumn, IndexDef, TableId};
 
 fn image(ty: ColumnType, value: Value<'_>) -> Vec<u8> {

@@ -232,7 +232,7 @@ impl MultiByte {
                 NONE => 0,
                 page => word(set.pages + 256 * usize::from(page) + (character & 0xff) as usize),
             },
-            STRAY.. if !self.is_gb18030() => return (character > STRAY + 0x80).then_some(Code::one(character as u8)),
+            STRAY.. if !self.is_gb18030() => return (character >= STRAY + 0x80).then_some(Code::one(character as u8)),
             UNDEFINED..0x10_0000 if !self.is_gb18030() => {
                 let code = (character - UNDEFINED) as u16;
                 // Only codes of the set that have no character.
@@ -578,6 +578,9 @@ mod tests {
         assert_eq!(cp932.as_sent("\u{e8790}'\u{10ff81}"), b"\x87\x90'\x81");
         assert_eq!(cp932.decode_statement(b"'\xff'"), "'\u{10ffff}'");
         assert_eq!((cp932.encode("\u{10ffff}"), cp932.has(0x10_ffff), cp932.has(0x2252)), (vec![0xff], false, true));
+        let data: Vec<u8> = (0x80..=0xff).collect();
+        let statement = [b"_binary'", &data[..], b"'"].concat();
+        assert!(STARTS.iter().all(|(name, ..)| set(name).as_sent(&set(name).decode_statement(&statement)) == statement));
         let gb18030 = set("gb18030");
         assert_eq!(gb18030.decode_statement(b"'\xff' _binary'\xff'"), "'?' _binary'\u{10ffff}'");
         assert_eq!((gb18030.as_sent("\u{10ffff}"), gb18030.has(0x10_ffff)), (vec![0xff], true));
