@@ -10,7 +10,7 @@ use crate::charset::Charset;
 /// Characters of bytes that have none in their set.
 const UNDEFINED: u32 = 0x10_ff00;
 const SETS_COUNT: usize = 26;
-const SET_BYTES: usize = 1792;
+const SET_BYTES: usize = 1_792;
 const ORDER_BYTES: usize = 768;
 
 /// The sets, in the order of `eight_bit.bin`.

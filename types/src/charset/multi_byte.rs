@@ -505,7 +505,7 @@ fn four_bytes(place: u32) -> Code {
     debug_assert!(place < CODES_OF_FOUR_MAX, "a code has four bytes");
     let digit = |n: u32| 0x30 + (n % 10) as u8;
     let lead = |n: u32| 0x81 + (n % 126) as u8;
-    Code { bytes: [lead(place / 12_600), digit(place / 1260), lead(place / 10), digit(place)], length: 4 }
+    Code { bytes: [lead(place / 12_600), digit(place / 1_260), lead(place / 10), digit(place)], length: 4 }
 }
 
 /// Ends the text with a name of a character set behind an underscore?
