@@ -297,9 +297,9 @@ pub fn sort_key(text: &[u8], collation: CollationId, out: &mut Vec<u8>) {
     match method(collation) {
         Method::Bytes => escaped_bytes(text, out),
         Method::PaddedBytes => padded_bytes_key(trim(text), out),
-        Method::Simple(table @ Simple::Bytes(_)) => simple_key(General::new(trim(text), table), table.space(), out),
-        Method::Simple(table) => simple_key(General::new(trim(text), table), SPACE, out),
-        Method::Encoded(order) => simple_key(EncodedWeights::new(trim(text), order), SPACE, out),
+        Method::Simple(table @ Simple::Bytes(_)) => simple_key::<true>(General::new(trim(text), table), table.space(), out),
+        Method::Simple(table) => simple_key::<false>(General::new(trim(text), table), SPACE, out),
+        Method::Encoded(order) => simple_key::<true>(EncodedWeights::new(trim(text), order), SPACE, out),
         Method::Levels(levels) => levels_key(text, levels, out),
         Method::OldUca(old) => old_key(Uca::old(text, old), old.space(), out),
         Method::OldTailored(tailoring) => old_key(TailoredUca::new(text, 0, tailoring), OldUca::V400.space(), out),
@@ -541,13 +541,17 @@ fn padded_bytes_key(trimmed: &[u8], out: &mut Vec<u8>) {
 
 /// Weights as UTF-8, which orders like the weights: one byte for ASCII. A space weighs less than 0x80.
 #[inline(always)]
-fn simple_key(mut weights: impl Iterator<Item = u16> + Clone, space: u16, out: &mut Vec<u8>) {
+fn simple_key<const BYTES: bool>(mut weights: impl Iterator<Item = u16> + Clone, space: u16, out: &mut Vec<u8>) {
     while let Some(weight) = weights.next() {
         match weight {
             _ if weight == space => {
-                // Some characters that are no spaces have its weight.
-                let Some(next) = weights.clone().find(|&w| w != space) else { break };
-                out.extend_from_slice(&[space as u8, if next < space { SPACE_THEN_LESS } else { SPACE_THEN_GREATER }]);
+                let next = weights.clone().find(|&w| w != space);
+                // In some collations of bytes characters that are no spaces have its weight.
+                if BYTES && next.is_none() {
+                    break;
+                }
+                let less = next.is_some_and(|w| w < space);
+                out.extend_from_slice(&[space as u8, if less { SPACE_THEN_LESS } else { SPACE_THEN_GREATER }]);
             }
             0..0x80 => out.push(weight as u8),
             0x80..0x800 => out.extend_from_slice(&[0xc0 | (weight >> 6) as u8, 0x80 | (weight & 0x3f) as u8]),

@@ -476,7 +476,7 @@ mod tests {
         let file = OutFile { path: b"x", charset: None, format: *format };
         let format = FileTarget::text(&file).expect("a format").format.expect("a text file's");
         let mut out = Vec::new();
-        format.put(text.as_bytes(), is_text, true, &mut out);
+        format.put(text.as_bytes(), is_text, Some(Charset::Utf8mb4), &mut out);
         String::from_utf8(out).expect("text")
     }
 
