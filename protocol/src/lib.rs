@@ -45,7 +45,8 @@ pub use packet::{
 pub use parameters::{NamedParameters, ParameterType, Parameters, StmtExecute, Values};
 pub use put::{put_length_encoded, put_length_encoded_bytes, put_u16, put_u24, put_u32, put_u64, put_zero_terminated};
 pub use response::{
-    EncodedHead, OkPacket, PrepareOk, StateChange, TransactionState, put_column_count, put_definitions_end, put_eof, put_error,
-    put_error_for_greeting, put_local_infile_request, put_result_head, put_rows_end, put_statistics,
+    EncodedHead, MESSAGE_BYTES_MAX, OkPacket, PrepareOk, StateChange, TransactionState, put_column_count, put_definitions_end,
+    put_encoded_error, put_eof, put_error, put_error_for_greeting, put_local_infile_request, put_result_head, put_rows_end,
+    put_statistics,
 };
 pub use row::{RowEncoder, RowFormat};

@@ -149,21 +149,31 @@ impl TransactionState {
 
 /// An error: MySQL's number, its SQLSTATE, and the message.
 pub fn put_error(writer: &mut PacketWriter, number: u16, sqlstate: &[u8; 5], message: &str) {
-    put_error_with(writer, number, Some(sqlstate), message);
+    put_error_with(writer, number, Some(sqlstate), cut(message).as_bytes());
+}
+
+/// As [`put_error`], with the message in the bytes of another character set, of which at most [`MESSAGE_BYTES_MAX`] are sent.
+pub fn put_encoded_error(writer: &mut PacketWriter, number: u16, sqlstate: &[u8; 5], message: &[u8]) {
+    put_error_with(writer, number, Some(sqlstate), &message[..message.len().min(MESSAGE_BYTES_MAX)]);
 }
 
 /// An error instead of the greeting: the client has not announced yet that it knows SQLSTATEs.
 pub fn put_error_for_greeting(writer: &mut PacketWriter, number: u16, message: &str) {
-    put_error_with(writer, number, None, message);
+    put_error_with(writer, number, None, cut(message).as_bytes());
 }
 
-fn put_error_with(writer: &mut PacketWriter, number: u16, sqlstate: Option<&[u8; 5]>, message: &str) {
-    /// MySQL's MYSQL_ERRMSG_SIZE.
-    const MESSAGE_BYTES_MAX: usize = 512;
+/// The longest message of an error: MySQL's MYSQL_ERRMSG_SIZE.
+pub const MESSAGE_BYTES_MAX: usize = 512;
+
+fn cut(message: &str) -> &str {
     let mut end = message.len().min(MESSAGE_BYTES_MAX);
     while !message.is_char_boundary(end) {
         end -= 1;
     }
+    &message[..end]
+}
+
+fn put_error_with(writer: &mut PacketWriter, number: u16, sqlstate: Option<&[u8; 5]>, message: &[u8]) {
     writer.packet(|out| {
         out.push(ERR);
         put_u16(out, number);
@@ -171,7 +181,7 @@ fn put_error_with(writer: &mut PacketWriter, number: u16, sqlstate: Option<&[u8;
             out.push(b'#');
             out.extend_from_slice(sqlstate);
         }
-        out.extend_from_slice(&message.as_bytes()[..end]);
+        out.extend_from_slice(message);
     });
 }
 

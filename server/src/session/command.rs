@@ -4,7 +4,7 @@ use super::counted::{counted_as, is_question};
 use super::kill::Killer;
 use super::login::{self, Claim, Entry, LoggedIn, Offer, Refused};
 use super::state::{Answer, State};
-use super::{Client, Next, Recipient, Service, write_error};
+use super::{Client, Next, Recipient, Service, write_error, write_error_in};
 use crate::counters::{Command as Counted, count};
 use crate::error::{Error, Result};
 use crate::plan_cache::definition_of;
@@ -109,7 +109,7 @@ impl Service<'_> {
             Err(Error::Protocol(error)) if error.is_fatal() => return Err(Lost::Protocol(error)),
             Err(error) => {
                 self.state.note_error(&error);
-                write_error(client, &error);
+                write_error_in(client, &error, self.state.session.settings.results_charset);
             }
         }
         let next = if self.state.connection.closing { Next::Close } else { Next::Continue };

@@ -71,6 +71,7 @@ use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
+use types::charset::Charset;
 
 /// The connection to the client without its input.
 pub struct Client {
@@ -332,6 +333,33 @@ pub fn write_error(client: &mut Client, error: &Error) {
     protocol::put_error(&mut client.output.writer, description.number, &description.state, &description.message);
 }
 
+/// As [`write_error`], in the set of the client's results; `None`: UTF-8.
+pub fn write_error_in(client: &mut Client, error: &Error, charset: Option<Charset>) {
+    let Some(charset) = charset else { return write_error(client, error) };
+    let description = error.describe();
+    let message = message_in(&description.message, charset);
+    client.output.prepare();
+    protocol::put_encoded_error(&mut client.output.writer, description.number, &description.state, &message);
+}
+
+/// The bytes of a message in a set. As in MySQL, a character that the set does not have is shown by its number.
+fn message_in(text: &str, charset: Charset) -> Vec<u8> {
+    let mut message = Vec::new();
+    for character in text.chars() {
+        match character {
+            character if charset.has(character) => {
+                message.extend_from_slice(&charset.encode(character.encode_utf8(&mut [0; 4]).as_bytes()));
+            }
+            '\u{10000}'.. => message.push(b'?'),
+            character => message.extend_from_slice(format!("\\{:04X}", u32::from(character)).as_bytes()),
+        }
+        if message.len() >= protocol::MESSAGE_BYTES_MAX {
+            break;
+        }
+    }
+    message
+}
+
 impl Service<'_> {
     /// Runs the statements of `init_connect`, without answers; not for administrators of connections.
     ///
@@ -516,4 +544,23 @@ async fn catch_panic<F: Future>(mut future: Pin<&mut F>) -> Option<F::Output> {
         Err(_) => Poll::Ready(None),
     })
     .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::message_in;
+    use types::charset::Charset;
+
+    #[test]
+    fn messages_are_in_the_clients_set() {
+        let check = |charset: &str, expected: &[u8]| {
+            assert_eq!(message_in("near 'Моя💩é'", Charset::named(charset).expect("a set")), expected, "{charset}");
+        };
+        // MySQL 9.7's answers to a statement with a mistake.
+        check("koi8r", b"near '\xed\xcf\xd1?\\00E9'");
+        check("latin1", b"near '\\041C\\043E\\044F?\xe9'");
+        check("ascii", b"near '\\041C\\043E\\044F?\\00E9'");
+        let long = message_in(&"é".repeat(1000), Charset::named("latin1").expect("a set"));
+        assert_eq!(long.len(), protocol::MESSAGE_BYTES_MAX);
+    }
 }
