@@ -38,6 +38,8 @@ struct PreparedStatement {
     text: Rc<[u8]>,
     /// The variables that its hints set.
     hints: Vec<sql::HintedVariable>,
+    /// It may read what the binary log has.
+    mentions_gtids: bool,
     parameters: Parameters,
     work: Work,
     /// A long data packet was invalid; the next execution reports it.
@@ -121,6 +123,7 @@ impl Statements {
         let statement = PreparedStatement {
             statistics: (state.statistics_of(text), state.session.settings.bind_key),
             text: text.into(),
+            mentions_gtids: crate::binary_log::mentions_gtids(text),
             hints: sql::hints(text.trim_ascii_start()),
             parameters: Parameters::new(parameters),
             work,
@@ -149,6 +152,10 @@ impl Statements {
             return Err(Error::Protocol(error));
         }
         statement.cursor = None;
+        let log = if statement.mentions_gtids { state.worker.shared.binlog.clone() } else { None };
+        if let Some(log) = log {
+            Box::pin(state.catch_up(&log)).await?;
+        }
         let replaced = if statement.hints.is_empty() { None } else { Some(state.take_hints(&statement.hints)) };
         if state.session.watched.general_log() {
             statement.log_execution(state, execute);
