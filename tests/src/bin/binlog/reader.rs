@@ -6,9 +6,6 @@ use std::collections::BTreeMap;
 use tests::Address;
 use tests::raw::{COM_QUERY, Raw};
 
-/// A reader beside writers waits for its first event at most so long.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(120);
-
 type Outcome<T = ()> = Result<T, String>;
 
 const COM_BINLOG_DUMP: u8 = 0x12;
@@ -124,8 +121,6 @@ impl Reader {
     /// Reads what is new, to the end of the log.
     pub fn read(&mut self, address: &Address) -> Outcome {
         let mut raw = Raw::logged_in(address).map_err(|error| error.to_string())?;
-        // On a busy machine the log is rendered later than it is written.
-        raw.set_timeout(PATIENCE).map_err(|error| error.to_string())?;
         prepare(&mut raw)?;
         raw.command(COM_BINLOG_DUMP_GTID, &dump_gtid("", 4, &self.set_bytes())).map_err(|error| error.to_string())?;
         self.group.clear();
