@@ -193,7 +193,7 @@ fn try_triggers(source: &End, from: &mut Conn, target: &End, to: &mut Conn, tabl
     for trigger in source.rows::<String>(from, &query)? {
         let row = definitions::show(source, from, "TRIGGER", &table.database, &trigger)?;
         let drop = format!("DROP TRIGGER IF EXISTS {}", quoted(&trigger));
-        if let Err(error) = definitions::make_program(target, to, SCRATCH, &drop, &definitions::trigger_text(&row), &row) {
+        if let Err(error) = definitions::make_program(target, to, SCRATCH, &drop, &row.program(2), &row) {
             found.obstacles.push(format!("trigger {}.{trigger}: {error}", table.database));
         }
     }

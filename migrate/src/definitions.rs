@@ -12,7 +12,10 @@ use mysql::prelude::Queryable;
 use mysql::{Conn, Row};
 
 /// Keeps definitions of the source as they are, while it lives: LOCK INSTANCE FOR BACKUP lets every change of rows pass.
-pub struct Guard(#[allow(dead_code)] Option<Conn>);
+pub struct Guard {
+    /// The lock ends with the connection.
+    _conn: Option<Conn>,
+}
 
 impl Guard {
     /// # Errors
@@ -21,10 +24,10 @@ impl Guard {
         let mut conn = source.connect()?;
         // 5.7 has no such lock; definitions are compared at the end of the copy.
         if is_unwanted || source.product(&mut conn)?.number < (8, 0) {
-            return Ok(Self(None));
+            return Ok(Self { _conn: None });
         }
         match source.run(&mut conn, "LOCK INSTANCE FOR BACKUP") {
-            Ok(()) => Ok(Self(Some(conn))),
+            Ok(()) => Ok(Self { _conn: Some(conn) }),
             Err(error) => Err(Error(format!(
                 "{error} (it keeps ALTER TABLE and its like from running while rows are copied; --no-instance-lock does without)"
             ))),
@@ -112,7 +115,8 @@ fn list(source: &End, conn: &mut Conn, columns: &str, table: &str, database: &st
 pub struct Shown(Row);
 
 impl Shown {
-    fn program(&self, column: usize) -> String {
+    /// The definition, which stands in this column; empty: the account may not see it.
+    pub fn program(&self, column: usize) -> String {
         self.0.get_opt::<String, _>(column).and_then(|value| value.ok()).unwrap_or_default()
     }
 
@@ -125,11 +129,6 @@ impl Shown {
 pub fn show(source: &End, conn: &mut Conn, kind: &str, database: &str, name: &str) -> Result<Shown> {
     let row: Row = source.first(conn, &format!("SHOW CREATE {kind} {}.{}", quoted(database), quoted(name)))?;
     Ok(Shown(row))
-}
-
-/// The text of a trigger.
-pub fn trigger_text(row: &Shown) -> String {
-    row.program(2)
 }
 
 /// Makes a program with the settings of its session.
