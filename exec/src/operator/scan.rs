@@ -126,6 +126,8 @@ enum Stage {
     JudgeEntry,
     Fetch,
     Load,
+    /// Read the row again, of whose large columns another version was found.
+    Reload,
     Judge,
     Acquire,
     /// Wait for a held row, then judge its latest version.
@@ -272,6 +274,7 @@ impl<'p> ScanOperator<'p> {
                 Stage::MergedRow => self.merged_row(run)?,
                 Stage::FoundKey => self.found_key(run)?,
                 Stage::Load => self.load(run)?,
+                Stage::Reload => self.reload(run)?,
                 Stage::Acquire => self.acquire(run)?,
                 Stage::AwaitHeld => self.await_held(run)?,
                 Stage::LockRefused => self.lock_refused(run)?,
@@ -590,8 +593,15 @@ impl<'p> ScanOperator<'p> {
         if self.table.load_externals(run.worker, run.txn, how, wanted, &mut source.row)? {
             return Ok(Stage::Judge);
         }
-        // The row changed between the two reads; its new version is judged instead.
+        // The row changed between the two reads; its new version is judged instead. One that was current must still have the entry that led to it.
+        Ok(if self.current && self.lock.is_some() { Stage::Acquire } else { Stage::Reload })
+    }
+
+    /// Apart from `load`: where this read waits, it leaves in the row what another transaction has not committed, and nothing may look at that.
+    fn reload(&mut self, run: &mut Run<'p>) -> Step<Stage> {
+        let source = &mut run.sources[self.plan.source];
         self.entry_judged = self.index_filter.is_none();
+        let how = if self.current { self.how() } else { RowRead::Latest };
         let there = self.table.reread(run.worker, run.txn, how, &mut source.row)?;
         Ok(if there { Stage::Load } else { self.after_row() })
     }

@@ -67,6 +67,7 @@ enum Stage {
     Open,
     Read,
     Load,
+    Reload,
     Judge,
     Done,
 }
@@ -116,6 +117,7 @@ impl<'p> SkipScan<'p> {
                 }
                 Stage::Read => self.read(run)?,
                 Stage::Load => self.load(run)?,
+                Stage::Reload => self.reload(run)?,
                 Stage::Judge => {
                     let keep = run.passes(self.filter)?;
                     self.stage = self.after_row(run);
@@ -183,8 +185,7 @@ impl<'p> SkipScan<'p> {
         if self.table.has_externals(&source.row)
             && !self.table.load_externals(run.worker, run.txn, how, &self.plan.columns_used, &mut source.row)?
         {
-            let there = self.table.reread(run.worker, run.txn, how, &mut source.row)?;
-            return Ok(if there { Stage::Load } else { Stage::Read });
+            return Ok(Stage::Reload);
         }
         if self.part != Part::First {
             return Ok(Stage::Judge);
@@ -194,6 +195,13 @@ impl<'p> SkipScan<'p> {
             None => Ok(Stage::Judge),
             Some(_) => self.bound(run),
         }
+    }
+
+    /// The row changed between the two reads. A stage of its own: while it waits for a page, the row is not whole.
+    fn reload(&mut self, run: &mut Run<'p>) -> Step<Stage> {
+        let source = &mut run.sources[self.plan.source];
+        let there = self.table.reread(run.worker, run.txn, RowRead::Snapshot, &mut source.row)?;
+        Ok(if there { Stage::Load } else { Stage::Read })
     }
 
     /// The keys of the row's group, and the place behind them.

@@ -1,10 +1,11 @@
 //! What sessions see of each other: each scenario runs at each isolation level and must go as its script says.
 //!
 //! Sessions are threads with a connection each. A step gives one session a statement and says how it ends: with an answer, or by
-//! waiting for another session. The sessions' tables are made anew for every run. Beside the scenarios, `families` puts foreign keys
-//! and `table_locks` locks of tables under the load of many sessions.
+//! waiting for another session. The sessions' tables are made anew for every run. Beside the scenarios, `families` puts foreign keys,
+//! `table_locks` locks of tables, and `large_values` values outside of their rows under the load of many sessions.
 
 mod families;
+mod large_values;
 mod random;
 mod scenarios;
 mod session;
@@ -79,6 +80,9 @@ fn run(arguments: &Arguments, address: &Address, report: &mut Report) -> Result<
     }
     if "table locks under load".contains(only) {
         report.case("table locks under load", || table_locks::storm(address));
+    }
+    if "large values under load".contains(only) {
+        report.case("large values under load", || large_values::storm(address));
     }
     if "no orphan under load".contains(only) {
         for level in LEVELS {
