@@ -10,7 +10,8 @@
 //! time the log is read.
 //! M2: a group is rendered only from an epoch that is durable. So what is in the stream was committed, and stays so after a crash.
 //! M3: each committed transaction is rendered once: reading begins again where the oldest transaction began that the state does not cover, and commits
-//! whose numbers are found in the files behind the state's byte are passed over (`files`, F1, F2).
+//! whose numbers are found in the files behind the state's byte are passed over (`files`, F1, F2). Until all of them have been met, the state stays as
+//! it is and no file is begun or removed: a state with a later byte would not find those that lie before it.
 //! M4: the write-ahead log is held from the place on that the state names.
 //! M5: commits wait for nothing here. Only who asks for the set of GTIDs waits, until the log that was durable before is rendered.
 
@@ -378,7 +379,7 @@ struct Materialiser {
     epoch: u64,
     /// Epochs up to this one were rendered before the last start: their commits are passed over.
     rendered_epoch: u64,
-    /// Numbers of commits behind it that the files have. M3
+    /// Numbers of commits behind it that the files have, and that have not been met yet. M3
     found: HashSet<u64>,
     commit_time: u64,
     /// What the log of earlier runs has of deleted large values, until it is rendered.
@@ -569,7 +570,7 @@ impl Materialiser {
                 self.earlier = None;
             }
             self.epoch(worker, epoch, &payload, before)?;
-            if self.writer.position() >= self.log.settings().file_bytes_max {
+            if self.found.is_empty() && self.writer.position() >= self.log.settings().file_bytes_max {
                 self.rotate()?;
             }
             // While the log grows as fast as it is rendered, this has no end: who waits must not wait for one.
@@ -580,6 +581,9 @@ impl Materialiser {
         }
         payload.shrink_to(4 << 20);
         self.payload = payload;
+        // M2: what the files had at the start was durable then, and all that is durable has been read.
+        debug_assert!(self.found.is_empty(), "{} groups of the files are not in the log", self.found.len());
+        self.found.clear();
         self.show()
     }
 
@@ -588,6 +592,10 @@ impl Materialiser {
         self.writer.write()?;
         if self.log.reached.load(Ordering::Relaxed) != self.follower.place().position {
             self.publish();
+        }
+        // M3
+        if !self.found.is_empty() {
+            return Ok(());
         }
         self.serve()?;
         let position = self.follower.place().position;
