@@ -627,20 +627,33 @@ fn read_serialized(bytes: &mut &[u8]) -> Option<u64> {
     Some((u128::from_le_bytes(word) >> count) as u64)
 }
 
-/// When the transaction of a group was committed where it was made, in microseconds since 1970. `None`: malformed.
-pub fn original_time(event: &[u8]) -> Option<u64> {
+/// When the transaction of a group was committed, in microseconds since 1970.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CommitTimes {
+    /// Where it was made.
+    pub original_us: u64,
+    /// At the server that has sent it.
+    pub immediate_us: u64,
+}
+
+/// The times of a GTID event. `None`: malformed.
+pub fn commit_times(event: &[u8]) -> Option<CommitTimes> {
     let head = Head::parse(event)?;
     let mut body = &event[HEAD_BYTES..];
     if head.kind == GTID_TAGGED {
-        return Some(tagged(&mut body)?.original_us);
+        let Tagged { original_us, immediate_us, .. } = tagged(&mut body)?;
+        return Some(CommitTimes { original_us, immediate_us });
     }
     let micros = |at: usize| {
         let mut word = [0; 8];
         word[..7].copy_from_slice(body.get(at..at + 7)?);
         Some(u64::from_le_bytes(word))
     };
+    // The highest bit says that the time of the origin follows.
     let here = micros(42)?;
-    if here >> 55 == 0 { Some(here) } else { micros(49) }
+    let immediate_us = here & !(1 << 55);
+    let original_us = if here >> 55 == 0 { immediate_us } else { micros(49)? };
+    Some(CommitTimes { original_us, immediate_us })
 }
 
 /// What GTID_TAGGED says.
@@ -650,6 +663,7 @@ struct Tagged {
     sequence_number: i64,
     bytes: u64,
     original_us: u64,
+    immediate_us: u64,
 }
 
 fn see_tagged(mut body: &[u8]) -> Option<Seen> {
@@ -661,7 +675,7 @@ fn tagged(bytes: &mut &[u8]) -> Option<Tagged> {
     let (_version, _size, _last) = (read_serialized(bytes)?, read_serialized(bytes)?, read_serialized(bytes)?);
     let unzigzag = |value: u64| (value >> 1) as i64 ^ -((value & 1) as i64);
     let mut gtid = Gtid { uuid: Uuid([0; 16]), tag: String::new(), number: 0 };
-    let (mut last_committed, mut sequence_number, mut length, mut original_us) = (0, 0, 0, 0);
+    let (mut last_committed, mut sequence_number, mut length, mut immediate_us, mut original_us) = (0, 0, 0, 0, None);
     while !bytes.is_empty() {
         match read_serialized(bytes)? {
             1 => {
@@ -678,16 +692,17 @@ fn tagged(bytes: &mut &[u8]) -> Option<Tagged> {
             }
             4 => last_committed = unzigzag(read_serialized(bytes)?),
             5 => sequence_number = unzigzag(read_serialized(bytes)?),
-            6 if original_us == 0 => original_us = read_serialized(bytes)?,
-            7 => original_us = read_serialized(bytes)?,
+            6 => immediate_us = read_serialized(bytes)?,
+            7 => original_us = Some(read_serialized(bytes)?),
             8 => length = read_serialized(bytes)?,
-            0 | 6 | 9 | 10 | 11 => {
+            0 | 9 | 10 | 11 => {
                 read_serialized(bytes)?;
             }
             _ => return None,
         }
     }
-    Some(Tagged { gtid, last_committed, sequence_number, bytes: length, original_us })
+    let original_us = original_us.unwrap_or(immediate_us);
+    Some(Tagged { gtid, last_committed, sequence_number, bytes: length, original_us, immediate_us })
 }
 
 #[cfg(test)]

@@ -6,10 +6,6 @@ fn gtid() -> Gtid {
     Gtid::parse("3e11fa47-71ca-11e1-9e33-c80aa9429562:23").unwrap()
 }
 
-fn event_original(event: &[u8]) -> Option<u64> {
-    original_time(&event[..event.len() - CHECKSUM_BYTES])
-}
-
 #[test]
 fn a_group_comes_back() {
     for (tag, original_us) in [("", 0), ("", 7), ("blue", 0), ("blue", 7)] {
@@ -27,8 +23,9 @@ fn a_group_comes_back() {
             put_gtid(&mut out, 1, &head, body_bytes, true);
             assert!(finish(&mut out, 4, true));
             let seen = see(&out[..out.len() - CHECKSUM_BYTES]).expect("sound");
-            let original = event_original(&out);
-            assert_eq!(original, Some(if original_us == 0 { head.commit_us } else { original_us }));
+            let original_us = if original_us == 0 { head.commit_us } else { original_us };
+            let times = CommitTimes { original_us, immediate_us: head.commit_us };
+            assert_eq!(commit_times(&out[..out.len() - CHECKSUM_BYTES]), Some(times));
             let bytes = body_bytes + out.len() as u64;
             assert_eq!(seen, Seen::Group { gtid: Some(gtid.clone()), last_committed: 5, sequence_number: 6, bytes });
         }

@@ -1,4 +1,5 @@
-//! The applier: a task that takes the groups of the source apart, and does what they say.
+//! The applier: a task that takes the groups of the source apart, and does what they say. It gives small groups of rows to `lanes`, which are appliers as well, and
+//! does all else itself, when the lanes have done what came before.
 //!
 //! ```text
 //! GTID | BEGIN | TABLE_MAP ... | rows ... | XID        GTID | a definition
@@ -9,16 +10,17 @@
 //! A4: after a deadlock, or a lock that was waited for in vain, the group is asked for again, `replica_transaction_retries` times at most.
 //! A5: a commit is not waited for until it is durable: what a crash loses is asked for again.
 
-use super::cascade::{Followers, Hand, acts, leads_to};
+use super::cascade::{self, Followers, acts, leads_to};
+use super::lanes::{BLOCKED, GROUP_BYTES_MAX, Lanes, Turn, Whole};
 use super::rows::{self, Buffers};
-use super::state::{Item, Trouble};
+use super::state::{Hand, Item, Passage, Trouble};
 use crate::error::{Description, Error};
 use crate::plan_cache::PlanEntry;
 use crate::session::{
     Characteristics, Connection, Hold, IDS, Listed, LoggedIn, PLAN_ATTEMPTS_MAX, Recipient, Session, SessionInfo, State,
 };
 use crate::variables::{Setting, known, parse_time_zone};
-use crate::worker::Worker;
+use crate::worker::{Message, Worker};
 use accounts::Identity;
 use binlog::event::{self, HEAD_BYTES, Head, Seen};
 use binlog::gtid::{Gtid, GtidSet};
@@ -29,6 +31,7 @@ use conditions::Condition;
 use protocol::Capabilities;
 use reactor::connection::Peer;
 use std::collections::HashMap;
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
@@ -49,7 +52,8 @@ const LOOK: Duration = Duration::from_millis(500);
 const ROWS_PER_TURN: u32 = 64;
 
 /// Why an event cannot be applied.
-struct Failed {
+#[derive(Debug)]
+pub struct Failed {
     number: u16,
     text: String,
     /// A4
@@ -86,13 +90,44 @@ fn said(condition: Condition) -> Failed {
     Failed::of(&condition.into(), |description| description.message.clone())
 }
 
+/// What an applier does.
+enum Role {
+    /// Takes what the receiver gives.
+    Coordinator,
+    /// Takes groups out of the line, as the lane with this number.
+    Lane(Arc<Lanes>, usize),
+}
+
 /// Starts the applier on a worker.
 pub fn start(worker: &Rc<Worker>) {
     let own = Rc::clone(worker);
-    worker.core.spawn(async move { run(&own).await });
+    worker.core.spawn(async move { run(&own, Role::Coordinator).await });
 }
 
-async fn run(worker: &Rc<Worker>) {
+/// Starts the lanes, on all workers. `None`: one applier is to do all.
+fn start_lanes(worker: &Worker) -> Option<Arc<Lanes>> {
+    let count = worker.shared.globals().get(known("replica_parallel_workers")).as_u64() as usize;
+    if count < 2 {
+        return None;
+    }
+    let lanes = Arc::new(Lanes::default());
+    // The coordinator's own worker has a lane last.
+    let workers: Vec<_> = worker.others().chain([&worker.shared.workers[worker.index]]).collect();
+    for number in 0..count {
+        let lives = lanes.begin_lane();
+        let lanes = Arc::clone(&lanes);
+        workers[number % workers.len()].send(Message::Call(Box::new(move |worker| {
+            let own = Rc::clone(worker);
+            worker.core.spawn(async move {
+                let _lives = lives;
+                run(&own, Role::Lane(lanes, number)).await;
+            });
+        })));
+    }
+    Some(lanes)
+}
+
+async fn run(worker: &Rc<Worker>, role: Role) {
     let info = Rc::new(SessionInfo::new(worker.shared.next_connection_id(), String::new(), &worker.core));
     "system user".clone_into(&mut info.user.borrow_mut());
     info.stopping.set(worker.is_stopping());
@@ -106,9 +141,15 @@ async fn run(worker: &Rc<Worker>) {
     state.execution.vars.user = "system user".into();
     // A5
     state.execution.transaction.commit_soon();
-    worker.shared.replica.note(|inner| inner.applier_session = info.id);
     let mut applier = Applier {
         state,
+        is_lane: matches!(role, Role::Lane(..)),
+        hand: match &role {
+            Role::Coordinator => 0,
+            Role::Lane(_, number) => number + 1,
+        },
+        lanes: None,
+        gathered: Vec::new(),
         executed: GtidSet::new(),
         generation: 0,
         group: None,
@@ -118,9 +159,27 @@ async fn run(worker: &Rc<Worker>) {
         failures: 0,
         rows: 0,
     };
+    worker.shared.replica.note(|inner| {
+        if inner.hands.len() <= applier.hand {
+            inner.hands.resize(applier.hand + 1, Hand::default());
+        }
+        inner.hands[applier.hand].session = info.id;
+    });
+    if let Role::Lane(lanes, number) = role {
+        applier.lane(&lanes, number).await;
+        applier.take_back().await;
+        return;
+    }
+    worker.shared.replica.note(|inner| inner.applier_session = info.id);
     tracing::info!("replica: the applier begins");
+    applier.lanes = start_lanes(worker);
+    let appliers = 1 + applier.lanes.as_ref().map_or(0, |lanes| lanes.count());
+    worker.shared.replica.note(|inner| inner.hands.truncate(appliers));
     let outcome = applier.work().await;
-    applier.state.execution.transaction.rollback(worker).await;
+    if let Some(lanes) = applier.lanes.take() {
+        std::future::poll_fn(|cx| lanes.poll_closed(cx.waker())).await;
+    }
+    applier.take_back().await;
     drop(listed);
     worker.shared.replica.note(|inner| {
         if let Err(failed) = outcome {
@@ -154,6 +213,14 @@ struct Kept {
 
 struct Applier<'s> {
     state: State<'s>,
+    is_lane: bool,
+    /// Its number in [`super::state::Inner::hands`].
+    hand: usize,
+    /// Of the coordinator.
+    lanes: Option<Arc<Lanes>>,
+    /// The events of a group that is to be put in line, as far as they have come.
+    gathered: Vec<Item>,
+    /// Not known to lanes.
     executed: GtidSet,
     generation: u64,
     group: Option<Group>,
@@ -172,22 +239,33 @@ impl Applier<'_> {
         let replica = &worker.shared.replica;
         loop {
             let next = std::future::poll_fn(|cx| {
-                if worker.is_stopping() || self.state.info.killed() != expr::kill::NONE {
-                    return Poll::Ready(None);
+                if self.is_over() {
+                    return Poll::Ready(Ok(None));
                 }
-                let next = replica.poll_next(cx.waker());
+                let mut applying = 0;
+                if let Some(lanes) = &self.lanes {
+                    if let Some(failed) = lanes.failed(cx.waker()) {
+                        return Poll::Ready(Err(failed));
+                    }
+                    applying = lanes.applying();
+                }
+                let next = replica.poll_next(applying, cx.waker());
                 if next.is_pending() {
-                    worker.core.wake_at(worker.core.now() + LOOK);
-                    waits::pending(Cause::of(Kind::File));
+                    self.look_again();
                 }
-                next
+                next.map(Ok)
             });
-            let Some(item) = next.await else { return Ok(()) };
-            if item.event.is_empty() {
-                self.begin_generation(item.generation).await?;
-            } else if item.generation == self.generation
-                && let Err(failed) = self.event(&item).await
-            {
+            let done = match next.await {
+                Ok(None) => return Ok(()),
+                Ok(Some(item)) if item.event.is_empty() => {
+                    self.begin_generation(item.generation).await?;
+                    Ok(())
+                }
+                Ok(Some(item)) if item.generation == self.generation => self.item(item).await,
+                Ok(Some(_)) => Ok(()),
+                Err(failed) => Err(failed),
+            };
+            if let Err(failed) = done {
                 self.take_back().await;
                 // STOP REPLICA, KILL and the end of the server interrupt what runs.
                 if self.state.info.killed() != expr::kill::NONE {
@@ -198,14 +276,224 @@ impl Applier<'_> {
                 if !failed.is_passing || self.failures > most {
                     return Err(failed);
                 }
-                tracing::warn!(number = failed.number, "replica: a group is tried again: {}", failed.text);
+                self.note_retry(&failed);
                 self.generation = 0;
                 replica.renew();
             }
-            if self.group.is_none() {
+            if self.group.is_none() && self.gathered.is_empty() {
                 exec::yield_now().await;
             }
         }
+    }
+
+    /// Is it to end?
+    fn is_over(&self) -> bool {
+        self.state.worker.is_stopping() || self.state.info.killed() != expr::kill::NONE
+    }
+
+    /// Wakes the task again after a while, whatever happens.
+    fn look_again(&self) {
+        let core = &self.state.worker.core;
+        core.wake_at(core.now() + LOOK);
+        waits::pending(Cause::of(Kind::Replication));
+    }
+
+    /// The coordinator's next event: gathers it, or does what it says.
+    async fn item(&mut self, item: Item) -> Result<(), Failed> {
+        let Some(lanes) = self.lanes.clone() else { return self.event(&item).await };
+        if self.group.is_some() {
+            return self.event(&item).await;
+        }
+        let head = Head::parse(&item.event).ok_or_else(|| fatal("an event is too short"))?;
+        let is_for_lanes = self.is_for_lanes(&head, &item);
+        self.gathered.push(item);
+        let bytes = self.gathered.iter().map(|item| item.event.len()).sum::<usize>();
+        if !is_for_lanes || bytes > GROUP_BYTES_MAX {
+            // L5
+            self.until_empty(&lanes).await?;
+            for item in std::mem::take(&mut self.gathered) {
+                self.event(&item).await?;
+            }
+            return Ok(());
+        }
+        if head.kind != event::XID {
+            return Ok(());
+        }
+        let items = std::mem::take(&mut self.gathered);
+        let Some(Seen::Group { gtid: Some(gtid), last_committed, sequence_number, .. }) = event::see(&items[0].event) else {
+            return Err(fatal("a GTID cannot be read"));
+        };
+        let timestamp = Head::parse(&items[0].event).map_or(0, |head| head.timestamp);
+        let whole = Arc::new(Whole { items, bytes, last_committed, sequence_number, timestamp });
+        let put = std::future::poll_fn(|cx| {
+            if self.is_over() {
+                return Poll::Ready(Ok(()));
+            }
+            let put = lanes.put(&whole, cx.waker());
+            if put.is_pending() {
+                self.look_again();
+            }
+            put
+        });
+        put.await?;
+        self.executed.add(&gtid);
+        let applying = lanes.applying();
+        self.state.worker.shared.replica.note(|inner| inner.applying = applying);
+        Ok(())
+    }
+
+    /// May this event be a part of a group that is put in line, behind those that are gathered?
+    fn is_for_lanes(&self, head: &Head, item: &Item) -> bool {
+        match (head.kind, self.gathered.len()) {
+            (event::GTID | event::GTID_TAGGED, 0) => {
+                matches!(event::see(&item.event), Some(Seen::Group { gtid: Some(gtid), .. }) if !self.executed.contains(&gtid))
+            }
+            (_, 0) => false,
+            (event::QUERY, 1) => {
+                QueryEvent::parse(&item.event[HEAD_BYTES..]).is_ok_and(|query| query.statement.as_slice() == b"BEGIN")
+            }
+            (_, 1) => false,
+            (event::TABLE_MAP | event::ROWS_QUERY | event::XID, _) => true,
+            (kind, _) => matches!(RowsEvent::parse(kind, &item.event[HEAD_BYTES..]), Ok(Some(_))),
+        }
+    }
+
+    /// Waits until all groups in line are committed.
+    async fn until_empty(&self, lanes: &Lanes) -> Result<(), Failed> {
+        std::future::poll_fn(|cx| {
+            if self.is_over() {
+                return Poll::Ready(Err(said(Condition::QueryInterrupted)));
+            }
+            let empty = lanes.poll_empty(cx.waker());
+            if empty.is_pending() {
+                self.look_again();
+            }
+            empty
+        })
+        .await
+    }
+
+    /// A lane's work.
+    async fn lane(&mut self, lanes: &Lanes, number: usize) {
+        loop {
+            let next = std::future::poll_fn(|cx| {
+                if self.is_over() {
+                    return Poll::Ready(None);
+                }
+                let next = lanes.poll_take(number, cx.waker());
+                if next.is_pending() {
+                    self.look_again();
+                }
+                next
+            });
+            let Some((ticket, group)) = next.await else { break };
+            self.apply(lanes, ticket, &group).await;
+            lanes.release();
+        }
+        // Somebody has killed this session alone.
+        if self.state.info.killed() != expr::kill::NONE && !self.state.worker.is_stopping() {
+            lanes.fail(said(Condition::QueryInterrupted));
+        }
+    }
+
+    /// Applies a group in line, and commits it at its turn.
+    async fn apply(&mut self, lanes: &Lanes, ticket: u64, group: &Whole) {
+        let Some((last, events)) = group.items.split_last() else { return };
+        self.failures = 0;
+        loop {
+            let is_at_turn = lanes.turn(ticket) == Some(Turn::Now);
+            let written = self.write(lanes, ticket, events).await;
+            if written.is_err() {
+                self.take_back().await;
+            }
+            let mut turn = self.turn(lanes, ticket, written.is_ok()).await;
+            if turn == Turn::GiveWay {
+                // L4
+                self.take_back().await;
+                turn = self.turn(lanes, ticket, false).await;
+                if turn == Turn::Now {
+                    continue;
+                }
+            }
+            if turn == Turn::Lost {
+                self.take_back().await;
+                return;
+            }
+            let done = match written {
+                Ok(()) => self.event(last).await,
+                // L3
+                Err(_) if !is_at_turn => continue,
+                Err(failed) => Err(failed),
+            };
+            let Err(failed) = done else {
+                lanes.committed(ticket);
+                return;
+            };
+            self.take_back().await;
+            self.failures += 1;
+            let most = self.state.worker.shared.globals().get(known("replica_transaction_retries")).as_u64();
+            if !failed.is_passing || self.failures > most || self.is_over() {
+                lanes.fail(Failed { is_passing: false, ..failed });
+                return;
+            }
+            self.note_retry(&failed);
+        }
+    }
+
+    fn note_retry(&self, failed: &Failed) {
+        self.state.worker.shared.replica.note(|inner| inner.retries += 1);
+        tracing::warn!(number = failed.number, "replica: a group is tried again: {}", failed.text);
+    }
+
+    /// Writes the rows of a group in line. It ends early when the group is thrown away, or the lane is to end.
+    async fn write(&mut self, lanes: &Lanes, ticket: u64, events: &[Item]) -> Result<(), Failed> {
+        let (info, worker) = (Rc::clone(&self.state.info), Rc::clone(&self.state.worker));
+        let outcome = {
+            let mut work = pin!(async {
+                for item in events {
+                    self.event(item).await?;
+                }
+                Ok(())
+            });
+            let mut was_blocked = false;
+            std::future::poll_fn(|cx| {
+                if info.killed() != expr::kill::NONE || lanes.turn(ticket) == Some(Turn::Lost) {
+                    return Poll::Ready(None);
+                }
+                let done = work.as_mut().poll(cx);
+                if done.is_pending() {
+                    lanes.note_blocked(ticket, cx.waker());
+                    worker.core.wake_at(worker.core.now() + LOOK);
+                } else if was_blocked {
+                    lanes.note_running(ticket);
+                }
+                was_blocked = done.is_pending();
+                done.map(Some)
+            })
+            .await
+        };
+        outcome.unwrap_or_else(|| {
+            // A row may be half written: it is taken back with the transaction.
+            self.buffers = Buffers::default();
+            Err(said(Condition::QueryInterrupted))
+        })
+    }
+
+    /// Waits for a group's turn.
+    async fn turn(&self, lanes: &Lanes, ticket: u64, has_locks: bool) -> Turn {
+        let core = &self.state.worker.core;
+        std::future::poll_fn(|cx| {
+            if self.is_over() {
+                return Poll::Ready(Turn::Lost);
+            }
+            let turn = lanes.poll_turn(ticket, has_locks, cx.waker());
+            if turn.is_pending() {
+                core.wake_at(core.now() + BLOCKED);
+                waits::pending(Cause::of(Kind::Replication));
+            }
+            turn
+        })
+        .await
     }
 
     /// The receiver has connected anew.
@@ -220,6 +508,10 @@ impl Applier<'_> {
 
     async fn take_back(&mut self) {
         let worker = Rc::clone(&self.state.worker);
+        self.gathered.clear();
+        if let Some(lanes) = &self.lanes {
+            std::future::poll_fn(|cx| lanes.poll_thrown_away(cx.waker())).await;
+        }
         self.state.execution.transaction.rollback(&worker).await;
         self.group = None;
         self.maps.clear();
@@ -275,16 +567,23 @@ impl Applier<'_> {
             return Err(fatal("the source has a transaction without a GTID: gtid_mode must be ON there"));
         };
         let is_passed_over = self.executed.contains(&gtid);
+        let committed = event::commit_times(event).unwrap_or_default();
         if !is_passed_over {
             let state = &mut self.state;
             state.session.variables.set(IDS.gtid_next, Setting::Text(gtid.to_string().into()));
-            state.session.origin = Some((head.server_id, event::original_time(event).unwrap_or(0)));
+            state.session.origin = Some((head.server_id, committed.original_us));
             state.name_next();
             state.refresh();
         }
+        let (is_lane, hand, passage) = (self.is_lane, self.hand, Passage::begin(gtid.clone(), committed));
         self.state.worker.shared.replica.note(|inner| {
-            inner.applying = head.timestamp;
-            inner.applier_state = "Reading event from the relay log";
+            if let Some(hand) = inner.hands.get_mut(hand) {
+                hand.applying = passage;
+            }
+            if !is_lane {
+                inner.applying = head.timestamp;
+                inner.applier_state = "Reading event from the relay log";
+            }
         });
         self.group = Some(Group { gtid, is_passed_over, is_open: false });
         Ok(())
@@ -405,11 +704,18 @@ impl Applier<'_> {
 
     fn end_group(&mut self, item: &Item, head: &Head) -> Result<(), Failed> {
         self.maps.clear();
-        self.failures = 0;
-        if let Some(group) = self.group.take() {
+        if let Some(group) = self.group.take()
+            && !self.is_lane
+        {
+            self.failures = 0;
             self.executed.add(&group.gtid);
         }
+        let hand = self.hand;
         self.state.worker.shared.replica.note(|inner| {
+            if let Some(hand) = inner.hands.get_mut(hand) {
+                hand.applying.end(&mut hand.applied);
+                inner.processed = hand.applied.clone();
+            }
             inner.applied_file = Arc::clone(&item.file);
             inner.applied_position = u64::from(head.position);
         });
@@ -571,7 +877,7 @@ impl Applier<'_> {
                 (_, None) => rows::delete(&worker.engine, txn, table, &first, mode, &mut self.buffers).await,
             };
             if outcome.is_ok() && !followers.tables.is_empty() {
-                let mut hand = Hand { worker: &worker.engine, txn: &mut *txn, buffers: &mut self.buffers };
+                let mut hand = cascade::Hand { worker: &worker.engine, txn: &mut *txn, buffers: &mut self.buffers };
                 outcome = followers.follow(&mut hand, table, &first, after.as_ref()).await;
             }
             self.rows = self.rows.wrapping_add(1);

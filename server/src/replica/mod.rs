@@ -1,7 +1,9 @@
 //! The server as a replica of another one: CHANGE REPLICATION SOURCE TO, START, STOP and RESET REPLICA, SHOW REPLICA STATUS.
 //!
 //! ```text
-//! source -> link -> receiver (a thread) -> queue in memory -> applier (a task of a worker) -> rows, statements
+//! source -> link -> receiver (a thread) -> queue in memory -> applier (a task of a worker) -> lanes (tasks of all workers) -> rows
+//!                                                                    |
+//!                                                                    +-> definitions, large groups
 //! ```
 //! - `settings` keeps what CHANGE REPLICATION SOURCE TO has set. `state` is what the threads and sessions share.
 //! - `link` is the connection to the source, `receiver` reads it. `applier` takes groups apart, `rows` writes their rows, `cascade` those of foreign keys.
@@ -13,10 +15,11 @@
 
 mod applier;
 mod cascade;
+mod lanes;
 mod link;
 mod receiver;
 mod rows;
-mod settings;
+pub mod settings;
 mod show;
 pub mod state;
 mod tls;

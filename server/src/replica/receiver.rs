@@ -8,7 +8,7 @@
 
 use super::link::{Failure, Link};
 use super::settings::Settings;
-use super::state::{Item, Receiving, Replica, Trouble};
+use super::state::{Item, Passage, Receiving, Replica, Trouble};
 use crate::error::Description;
 use crate::shared::Shared;
 use crate::variables::known;
@@ -204,6 +204,10 @@ fn connected(shared: &Shared, settings: &Settings, attempts: &mut u64) -> Result
             inner.read_file = Arc::clone(&file);
             inner.read_position = position;
             stream.note_group(inner, &head, &event);
+            if matches!(head.kind, event::HEARTBEAT | event::HEARTBEAT_V2) {
+                inner.heartbeats += 1;
+                inner.heartbeat_us = os::time::since_epoch().as_micros() as u64;
+            }
         });
         if matches!(
             head.kind,
@@ -286,8 +290,8 @@ impl Stream {
     fn note_group(&mut self, inner: &mut super::state::Inner, head: &Head, event: &[u8]) {
         let ends = match head.kind {
             event::GTID | event::GTID_TAGGED => {
-                if let Some(Seen::Group { gtid, .. }) = event::see(event) {
-                    inner.incoming = gtid;
+                if let Some(Seen::Group { gtid: Some(gtid), .. }) = event::see(event) {
+                    inner.incoming = Passage::begin(gtid, event::commit_times(event).unwrap_or_default());
                 }
                 false
             }
@@ -304,8 +308,9 @@ impl Stream {
         };
         if ends {
             self.is_open = false;
-            if let Some(gtid) = inner.incoming.take() {
-                inner.retrieved.add(&gtid);
+            if let Some(gtid) = &inner.incoming.gtid {
+                inner.retrieved.add(gtid);
+                inner.incoming.end(&mut inner.received);
             }
         }
     }

@@ -7,6 +7,7 @@
 //! Q3: an applier that begins does so with a generation: the receiver connects anew.
 
 use super::settings::Settings;
+use binlog::event::CommitTimes;
 use binlog::gtid::{Gtid, GtidSet};
 use std::collections::VecDeque;
 use std::net::TcpStream;
@@ -37,9 +38,44 @@ pub struct Trouble {
 }
 
 impl Trouble {
+    pub const NONE: Self = Self { number: 0, text: String::new(), at: None };
+
     pub fn new(number: u16, text: String) -> Self {
         Self { number, text, at: Some(SystemTime::now()) }
     }
+}
+
+/// A transaction on its way through a thread. Times are microseconds since 1970.
+#[derive(Clone, Debug, Default)]
+pub struct Passage {
+    /// `None`: there was none.
+    pub gtid: Option<Gtid>,
+    pub committed: CommitTimes,
+    pub begun_us: u64,
+    pub ended_us: u64,
+}
+
+impl Passage {
+    pub fn begin(gtid: Gtid, committed: CommitTimes) -> Self {
+        Self { gtid: Some(gtid), committed, begun_us: now_us(), ended_us: 0 }
+    }
+
+    /// It has passed: `last` is this one.
+    pub fn end(&mut self, last: &mut Self) {
+        *last = Self { ended_us: now_us(), ..std::mem::take(self) };
+    }
+}
+
+fn now_us() -> u64 {
+    os::time::since_epoch().as_micros() as u64
+}
+
+/// An applier: a lane, or the one that does all.
+#[derive(Clone, Debug, Default)]
+pub struct Hand {
+    pub session: u32,
+    pub applied: Passage,
+    pub applying: Passage,
 }
 
 /// How far the receiver is.
@@ -94,10 +130,21 @@ pub struct Inner {
     pub applying: u32,
     pub retrieved: GtidSet,
     /// Received, but not as a whole.
-    pub incoming: Option<Gtid>,
+    pub incoming: Passage,
+    /// The last one that was received, and that was given to an applier.
+    pub received: Passage,
+    pub processed: Passage,
+    /// The appliers. With lanes the first one is the coordinator, else it is the only one.
+    pub hands: Vec<Hand>,
+    /// Groups that were tried again.
+    pub retries: u64,
+    pub heartbeats: u64,
+    pub heartbeat_us: u64,
     queue: VecDeque<Item>,
     queued: usize,
     applier: Option<Waker>,
+    /// Who waits for the applier to get on.
+    pub watchers: Vec<Waker>,
     /// To end the connection.
     stream: Option<TcpStream>,
 }
@@ -142,6 +189,7 @@ impl Replica {
         if let Some(waker) = inner.applier.take() {
             waker.wake();
         }
+        inner.watchers.drain(..).for_each(Waker::wake);
         self.changed.notify_all();
     }
 
@@ -172,7 +220,7 @@ impl Replica {
         inner.stream = Some(stream);
         inner.queue.clear();
         inner.queued = 0;
-        inner.incoming = None;
+        inner.incoming = Passage::default();
         let (generation, file) = (inner.generation, Arc::clone(&inner.read_file));
         inner.queue.push_back(Item { generation, file, event: Vec::new() });
         self.wake(&mut inner);
@@ -207,8 +255,8 @@ impl Replica {
         true
     }
 
-    /// The applier's next event. `None`: it is to stop.
-    pub fn poll_next(&self, waker: &Waker) -> Poll<Option<Item>> {
+    /// The applier's next event. `None`: it is to stop. `applying`: when the source has made what is being applied meanwhile.
+    pub fn poll_next(&self, applying: u32, waker: &Waker) -> Poll<Option<Item>> {
         let mut inner = self.inner.lock();
         if !inner.wants_applier {
             return Poll::Ready(None);
@@ -223,7 +271,7 @@ impl Replica {
                 Poll::Ready(Some(item))
             }
             None => {
-                inner.applying = 0;
+                inner.applying = applying;
                 inner.applier_state = "Replica has read all relay log; waiting for more updates";
                 inner.applier = Some(waker.clone());
                 Poll::Pending
@@ -257,6 +305,7 @@ impl Replica {
     pub fn note(&self, change: impl FnOnce(&mut Inner)) {
         let mut inner = self.inner.lock();
         change(&mut inner);
+        inner.watchers.drain(..).for_each(Waker::wake);
         self.changed.notify_all();
     }
 

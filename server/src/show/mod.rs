@@ -22,6 +22,7 @@ mod performance_schema;
 mod privileges;
 mod projection;
 mod quotes;
+mod replication;
 mod schema;
 mod server;
 mod source;

@@ -2,7 +2,8 @@
 
 use super::source::{Maker, Row, Source};
 use super::{
-    advice, digests, events, grant_tables, kept, metadata_locks, performance_schema, privileges, sys_schema, virtual_tables,
+    advice, digests, events, grant_tables, kept, metadata_locks, performance_schema, privileges, replication, sys_schema,
+    virtual_tables,
 };
 use crate::plan_cache::VirtualReads;
 use crate::text_log::Log;
@@ -69,13 +70,15 @@ pub fn maker(table: &TableDef) -> Option<Maker> {
 
 /// The tables of a database of the server that have rows.
 fn makers(database: &str) -> impl Iterator<Item = &'static (&'static str, Maker)> {
-    let makers: [&[_]; 5] = match database {
-        "information_schema" => [virtual_tables::MAKERS, privileges::MAKERS, events::METRICS, &[], &[]],
-        "performance_schema" => [performance_schema::MAKERS, digests::MAKERS, events::MAKERS, events::TABLES, kept::MAKERS],
-        "sys" => [sys_schema::MAKERS, digests::VIEWS, events::VIEWS, advice::MAKERS, &[]],
-        _ => [virtual_tables::MYSQL_MAKERS, grant_tables::MAKERS, &[], &[], &[]],
+    let makers: &[&[(&str, Maker)]] = match database {
+        "information_schema" => &[virtual_tables::MAKERS, privileges::MAKERS, events::METRICS],
+        "performance_schema" => {
+            &[performance_schema::MAKERS, digests::MAKERS, events::MAKERS, events::TABLES, kept::MAKERS, replication::MAKERS]
+        }
+        "sys" => &[sys_schema::MAKERS, digests::VIEWS, events::VIEWS, advice::MAKERS],
+        _ => &[virtual_tables::MYSQL_MAKERS, grant_tables::MAKERS],
     };
-    makers.into_iter().flatten()
+    makers.iter().copied().flatten()
 }
 
 /// The current rows of a table of the server, with values of the columns' stored types. `None`: there is no such table.

@@ -48,7 +48,7 @@ impl Row {
 }
 
 const NO_BINLOG: &str = "the binary log is rendered from the log, off the way of commits";
-const NO_REPLICA: &str = "the replica has no relay log, and one applier";
+const NO_REPLICA: &str = "the replica has no relay log, and the order of commits is always that of the source";
 const NO_MYISAM: &str = "it is about MyISAM alone";
 const NO_FULLTEXT: &str = "the entries of a full-text index are written with their rows";
 const ONE_ENGINE: &str = "each table is InnoDB's, whatever engine is asked for";
@@ -615,7 +615,7 @@ pub(super) static LIST: &[Definition] = &[
     text("replica_load_tmpdir", GLOBAL, "").fixed(),
     int("replica_max_allowed_packet", GLOBAL, 1073741824, 1024, 1073741824).nothing(NO_REPLICA),
     int("replica_net_timeout", GLOBAL, 60, 1, 31536000).obeyed(),
-    int("replica_parallel_workers", GLOBAL, 4, 1, 1024).nothing(NO_REPLICA),
+    int("replica_parallel_workers", GLOBAL, 4, 1, 1024).obeyed(),
     int("replica_pending_jobs_size_max", GLOBAL, 134217728, 1024, 18446744073709550592).nothing(NO_REPLICA),
     switch("replica_preserve_commit_order", GLOBAL, true).nothing(NO_REPLICA),
     switch("replica_skip_errors", GLOBAL, false).fixed(),
