@@ -263,6 +263,17 @@ impl BinaryLog {
         Poll::Pending
     }
 
+    /// Waits until all of `set` is executed, or nothing will be rendered any more.
+    pub fn poll_executed(&self, set: &GtidSet, waker: &Waker) -> Poll<Status> {
+        let mut shared = self.shared.lock();
+        let status = &shared.status;
+        if set.is_subset_of(&status.executed) || status.failed.is_some() || status.is_stopped {
+            return Poll::Ready(status.clone());
+        }
+        shared.wakers.push(waker.clone());
+        Poll::Pending
+    }
+
     /// As [`Self::poll_rendered`], on a thread that may block, `longest` at most.
     pub fn wait_rendered(&self, longest: Duration) -> Status {
         let position = self.catch_up();

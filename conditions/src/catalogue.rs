@@ -670,6 +670,7 @@ rows! {
     UserLockDeadlock = 3058, "ER_USER_LOCK_DEADLOCK", "HY000",
         "Deadlock found when trying to get user-level lock; try rolling back transaction/releasing locks and restarting lock \
          acquisition.";
+    CantUseWhenGtidModeOff { what } = 3062, "ER_GTID_MODE_OFF", "HY000", "Cannot use {what} when GTID_MODE = OFF.";
     IncorrectType { argument, function } = 3064, "ER_INCORRECT_TYPE", "HY000",
         "Incorrect type for argument {argument} in function {function}.";
     FieldInOrderNotSelect { expression, column } = 3065, "ER_FIELD_IN_ORDER_NOT_SELECT", "HY000",
@@ -746,6 +747,8 @@ rows! {
     SessionWasKilled = 3169, "ER_SESSION_WAS_KILLED", "HY000", "Session was killed";
     CapacityExceeded { bytes, what, why } = 3170, "ER_CAPACITY_EXCEEDED", "HY000",
         "Memory capacity of {bytes} bytes for '{what}' exceeded. {why}";
+    CantWaitForExecutedGtidSetWhileOwningAGtid { gtid } = 3173, "ER_CANT_WAIT_FOR_EXECUTED_GTID_SET_WHILE_OWNING_A_GTID", "HY000",
+        "The client holds ownership of the GTID {gtid}. Therefore, WAIT_FOR_EXECUTED_GTID_SET cannot wait for this GTID.";
     InvalidEncryptionOption = 3184, "ER_INVALID_ENCRYPTION_OPTION", "HY000", "Invalid encryption option.";
     CannotFindKeyInKeyring = 3185, "ER_CANNOT_FIND_KEY_IN_KEYRING", "HY000",
         "Can't find master key from keyring, please check in the server log if a keyring is loaded and initialized \

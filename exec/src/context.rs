@@ -32,6 +32,11 @@ pub trait Host: expr::Host {
     /// GET_LOCK: `Ok(true)` when taken, `Ok(false)` after the timeout; without a timeout it waits for ever.
     fn get_lock(&self, connection_id: u32, name: &str, timeout: Option<Duration>) -> LocalFuture<'_, Result<bool>>;
 
+    /// Waits for transactions of another server; the outcome is as [`expr::Until`] says.
+    fn replication(&self, _awaited: expr::Awaited) -> LocalFuture<'_, Result<Option<i64>>> {
+        Box::pin(async { Err(Error::NotSupported("waiting for replication here".into())) })
+    }
+
     /// Temporary space for rows that do not fit a statement's memory. `None`: a statement that needs it fails.
     fn temporary(&self) -> Option<&Temporary> {
         None

@@ -54,6 +54,12 @@ pub(crate) async fn resolve(pause: Pause, shared: &Shared<'_>, clock: &mut Slice
                 Err(_) => shared.rare().waits.record(shared.session, None),
             }
         }
+        Pause::Evaluation(expr::Pause::Replication(awaited)) => {
+            let wait = waits::named(Cause::of(Kind::Replication), shared.host.replication(*awaited));
+            let outcome = until_deadline(shared, clock.deadline(), wait).await??;
+            shared.restart_row();
+            shared.rare().waits.record(shared.session, outcome);
+        }
     }
     shared.restart_waits();
     clock.resumed();

@@ -45,6 +45,29 @@ pub enum Pause {
         name: String,
         timeout: Option<Duration>,
     },
+    /// Wait for transactions of another server, record the outcome in [`Waits`], call again.
+    Replication(Box<Awaited>),
+}
+
+/// What a function waits for that replication brings.
+#[derive(Debug)]
+pub struct Awaited {
+    pub until: Until,
+    /// `None`: for ever.
+    pub timeout: Option<Duration>,
+}
+
+#[derive(Debug)]
+pub enum Until {
+    /// WAIT_FOR_EXECUTED_GTID_SET: `gtid_executed` has all of these. The outcome is 0, after the timeout 1.
+    Executed {
+        set: String,
+        /// The GTID that the session itself will commit: waiting for it is error 3173.
+        own: Option<Rc<str>>,
+    },
+    /// SOURCE_POS_WAIT: the applier has reached this place of the source's binary log. The outcome is the number of events that were waited for, after
+    /// the timeout -1, NULL where the applier does not run.
+    Applied { file: String, position: u64 },
 }
 
 impl Pause {

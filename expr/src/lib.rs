@@ -42,7 +42,7 @@ pub use aggregates::{AggregateFunction, Arguments as AggregateArguments, Distinc
 pub use class::{Class, class};
 pub use constant::{is_fixed, is_volatile};
 pub use error::{Error, Level, Raised, Result};
-pub use eval::{Env, Evaluated, Pause, Shared, Step, SubqueryValues};
+pub use eval::{Awaited, Env, Evaluated, Pause, Shared, Step, SubqueryValues, Until};
 pub use func::Function;
 pub use function::{LOCALE_NAMES, TimeNames, pico_time};
 pub use host::Host;

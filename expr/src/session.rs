@@ -71,6 +71,8 @@ pub struct SessionVars {
     pub current_user: Rc<str>,
     /// CURRENT_ROLE()
     pub current_role: Rc<str>,
+    /// `gtid_next`, where it names a transaction.
+    pub own_gtid: Option<Rc<str>>,
     /// The current database: DATABASE().
     pub database: Option<Rc<str>>,
     /// VERSION()
@@ -253,6 +255,7 @@ impl SessionVars {
             user: user.into(),
             current_user: current_user.into(),
             current_role: "NONE".into(),
+            own_gtid: None,
             database: None,
             version: "8.4.0-heddle-0.1.0",
             statement_start_us: 0,
@@ -305,6 +308,7 @@ impl SessionVars {
             user: Rc::clone(&self.user),
             current_user: Rc::clone(&self.current_user),
             current_role: Rc::clone(&self.current_role),
+            own_gtid: self.own_gtid.clone(),
             database: self.database.clone(),
             version: self.version,
             statement_start_us: self.statement_start_us,

@@ -39,6 +39,7 @@ pub fn event_name(kind: Kind) -> &'static str {
         Kind::Login => "wait/synch/cond/heddle/login",
         Kind::Aside => "wait/synch/cond/heddle/aside",
         Kind::Workers => "wait/synch/cond/heddle/workers",
+        Kind::Replication => "wait/synch/cond/heddle/replication",
         Kind::TextLog => "wait/io/file/sql/query_log",
     }
 }

@@ -77,6 +77,8 @@ kinds! {
     Aside => "aside",
     /// Answers of other workers.
     Workers => "workers",
+    /// Transactions of another server, or readers of the binary log.
+    Replication => "replication",
     /// A log of statements is opened or written.
     TextLog => "text_log",
 }

@@ -3,12 +3,13 @@
 use super::row::{Null, Places, functions, named};
 use super::rules::{self, LONG};
 use crate::error::Error;
-use crate::eval::{Env, Evaluated, Step};
+use crate::eval::{Awaited, Env, Evaluated, Pause, Step, Until};
 use crate::tree::Expr;
 use crate::typing;
 use conditions::Condition;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::time::Duration;
 use types::Value;
 
 functions! {
@@ -40,6 +41,12 @@ functions! {
         .typed(|typing, _, _| Ok(typing::string(typing::capped(u64::MAX, typing.literal_collation()), typing.literal_collation())))
         .length(|_| LONG / 4)
         => |env, _, args| gtid_subtract(env, args);
+    WAIT_FOR_EXECUTED_GTID_SET = named(&[("WAIT_FOR_EXECUTED_GTID_SET", 1, 2)]).typed(rules::bigint).volatile()
+        => |env, _, args| wait_for_executed(env, args);
+    SOURCE_POS_WAIT = named(&[("SOURCE_POS_WAIT", 2, 4)]).typed(rules::bigint).volatile()
+        => |env, _, args| wait_for_place(env, args, "SOURCE_POS_WAIT");
+    MASTER_POS_WAIT = named(&[("MASTER_POS_WAIT", 2, 4)]).typed(rules::bigint).volatile()
+        => |env, _, args| wait_for_place(env, args, "MASTER_POS_WAIT");
 }
 
 fn owned<'a>(bytes: Vec<u8>) -> Value<'a> {
@@ -356,6 +363,50 @@ fn gtid_subtract<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
         }
     }
     Ok(owned(out.into_bytes()))
+}
+
+/// The seconds that a function waits at most: `None`, if it was given none, or 0.
+fn timeout<'a>(env: &Env<'a>, arg: Option<&'a Expr>, function: &'static str) -> Step<Option<Duration>> {
+    let Some(arg) = arg else { return Ok(None) };
+    match env.double(arg)? {
+        Some(seconds) if seconds >= 0.0 => Ok((seconds > 0.0).then(|| Duration::from_secs_f64(seconds.min(3.2e9)))),
+        _ => Err(Error::from(Condition::WrongArguments { what: format!("{function}.").into() }).into()),
+    }
+}
+
+/// The driver waits.
+fn waited<'a>(env: &Env<'a>, until: impl FnOnce() -> Until, timeout: Option<Duration>) -> Evaluated<'a> {
+    match env.shared.rare().waits.take() {
+        Some(outcome) => Ok(outcome.map_or(Value::Null, Value::Int)),
+        None => Err(Pause::Replication(Box::new(Awaited { until: until(), timeout }))),
+    }
+}
+
+/// WAIT_FOR_EXECUTED_GTID_SET(set [, seconds])
+fn wait_for_executed<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
+    let text = env.text(&args[0])?;
+    let malformed = |value: &[u8]| {
+        let value = String::from_utf8_lossy(value).into_owned().into();
+        Pause::from(Error::from(Condition::MalformedGtidSetSpecification { value }))
+    };
+    let text = text.ok_or_else(|| malformed(b"NULL"))?;
+    let longest = timeout(env, args.get(1), "WAIT_FOR_EXECUTED_GTID_SET")?;
+    let set = || Until::Executed { set: String::from_utf8_lossy(&text).into_owned(), own: env.session().own_gtid.clone() };
+    waited(env, set, longest)
+}
+
+/// SOURCE_POS_WAIT(file, position [, seconds [, channel]])
+fn wait_for_place<'a>(env: &Env<'a>, args: &'a [Expr], function: &'static str) -> Evaluated<'a> {
+    let longest = timeout(env, args.get(2), function)?;
+    let (Some(file), Some(position)) = (env.text(&args[0])?, env.integer(&args[1])?) else { return Ok(Value::Null) };
+    if let Some(channel) = args.get(3)
+        && env.text(channel)?.is_none_or(|name| !name.is_empty())
+    {
+        return Ok(Value::Null);
+    }
+    let place =
+        || Until::Applied { file: String::from_utf8_lossy(&file).into_owned(), position: u64::try_from(position).unwrap_or(0) };
+    waited(env, place, longest)
 }
 
 #[cfg(test)]

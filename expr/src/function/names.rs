@@ -31,16 +31,8 @@ pub(crate) fn find(name: &str) -> Option<(Function, usize, usize)> {
     Some((function, fewest, most))
 }
 
-/// MySQL's functions that raise 1235 ("not supported"): XML functions, and functions that wait for replicas.
-const NOT_SUPPORTED: &[&str] = &[
-    "ASYNCHRONOUS_CONNECTION_FAILOVER_ADD_SOURCE",
-    "EXTRACTVALUE",
-    "JSON_TABLE",
-    "MASTER_POS_WAIT",
-    "SOURCE_POS_WAIT",
-    "UPDATEXML",
-    "WAIT_FOR_EXECUTED_GTID_SET",
-];
+/// MySQL's functions that raise 1235 ("not supported").
+const NOT_SUPPORTED: &[&str] = &["ASYNCHRONOUS_CONNECTION_FAILOVER_ADD_SOURCE", "EXTRACTVALUE", "JSON_TABLE", "UPDATEXML"];
 
 /// Is it a function of MySQL that Heddle does not have? `name` is in capitals.
 pub fn is_not_supported(name: &str) -> bool {

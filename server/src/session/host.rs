@@ -4,9 +4,13 @@ use crate::show::Gathered;
 use crate::user_lock::Attempt;
 use crate::worker::{Message, Worker};
 use accounts::Access;
+use binlog::gtid::{Gtid, GtidSet};
+use conditions::Condition;
 use exec::{LocalFuture, VirtualRows};
+use expr::{Awaited, Until};
+use os::time::Instant;
 use std::rc::Rc;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use types::Value;
 use types::schema::{Schema, TableDef};
@@ -70,6 +74,16 @@ impl exec::Host for ServerHost<'_> {
         })
     }
 
+    fn replication(&self, awaited: Awaited) -> LocalFuture<'_, expr::Result<Option<i64>>> {
+        Box::pin(async move {
+            let deadline = awaited.timeout.map(|timeout| self.worker.core.now() + timeout);
+            match awaited.until {
+                Until::Executed { set, own } => self.executed(&set, own.as_deref(), deadline).await,
+                Until::Applied { file, position } => self.applied(&file, position, deadline).await,
+            }
+        })
+    }
+
     fn temporary(&self) -> Option<&exec::Temporary> {
         Some(&self.worker.shared.temporary)
     }
@@ -104,6 +118,76 @@ impl exec::Host for ServerHost<'_> {
     fn change_settings(&self, table: &TableDef, row: &[Value<'static>], changes: &[(usize, Value<'_>)]) -> expr::Result<()> {
         self.worker.shared.instruments.change(table, row, changes);
         Ok(())
+    }
+}
+
+impl ServerHost<'_> {
+    /// Waits for `poll`, until the deadline at most: `None`.
+    async fn until<T>(&self, deadline: Option<Instant>, mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> Option<T> {
+        let core = &self.worker.core;
+        std::future::poll_fn(|cx| match (poll(cx), deadline) {
+            (Poll::Ready(value), _) => Poll::Ready(Some(value)),
+            (Poll::Pending, Some(deadline)) if core.now() >= deadline => Poll::Ready(None),
+            (Poll::Pending, Some(deadline)) => {
+                core.wake_at(deadline);
+                Poll::Pending
+            }
+            (Poll::Pending, None) => Poll::Pending,
+        })
+        .await
+    }
+
+    /// [`Until::Executed`]
+    async fn executed(&self, text: &str, own: Option<&str>, deadline: Option<Instant>) -> expr::Result<Option<i64>> {
+        const FUNCTION: &str = "WAIT_FOR_EXECUTED_GTID_SET";
+        let Some(log) = &self.worker.shared.binlog else {
+            return Err(Condition::CantUseWhenGtidModeOff { what: FUNCTION.into() }.into());
+        };
+        let Some(set) = GtidSet::parse(text) else {
+            return Err(Condition::MalformedGtidSetSpecification { value: text.to_owned().into() }.into());
+        };
+        if let Some(own) = own.and_then(Gtid::parse)
+            && set.contains(&own)
+            && !log.status().executed.contains(&own)
+        {
+            return Err(Condition::CantWaitForExecutedGtidSetWhileOwningAGtid { gtid: own.to_string().into() }.into());
+        }
+        // What others can see is executed, whether it is durable or not.
+        self.worker.engine.log_stall().await;
+        log.catch_up();
+        let Some(status) = self.until(deadline, |cx| log.poll_executed(&set, cx.waker())).await else { return Ok(Some(1)) };
+        match &status.failed {
+            _ if set.is_subset_of(&status.executed) => Ok(Some(0)),
+            Some(why) => {
+                let message = format!("the binary log stands still: {why}").into();
+                Err(Condition::UnknownError { message }.into())
+            }
+            None => Err(expr::Error::Interrupted),
+        }
+    }
+
+    /// [`Until::Applied`]
+    async fn applied(&self, file: &str, position: u64, deadline: Option<Instant>) -> expr::Result<Option<i64>> {
+        // `binlog.000009` is before `binlog.1000000`.
+        let place = |name: &str| name.rsplit_once('.').and_then(|(_, number)| number.parse::<u64>().ok());
+        let Some(wanted) = place(file) else { return Ok(None) };
+        let (mut waited, mut last) = (0, None);
+        let reached = self
+            .until(deadline, |cx| {
+                let mut inner = self.worker.shared.replica.inner.lock();
+                if !inner.applier_lives || !inner.wants_applier {
+                    return Poll::Ready(None);
+                }
+                let here = (place(&inner.applied_file).unwrap_or(0), inner.applied_position);
+                waited += i64::from(last.replace(here).is_some_and(|last| last != here));
+                if here >= (wanted, position) {
+                    return Poll::Ready(Some(waited));
+                }
+                inner.watchers.push(cx.waker().clone());
+                Poll::Pending
+            })
+            .await;
+        Ok(reached.unwrap_or(Some(-1)))
     }
 }
 

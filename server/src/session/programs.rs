@@ -164,6 +164,10 @@ impl exec::Host for ProgramHost<'_> {
         self.server.get_lock(connection_id, name, timeout)
     }
 
+    fn replication(&self, awaited: expr::Awaited) -> LocalFuture<'_, expr::Result<Option<i64>>> {
+        self.server.replication(awaited)
+    }
+
     fn temporary(&self) -> Option<&exec::Temporary> {
         self.server.temporary()
     }

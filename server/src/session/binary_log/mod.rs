@@ -74,7 +74,9 @@ impl State<'_> {
 
     /// `gtid_next` was set.
     pub fn name_next(&mut self) {
-        let is_given = Gtid::parse(self.session.variables.get(IDS.gtid_next).as_text()).is_some();
+        let given = Gtid::parse(self.session.variables.get(IDS.gtid_next).as_text());
+        let is_given = given.is_some();
+        self.execution.vars.own_gtid = given.map(|gtid| gtid.to_string().into());
         let name = if is_given && self.worker.shared.binlog.is_some() { NextName::Given } else { NextName::Automatic };
         self.execution.transaction.set_next_name(name);
         self.session.is_gtid_logged.store(false, Ordering::Relaxed);

@@ -76,6 +76,8 @@ fn run(directory: &std::path::Path, rounds: u64, seconds: u64, report: &mut Repo
         compare(&source.address, &replica.address)
     });
     report.case("the status is true, and has no password", || status(&source, &replica));
+    report.case("a session waits for what the source does", || waits(&source, &replica));
+    report.case("performance_schema tells of the replica", || tables(&source, &replica));
     report.case("the connection is encrypted where that is asked for", || encrypted(&source, &replica, &source_directory));
     report.case("super_read_only does not stop the applier", || {
         let mut there = replica.connect().map_err(text)?;
@@ -264,6 +266,87 @@ fn status(source: &Server, replica: &Server) -> Outcome {
 }
 
 /// SOURCE_SSL: an account that needs TLS, the source's own authority, and another one.
+fn waits(source: &Server, replica: &Server) -> Outcome {
+    let (mut here, mut there) = (source.connect().map_err(text)?, replica.connect().map_err(text)?);
+    let ask = |client: &mut mysql::Conn, statement: &str| -> Outcome<Option<i64>> {
+        client.query_first::<Option<i64>, _>(statement).map(Option::flatten).map_err(|error| format!("{statement}: {error}"))
+    };
+    let executed = |client: &mut mysql::Conn| -> Outcome<String> {
+        let set: Option<String> = client.query_first("SELECT @@gtid_executed").map_err(text)?;
+        Ok(set.unwrap_or_default().replace('\n', ""))
+    };
+    let uuid: String = here.query_first("SELECT @@server_uuid").map_err(text)?.unwrap_or_default();
+    let late = ask(&mut there, &format!("SELECT WAIT_FOR_EXECUTED_GTID_SET('{uuid}:1000000', 0.1)"))?;
+    let (status, file, position) = {
+        let line: mysql::Row = here.query_first("SHOW BINARY LOG STATUS").map_err(text)?.ok_or("no status")?;
+        (executed(&mut here)?, line.get::<String, _>(0).unwrap_or_default(), line.get::<u64, _>(1).unwrap_or(0))
+    };
+    let before = ask(&mut there, &format!("SELECT WAIT_FOR_EXECUTED_GTID_SET('{status}', 30)"))?;
+    let place = ask(&mut there, &format!("SELECT SOURCE_POS_WAIT('{file}', {position}, 30)"))?;
+    let beyond = ask(&mut there, &format!("SELECT SOURCE_POS_WAIT('{file}', {}, 0.1)", position + 100_000))?;
+    // It waits before the source has done anything.
+    let waited = std::thread::scope(|scope| -> Outcome<(Option<i64>, bool)> {
+        let waiting = scope.spawn(|| -> Outcome<(Option<i64>, bool)> {
+            let next = format!("SELECT WAIT_FOR_EXECUTED_GTID_SET('{uuid}:1-{}', 30)", next_number(&status, &uuid)?);
+            let waited = ask(&mut there, &next)?;
+            let there: Option<i64> = there.query_first("SELECT 1 FROM ty.waited WHERE id = 1").map_err(text)?;
+            Ok((waited, there.is_some()))
+        });
+        std::thread::sleep(Duration::from_millis(100));
+        all(&mut here, &["CREATE TABLE ty.waited (id INT PRIMARY KEY)", "INSERT INTO ty.waited VALUES (1)"])?;
+        waiting.join().map_err(|_| "a session panicked".to_owned())?
+    })?;
+    let found = (late, before, place.is_some_and(|events| events >= 0), beyond, waited);
+    if found == (Some(1), Some(0), true, Some(-1), (Some(0), true)) { Ok(()) } else { Err(format!("{found:?}")) }
+}
+
+/// The number of the second transaction behind those of `uuid` in a set: the source makes a table, and writes to it.
+fn next_number(set: &str, uuid: &str) -> Outcome<u64> {
+    let own = set.split(',').find_map(|part| part.strip_prefix(uuid)).ok_or_else(|| format!("{set} has none of {uuid}"))?;
+    let last = own.rsplit([':', '-']).next().and_then(|number| number.parse::<u64>().ok());
+    last.map(|last| last + 2).ok_or_else(|| set.to_owned())
+}
+
+fn tables(source: &Server, replica: &Server) -> Outcome {
+    let (mut here, mut there) = (source.connect().map_err(text)?, replica.connect().map_err(text)?);
+    all(&mut here, &["CREATE TABLE ty.seen (id INT PRIMARY KEY)", "INSERT INTO ty.seen VALUES (1)"])?;
+    compare(&source.address, &replica.address)?;
+    let last: Option<String> = there
+        .query_first(
+            "SELECT LAST_APPLIED_TRANSACTION FROM performance_schema.replication_applier_status_by_worker \
+             ORDER BY LAST_APPLIED_TRANSACTION_END_APPLY_TIMESTAMP DESC LIMIT 1",
+        )
+        .map_err(text)?;
+    let executed: String = here.query_first("SELECT @@gtid_executed").map_err(text)?.unwrap_or_default();
+    let own = |gtid: &Option<String>| {
+        gtid.as_ref().and_then(|gtid| gtid.rsplit_once(':')).is_some_and(|(uuid, number)| {
+            executed.contains(uuid) && (executed.ends_with(&format!("-{number}")) || executed.contains(&format!("-{number},")))
+        })
+    };
+    let states: Vec<(String, String)> = there
+        .query(
+            "SELECT s.SERVICE_STATE, LAST_QUEUED_TRANSACTION FROM performance_schema.replication_connection_status s \
+             JOIN performance_schema.replication_connection_configuration c USING (CHANNEL_NAME) \
+             JOIN performance_schema.replication_applier_status a USING (CHANNEL_NAME) \
+             JOIN performance_schema.replication_applier_status_by_coordinator k USING (CHANNEL_NAME) \
+             JOIN performance_schema.replication_applier_configuration USING (CHANNEL_NAME) \
+             WHERE a.SERVICE_STATE = 'ON' AND k.SERVICE_STATE = 'ON' AND c.AUTO_POSITION = '1' AND LAST_PROCESSED_TRANSACTION <> ''",
+        )
+        .map_err(text)?;
+    let lanes: Option<u64> = there
+        .query_first(
+            "SELECT COUNT(*) FROM performance_schema.replication_applier_status_by_worker w \
+             JOIN performance_schema.threads t ON t.THREAD_ID = w.THREAD_ID AND t.PROCESSLIST_USER = 'system user' WHERE WORKER_ID > 0",
+        )
+        .map_err(text)?;
+    let is_queued = states.first().is_some_and(|(state, gtid)| state == "ON" && own(&Some(gtid.clone())));
+    if own(&last) && is_queued && lanes == Some(4) {
+        Ok(())
+    } else {
+        Err(format!("{last:?} {states:?} {lanes:?}, executed {executed}"))
+    }
+}
+
 fn encrypted(source: &Server, replica: &Server, directory: &std::path::Path) -> Outcome {
     let (mut here, mut there) = (source.connect().map_err(text)?, replica.connect().map_err(text)?);
     all(&mut here, &["ALTER USER replica@'%' REQUIRE SSL"])?;
