@@ -25,6 +25,8 @@ use sync::Mutex;
 pub const GROUP_BYTES_MAX: usize = 1 << 20;
 const LINE_BYTES_MAX: usize = 16 << 20;
 const LINE_MAX: usize = 1024;
+/// So many groups are looked at for one that may be taken.
+const LOOK_AHEAD: usize = 64;
 /// L4
 pub const BLOCKED: Duration = Duration::from_millis(20);
 
@@ -89,6 +91,13 @@ impl Line {
         self.room.take().into_iter().chain(self.end.take()).for_each(Waker::wake);
     }
 
+    /// Wakes lanes if more groups are ready than lanes at work, each of which takes one when it is done: waking a thread for every group costs more
+    /// than its rows. Nothing waits for that longer than for its turn, since what a lane at work holds comes before it, or is taken after it.
+    fn wake_for_backlog(&mut self) {
+        let ready = self.ready().count();
+        self.wake_idle(ready.saturating_sub(self.busy));
+    }
+
     fn wake_idle(&mut self, most: usize) {
         self.idle.iter_mut().filter_map(Option::take).take(most).for_each(Waker::wake);
     }
@@ -106,10 +115,11 @@ impl Line {
         self.bytes = 0;
     }
 
-    /// The first group that may be taken. L2
-    fn next(&self) -> Option<usize> {
-        let lowest = self.places.front()?.group.sequence_number;
-        self.places.iter().position(|place| !place.is_taken && (place.group.last_committed < lowest))
+    /// The groups that may be taken, among the first ones. L2
+    fn ready(&self) -> impl Iterator<Item = usize> {
+        let lowest = self.places.front().map_or(0, |place| place.group.sequence_number);
+        let is_ready = move |place: &Place| !place.is_taken && place.group.last_committed < lowest;
+        self.places.iter().take(LOOK_AHEAD).enumerate().filter(move |(_, place)| is_ready(place)).map(|(at, _)| at)
     }
 }
 
@@ -134,7 +144,7 @@ impl Lanes {
         line.last_number = group.sequence_number;
         line.bytes += group.bytes;
         line.places.push_back(Place { group: Arc::clone(group), is_taken: false, blocked: None, waker: None });
-        line.wake_idle(1);
+        line.wake_for_backlog();
         Poll::Ready(Ok(()))
     }
 
@@ -205,7 +215,7 @@ impl Lanes {
         if line.is_closed {
             return Poll::Ready(None);
         }
-        let Some(at) = line.next() else {
+        let Some(at) = line.ready().next() else {
             if line.idle.len() <= number {
                 line.idle.resize(number + 1, None);
             }
@@ -281,9 +291,7 @@ impl Lanes {
         {
             waker.wake();
         }
-        if line.next().is_some() {
-            line.wake_idle(usize::MAX);
-        }
+        line.wake_for_backlog();
         if line.places.is_empty() {
             line.wake_coordinator();
         } else if line.places.len() < LINE_MAX / 2

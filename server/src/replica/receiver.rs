@@ -200,10 +200,11 @@ fn connected(shared: &Shared, settings: &Settings, attempts: &mut u64) -> Result
         } else if head.position > 0 && head.flags & event::FLAG_ARTIFICIAL == 0 {
             position = u64::from(head.position);
         }
+        let mut ends_group = false;
         replica.note(|inner| {
             inner.read_file = Arc::clone(&file);
             inner.read_position = position;
-            stream.note_group(inner, &head, &event);
+            ends_group = stream.note_group(inner, &head, &event);
             if matches!(head.kind, event::HEARTBEAT | event::HEARTBEAT_V2) {
                 inner.heartbeats += 1;
                 inner.heartbeat_us = os::time::since_epoch().as_micros() as u64;
@@ -220,7 +221,7 @@ fn connected(shared: &Shared, settings: &Settings, attempts: &mut u64) -> Result
         ) {
             continue;
         }
-        if !replica.push(Item { generation, file: Arc::clone(&file), event }) {
+        if !replica.push(Item { generation, file: Arc::clone(&file), event }, ends_group) {
             return Ok(());
         }
     }
@@ -286,8 +287,8 @@ impl Stream {
         Ok(Some((head, event)))
     }
 
-    /// Keeps count of the groups that have come as a whole.
-    fn note_group(&mut self, inner: &mut super::state::Inner, head: &Head, event: &[u8]) {
+    /// Keeps count of the groups that have come as a whole. Is this the end of one?
+    fn note_group(&mut self, inner: &mut super::state::Inner, head: &Head, event: &[u8]) -> bool {
         let ends = match head.kind {
             event::GTID | event::GTID_TAGGED => {
                 if let Some(Seen::Group { gtid: Some(gtid), .. }) = event::see(event) {
@@ -313,5 +314,6 @@ impl Stream {
                 inner.incoming.end(&mut inner.received);
             }
         }
+        ends
     }
 }

@@ -19,6 +19,8 @@ use sync::{Condvar, Mutex};
 
 /// Bytes of events that wait for the applier. One event may be longer: it waits alone.
 const QUEUE_BYTES_MAX: usize = 16 << 20;
+/// The applier is woken in the middle of a group when so many wait.
+const WAKE_BYTES: usize = 64 << 10;
 
 /// An event on its way to the applier, without its checksum.
 pub struct Item {
@@ -233,8 +235,9 @@ impl Replica {
         inner.stream = None;
     }
 
-    /// Gives an event to the applier, when there is room. `false`: this generation is over, or the receiver is to stop.
-    pub fn push(&self, item: Item) -> bool {
+    /// Gives an event to the applier, when there is room; the applier is woken with the end of a group, or when much waits. `false`: this generation is
+    /// over, or the receiver is to stop.
+    pub fn push(&self, item: Item, ends_group: bool) -> bool {
         let mut inner = self.inner.lock();
         loop {
             if !inner.wants_receiver || inner.wanted_generation != item.generation {
@@ -249,7 +252,9 @@ impl Replica {
         inner.receiver_state = "Waiting for source to send event";
         inner.queued += item.event.len();
         inner.queue.push_back(item);
-        if let Some(waker) = inner.applier.take() {
+        if (ends_group || inner.queued >= WAKE_BYTES)
+            && let Some(waker) = inner.applier.take()
+        {
             waker.wake();
         }
         true
