@@ -3,6 +3,7 @@
 
 use crate::advice::journal::Journal;
 use crate::binary_log::Dumps;
+use crate::binary_log::semi_sync::SemiSync;
 use crate::config::{Config, EventScheduler, StartError, VERSION};
 use crate::ddl::DdlThreads;
 use crate::event::Events;
@@ -62,6 +63,7 @@ pub struct Shared {
     pub replica: Replica,
     /// The replicas that are connected.
     pub dumps: Dumps,
+    pub semi_sync: SemiSync,
     pub accounts: Arc<AccountStore>,
     pub handshakes: Arc<Handshakes>,
     /// `None`: TLS is not offered.
@@ -151,6 +153,7 @@ impl Shared {
             binlog,
             replica,
             dumps: Dumps::default(),
+            semi_sync: SemiSync::new(&globals),
             accounts: Arc::new(accounts),
             handshakes: Arc::default(),
             tls,
@@ -193,6 +196,7 @@ impl Shared {
         self.protection.store(Protection::of(&next) as u8, Ordering::Relaxed);
         if let Some(log) = &self.binlog {
             log.set_settings(crate::binary_log::settings_of(&next));
+            self.semi_sync.set(&next);
         }
         self.globals.store(Arc::new(next));
     }

@@ -5,6 +5,7 @@
 //! whether the session has something to say.
 
 mod dumps;
+pub mod semi_sync;
 
 pub use dumps::{Dumps, Replica};
 

@@ -3,7 +3,7 @@
 use super::counted::{counted_as, is_question};
 use super::kill::Killer;
 use super::login::{self, Claim, Entry, LoggedIn, Offer, Refused};
-use super::state::{Answer, State};
+use super::state::{Answer, Deferred, State};
 use super::{Client, Next, Recipient, Service, write_error, write_error_in};
 use crate::counters::{Command as Counted, count};
 use crate::error::{Error, Result};
@@ -93,7 +93,10 @@ impl Service<'_> {
             Command::Shutdown => state.check_shutdown().map(|()| state.shut_down(&mut Recipient::Client(client))),
             Command::SetOption { option } => state.set_option(client, option),
             Command::RegisterReplica(said) => state.register_replica(client, &said),
-            Command::BinlogDump(request) => Box::pin(state.dump(client, &request)).await,
+            Command::BinlogDump(request) => {
+                state.connection.deferred = Some(Deferred::Dump(request.into()));
+                return Ok(Next::Continue);
+            }
             // The loop handles these two itself.
             Command::Quit | Command::ChangeUser(_) => return Ok(Next::Close),
         };

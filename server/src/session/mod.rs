@@ -51,7 +51,7 @@ pub use outfile::FileTarget;
 pub use query::PLAN_ATTEMPTS_MAX;
 pub use run::{Destination, Ran, owned};
 pub use settings::{IDS, ProgramSettings};
-pub use state::{Acting, Answer, Connection, Execution, Session, State};
+pub use state::{Acting, Answer, Connection, Deferred, DumpRequest, Execution, Session, State};
 pub use transaction::{Characteristics, Hold, Transaction};
 
 use crate::counters::count;
@@ -470,7 +470,7 @@ impl Service<'_> {
                     let outcome = match self.state.connection.deferred.take() {
                         None => outcome,
                         // Boxed: rare, and it would make every session larger.
-                        Some(text) => Box::pin(self.go_on_with_input(client, input, &text)).await,
+                        Some(deferred) => Box::pin(self.go_on_with_input(client, input, deferred)).await,
                     };
                     match outcome {
                         Some(Ok(next)) => next,
@@ -497,18 +497,20 @@ impl Service<'_> {
         }
     }
 
-    /// Runs the rest of a text, beginning with a statement that reads more input of the client. The command's payload
-    /// is not needed any more, so the input is free.
+    /// Does what reads more input of the client. The command's payload is not needed any more, so the input is free.
     #[cold]
     async fn go_on_with_input(
         &mut self,
         client: &mut Client,
         input: &mut Input,
-        text: &[u8],
+        deferred: Deferred,
     ) -> Option<std::result::Result<Next, Lost>> {
         let spare = Input::new(Rc::clone(&self.state.worker.buffers));
         client.input = Some(Box::new(std::mem::replace(input, spare)));
-        let outcome = catch_panic(pin!(self.state.run_texts(&mut Recipient::Client(client), text))).await;
+        let outcome = match &deferred {
+            Deferred::Text(text) => catch_panic(pin!(self.state.run_texts(&mut Recipient::Client(client), text))).await,
+            Deferred::Dump(request) => catch_panic(pin!(self.state.dump(client, request))).await,
+        };
         *input = *client.input.take().expect("put there above");
         Some(self.conclude(client, outcome?))
     }

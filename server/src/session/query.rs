@@ -6,7 +6,7 @@
 use super::Recipient;
 use super::context::without_parameters;
 use super::run::{Destination, Ran};
-use super::state::{Answer, State};
+use super::state::{Answer, Deferred, State};
 use crate::counters::count;
 use crate::digests::{Phase, Statistics};
 use crate::error::{Error, Result};
@@ -217,7 +217,7 @@ impl State<'_> {
         if matches!(parsed.statement, Statement::LoadData(load) if load.local)
             && client.client().is_none_or(|client| client.input.is_none())
         {
-            self.connection.deferred = Some(text.into());
+            self.connection.deferred = Some(Deferred::Text(text.into()));
             return Ok(text.len());
         }
         if matches!(parsed.statement, Statement::Empty) && text[..parsed.end].iter().any(|byte| !b" \t\r\n;".contains(byte)) {

@@ -67,8 +67,8 @@ pub struct Connection {
     pub changes: Vec<Change>,
     /// Another result follows the current one.
     pub more_results: bool,
-    /// The rest of a text, beginning with a statement that needs the client's input.
-    pub deferred: Option<Box<[u8]>>,
+    /// What needs the client's input, and is to be done when the command has let go of it.
+    pub deferred: Option<Deferred>,
     /// COMMIT RELEASE: the connection ends after this answer.
     pub closing: bool,
 }
@@ -139,6 +139,30 @@ pub struct Acting {
     access: Rc<Access>,
     current_user: Rc<str>,
     current_role: Rc<str>,
+}
+
+/// Work that reads more of the client than its command.
+pub enum Deferred {
+    /// The rest of a text, beginning with LOAD DATA LOCAL.
+    Text(Box<[u8]>),
+    /// A dump of the binary log, whose reader may acknowledge.
+    Dump(DumpRequest),
+}
+
+/// COM_BINLOG_DUMP and COM_BINLOG_DUMP_GTID, without the command's payload.
+pub struct DumpRequest {
+    pub flags: u16,
+    pub server_id: u32,
+    pub file: Box<[u8]>,
+    pub position: u64,
+    pub gtids: Option<Box<[u8]>>,
+}
+
+impl From<protocol::BinlogDump<'_>> for DumpRequest {
+    fn from(request: protocol::BinlogDump<'_>) -> Self {
+        let protocol::BinlogDump { flags, server_id, file, position, gtids } = request;
+        Self { flags, server_id, file: file.into(), position, gtids: gtids.map(Into::into) }
+    }
 }
 
 /// A change of session state, for a client that tracks it.

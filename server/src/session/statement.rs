@@ -232,6 +232,7 @@ impl State<'_> {
                 let result = Box::pin(crate::account::run(self, account)).await?;
                 if info.writes {
                     self.use_up_gtid().await?;
+                    self.wait_for_replicas().await;
                 }
                 if let Some(result) = result {
                     return self.write_result(client, &result, format).await;
@@ -253,6 +254,7 @@ impl State<'_> {
                 self.forget_dropped_locks();
                 let done = done?;
                 self.use_up_gtid().await?;
+                self.wait_for_replicas().await;
                 self.execution.vars.row_count = done.affected as i64;
                 self.session.measured.affected += done.affected;
                 let answer = Answer { affected: done.affected, info: &done.info, ..Answer::default() };

@@ -504,6 +504,10 @@ impl<'s> Transaction<'s> {
         if let Some(stall) = stall.filter(|_| !os::mutated("early-answer")) {
             stall.await;
         }
+        if has_written && worker.shared.semi_sync.is_enabled() && !self.terms.is_soon {
+            // Boxed: rare, and it would make every commit's future larger.
+            Box::pin(worker.shared.semi_sync.wait(worker)).await;
+        }
     }
 
     pub async fn rollback(&mut self, worker: &Rc<Worker>) {

@@ -165,6 +165,8 @@ fn add_server(shared: &Shared, values: &mut BTreeMap<&'static str, u64>) {
     ]);
     let (inserted, updated, deleted) = (sum(&["Handler_write"]), sum(&["Handler_update"]), sum(&["Handler_delete"]));
     let wait_ms = engine.lock_wait_us / 1000;
+    let semi_sync = shared.semi_sync.figures();
+    let acknowledged = semi_sync.counters;
     values.extend([
         ("Connections", u64::from(shared.connections_accepted())),
         ("Max_used_connections", shared.peak().0 as u64),
@@ -212,6 +214,14 @@ fn add_server(shared: &Shared, values: &mut BTreeMap<&'static str, u64>) {
         ("Innodb_row_lock_time_avg", wait_ms / engine.lock_waits.max(1)),
         ("Innodb_row_lock_time_max", engine.lock_wait_us_max / 1000),
         ("Innodb_row_lock_waits", engine.lock_waits),
+        ("Rpl_semi_sync_source_clients", semi_sync.replicas),
+        ("Rpl_semi_sync_source_no_times", acknowledged.turned_off),
+        ("Rpl_semi_sync_source_no_tx", acknowledged.unacknowledged),
+        ("Rpl_semi_sync_source_tx_avg_wait_time", acknowledged.wait_us / acknowledged.waits.max(1)),
+        ("Rpl_semi_sync_source_tx_wait_time", acknowledged.wait_us),
+        ("Rpl_semi_sync_source_tx_waits", acknowledged.waits),
+        ("Rpl_semi_sync_source_wait_sessions", semi_sync.waiting),
+        ("Rpl_semi_sync_source_yes_tx", acknowledged.acknowledged),
         ("Innodb_rows_deleted", deleted),
         ("Innodb_rows_inserted", inserted),
         ("Innodb_rows_read", rows_read),
@@ -251,6 +261,7 @@ fn add_texts(state: &State<'_>, shown: &mut Vec<(&'static str, String)>) {
         ("Max_used_connections_time", &peak_since),
         ("Ssl_cipher", tls.map_or("", |tls| &tls.cipher)),
         ("Ssl_version", tls.map_or("", |tls| tls.version)),
+        ("Rpl_semi_sync_source_status", if state.worker.shared.semi_sync.figures().is_on { "ON" } else { "OFF" }),
         ("Rsa_public_key", ""),
     ] {
         shown.push((name, value.to_owned()));

@@ -48,6 +48,7 @@ impl Row {
 }
 
 const NO_BINLOG: &str = "the binary log is rendered from the log, off the way of commits";
+const NO_TRACE: &str = "waits and changes of state are in the error log and in SHOW STATUS";
 const NO_REPLICA: &str = "the replica has no relay log, and the order of commits is always that of the source";
 const NO_MYISAM: &str = "it is about MyISAM alone";
 const NO_FULLTEXT: &str = "the entries of a full-text index are written with their rows";
@@ -632,6 +633,12 @@ pub(super) static LIST: &[Definition] = &[
     switch("require_secure_transport", GLOBAL, false).obeyed(),
     switch("restrict_fk_on_non_standard_key", BOTH, true).fixed(),
     int("rpl_read_size", GLOBAL, 8192, 8192, U32).nothing(NO_REPLICA),
+    switch("rpl_semi_sync_source_enabled", GLOBAL, false).obeyed(),
+    int("rpl_semi_sync_source_timeout", GLOBAL, 10000, 0, U32).obeyed(),
+    int("rpl_semi_sync_source_trace_level", GLOBAL, 32, 0, U32).nothing(NO_TRACE),
+    int("rpl_semi_sync_source_wait_for_replica_count", GLOBAL, 1, 1, 65535).obeyed(),
+    switch("rpl_semi_sync_source_wait_no_replica", GLOBAL, true).obeyed(),
+    choice("rpl_semi_sync_source_wait_point", GLOBAL, &["AFTER_SYNC", "AFTER_COMMIT"], 1).refused(),
     int("rpl_stop_replica_timeout", GLOBAL, 31536000, 2, 31536000).nothing(NO_REPLICA),
     int("rpl_stop_slave_timeout", GLOBAL, 31536000, 2, 31536000).nothing(NO_REPLICA),
     int("schema_definition_cache", GLOBAL, 256, 256, 524288).nothing(OWN_MEMORY),

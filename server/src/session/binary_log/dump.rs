@@ -10,17 +10,22 @@
 //! D1: only whole groups are sent: the last file is read up to where they end.
 //! D2: every refusal is 1236 with MySQL's text, because replicas try again for ever after other errors.
 //! D3: a file that is being read is not purged.
+//! D4: a replica of semi-synchronous replication gets two bytes before each event: 0xEF, and whether it is to acknowledge it. It answers
+//!     `0xEF position(8) file` in a packet with the number 0, and the next event has the number 1. Asked for is the end of each group behind which nothing is known to come, and of each group of a file that is closed.
 
 use crate::binary_log::Replica;
+use crate::binary_log::semi_sync::Place;
 use crate::error::{Error, Result};
-use crate::session::{Client, State};
+use crate::session::{Client, DumpRequest, State};
+use crate::shared::Shared;
 use binlog::event::{self, Seen};
 use binlog::files::{self, Events};
 use binlog::gtid::GtidSet;
 use binlog::log::{BinaryLog, Use};
 use conditions::Condition;
-use protocol::{BinlogDump, RegisterReplica};
+use protocol::RegisterReplica;
 use reactor::connection::Lost;
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -33,6 +38,24 @@ const FLAG_NON_BLOCK: u16 = 1;
 const FLAG_HEARTBEAT_V2: u16 = 2;
 /// Longer than any dump waits.
 const FOR_EVER: Duration = Duration::from_secs(1 << 30);
+
+/// Of an event for a replica that acknowledges, and of its answer. D4
+const ACKNOWLEDGED: u8 = 0xEF;
+
+/// A replica that acknowledges, until the dump ends.
+struct SemiSync {
+    shared: Arc<Shared>,
+    session: u32,
+    /// The last place that it was asked to acknowledge, and the last that it has.
+    asked: Place,
+    acknowledged: Place,
+}
+
+impl Drop for SemiSync {
+    fn drop(&mut self) {
+        self.shared.semi_sync.leave(self.session);
+    }
+}
 
 /// 1236
 fn fatal(why: impl Into<String>) -> Error {
@@ -69,6 +92,9 @@ struct Dump<'a> {
     has_skipped: bool,
     /// `None`: no file's description has been sent.
     file_has_checksum: Option<bool>,
+    semi_sync: Option<SemiSync>,
+    /// No file is behind this one.
+    is_last: bool,
 }
 
 /// What a file has to give now.
@@ -125,7 +151,7 @@ impl State<'_> {
     }
 
     /// COM_BINLOG_DUMP and COM_BINLOG_DUMP_GTID; ends when the client does, with NON_BLOCK at the end of the log.
-    pub async fn dump(&mut self, client: &mut Client, request: &BinlogDump<'_>) -> Result<()> {
+    pub async fn dump(&mut self, client: &mut Client, request: &DumpRequest) -> Result<()> {
         self.check_replication()?;
         let Some(log) = self.worker.shared.binlog.clone() else { return Err(fatal("Binary log is not open")) };
         let uuid = self.replica_uuid();
@@ -143,13 +169,21 @@ impl State<'_> {
         let heartbeat = period.and_then(|text| text.parse::<f64>().ok()).filter(|nanos| *nanos > 0.0);
         // The client's own commits are there.
         let status = self.catch_up(&log).await.map_err(|error| fatal(error.describe().message.to_string()))?;
-        let known = match request.gtids {
+        let known = match &request.gtids {
             Some(bytes) => Some(GtidSet::decode(bytes).ok_or_else(|| fatal("The replica sent a malformed GTID set."))?),
             None => None,
         };
         let (file, position) = begin(&log, &status, request, known.as_ref())?;
         let used = log.use_file(&file);
         let events = open(&log, &file)?;
+        let acknowledges = self.user_text(&["rpl_semi_sync_replica", "rpl_semi_sync_slave"]).is_some_and(|text| text != "0");
+        let semi_sync = acknowledges.then(|| {
+            let (shared, session) = (Arc::clone(&self.worker.shared), self.info.id);
+            shared.semi_sync.join(session);
+            // The packets of each answer are numbered anew.
+            client.input.iter_mut().for_each(|input| input.begin_command());
+            SemiSync { shared, session, asked: Place::default(), acknowledged: Place::default() }
+        });
         let mut dump = Dump {
             server_id: log.settings().server_id,
             client,
@@ -164,6 +198,8 @@ impl State<'_> {
             skips: false,
             has_skipped: false,
             file_has_checksum: None,
+            semi_sync,
+            is_last: false,
             log,
         };
         self.info.state.set("Source has sent all binlog to replica; waiting for more updates");
@@ -177,8 +213,8 @@ fn open(log: &BinaryLog, file: &str) -> Result<Events> {
 }
 
 /// File and position where a dump begins.
-fn begin(log: &BinaryLog, status: &binlog::Status, request: &BinlogDump<'_>, known: Option<&GtidSet>) -> Result<(String, u64)> {
-    let name = String::from_utf8_lossy(request.file);
+fn begin(log: &BinaryLog, status: &binlog::Status, request: &DumpRequest, known: Option<&GtidSet>) -> Result<(String, u64)> {
+    let name = String::from_utf8_lossy(&request.file);
     let name = name.rsplit('/').next().unwrap_or_default();
     if let Some(known) = known {
         check_known(log, status, known)?;
@@ -239,7 +275,10 @@ impl Dump<'_> {
     async fn run(&mut self, state: &State<'_>) -> Result<()> {
         loop {
             match self.next()? {
-                Next::Sent if self.client.output.is_full() => self.flush(state).await?,
+                Next::Sent if self.client.output.is_full() => {
+                    self.flush(state).await?;
+                    self.take_answers(state).await?;
+                }
                 Next::Sent => {}
                 Next::File(name) => {
                     self.file = name;
@@ -252,6 +291,7 @@ impl Dump<'_> {
                         self.put_heartbeat();
                     }
                     self.flush(state).await?;
+                    self.note_end();
                     self.wait(state).await?;
                 }
                 Next::AtEnd => {
@@ -299,8 +339,24 @@ impl Dump<'_> {
                 poll
             });
             let deadline = state.worker.core.now() + self.heartbeat.unwrap_or(FOR_EVER);
-            match self.client.socket.while_there(changed, deadline, &**info).await {
-                Ok(()) => {}
+            let Client { socket, input, .. } = &mut *self.client;
+            let answered = async {
+                match input {
+                    Some(input) if self.semi_sync.is_some() => {
+                        let deadline = state.worker.core.now() + FOR_EVER;
+                        input.next_payload(socket, deadline, &**info).await.map(<[u8]>::to_vec)
+                    }
+                    _ => std::future::pending().await,
+                }
+            };
+            let next = socket.while_there(either(changed, answered), deadline, &**info).await;
+            match next {
+                Ok(None) => {}
+                Ok(Some(Ok(answer))) => {
+                    self.answer(&answer)?;
+                    self.note_end();
+                }
+                Ok(Some(Err(lost))) => return Err(no_answer(lost)),
                 Err(Lost::Timeout) => {
                     self.put_heartbeat();
                     self.flush(state).await?;
@@ -311,6 +367,51 @@ impl Dump<'_> {
             if info.killed() != expr::kill::NONE {
                 return Err(Error::Exec(expr::Error::Interrupted));
             }
+        }
+    }
+
+    /// Reads what the replica has answered so far.
+    async fn take_answers(&mut self, state: &State<'_>) -> Result<()> {
+        while self.semi_sync.is_some()
+            && let Client { socket, input: Some(input), .. } = &mut *self.client
+        {
+            match input.next_payload(socket, state.worker.core.now(), &*state.info).await.map(<[u8]>::to_vec) {
+                Ok(answer) => self.answer(&answer)?,
+                Err(Lost::Timeout) => break,
+                Err(lost) => return Err(no_answer(lost)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The replica acknowledges. D4
+    fn answer(&mut self, answer: &[u8]) -> Result<()> {
+        let Some(semi_sync) = &mut self.semi_sync else { return Ok(()) };
+        let wrong = || fatal("the replica's acknowledgement of semi-synchronous replication is malformed");
+        let (position, file) = match answer.split_first() {
+            Some((&ACKNOWLEDGED, rest)) => rest.split_first_chunk::<8>().ok_or_else(wrong)?,
+            _ => return Err(wrong()),
+        };
+        let place = Place::of(&String::from_utf8_lossy(file), u64::from_le_bytes(*position));
+        if place > semi_sync.asked {
+            return Err(fatal("the replica has acknowledged what was not sent to it"));
+        }
+        semi_sync.acknowledged = place.max(semi_sync.acknowledged);
+        semi_sync.shared.semi_sync.acknowledge(semi_sync.session, place, false);
+        if let Some(input) = &mut self.client.input {
+            input.begin_command();
+        }
+        Ok(())
+    }
+
+    /// Everything has been sent: if all that was asked for is acknowledged, the replica has everything.
+    fn note_end(&mut self) {
+        if let Some(semi_sync) = &self.semi_sync
+            && semi_sync.acknowledged >= semi_sync.asked
+            && !self.has_more(&self.log.status())
+        {
+            let place = Place::of(&self.file, self.events.position());
+            semi_sync.shared.semi_sync.acknowledge(semi_sync.session, place, true);
         }
     }
 
@@ -364,15 +465,14 @@ impl Dump<'_> {
     /// Lets the file be read as far as it has whole groups. D1
     fn limit(&mut self) {
         let status = self.log.status();
-        let end = match status.files.last() {
-            Some(last) if *last == self.file => status.end,
-            // A file that is complete.
-            _ => files::bytes_of(self.log.dir(), &self.file).unwrap_or(0),
-        };
+        self.is_last = status.files.last() == Some(&self.file);
+        // Another file is complete.
+        let end = if self.is_last { status.end } else { files::bytes_of(self.log.dir(), &self.file).unwrap_or(0) };
         self.events.set_end(end);
     }
 
     fn next(&mut self) -> Result<Next> {
+        let (begun, end) = (self.events.position(), self.events.end());
         let event = self.events.next_raw().map_err(|damage| damaged(&self.file, &damage))?;
         let Some(event) = event else { return self.at_end() };
         let kind = event.get(4).copied().unwrap_or(0);
@@ -389,12 +489,32 @@ impl Dump<'_> {
             self.has_skipped = true;
             return Ok(Next::Sent);
         }
-        self.has_skipped = false;
-        let writer = &mut self.client.output.writer;
-        writer.packet(|out| {
+        if self.has_skipped {
+            // Replicas count bytes: what was left out does not come, and they are told where the next event is.
+            self.has_skipped = false;
+            self.events.seek(begun);
+            self.put_heartbeat();
+            return Ok(Next::Sent);
+        }
+        let mut marks: &[u8] = &[];
+        if let Some(semi_sync) = &mut self.semi_sync {
+            let checksum = if self.file_has_checksum == Some(true) { event::CHECKSUM_BYTES } else { 0 };
+            let position = begun + event.len() as u64;
+            let is_asked = (position == end || !self.is_last) && ends_group(kind, &event[..event.len() - checksum]);
+            marks = if is_asked { &[ACKNOWLEDGED, 1] } else { &[ACKNOWLEDGED, 0] };
+            if is_asked {
+                semi_sync.asked = Place::of(&self.file, position);
+            }
+        }
+        self.client.output.writer.packet(|out| {
             out.push(0);
+            out.extend_from_slice(marks);
             out.extend_from_slice(event);
         });
+        if marks == [ACKNOWLEDGED, 1] {
+            // The replica's answer has the number 0.
+            self.client.output.writer.set_sequence(1);
+        }
         Ok(Next::Sent)
     }
 
@@ -419,9 +539,11 @@ impl Dump<'_> {
 
     /// Sends an event as it is.
     fn put(&mut self, event: &[u8]) {
+        let marks: &[u8] = if self.semi_sync.is_some() { &[ACKNOWLEDGED, 0] } else { &[] };
         self.client.output.prepare();
         self.client.output.writer.packet(|out| {
             out.push(0);
+            out.extend_from_slice(marks);
             out.extend_from_slice(event);
         });
     }
@@ -431,6 +553,36 @@ impl Dump<'_> {
         let has_checksum = self.has_checksum();
         event::put_heartbeat(&mut heartbeat, self.server_id, &self.file, self.events.position(), self.is_v2, has_checksum);
         self.put(&heartbeat);
+    }
+}
+
+/// The connection fails while a replica's answers are read.
+fn no_answer(lost: Lost) -> Error {
+    match lost {
+        Lost::Interrupted => Error::Exec(expr::Error::Interrupted),
+        Lost::Protocol(error) => {
+            fatal(format!("the replica's acknowledgement of semi-synchronous replication is malformed: {error}"))
+        }
+        _ => Error::Exec(expr::Error::ClientGone),
+    }
+}
+
+/// Waits for the first of two: `None`, or what the second one gives.
+async fn either<T>(first: impl Future<Output = ()>, second: impl Future<Output = T>) -> Option<T> {
+    let (mut first, mut second) = (pin!(first), pin!(second));
+    std::future::poll_fn(|cx| match first.as_mut().poll(cx) {
+        Poll::Ready(()) => Poll::Ready(None),
+        Poll::Pending => second.as_mut().poll(cx).map(Some),
+    })
+    .await
+}
+
+/// Does a group end with this event, which has no checksum?
+fn ends_group(kind: u8, event: &[u8]) -> bool {
+    match kind {
+        event::XID => true,
+        event::QUERY => !event.ends_with(b"BEGIN"),
+        _ => false,
     }
 }
 

@@ -108,6 +108,14 @@ impl State<'_> {
         self.execution.transaction.commit_named(&worker, &self.session.settings).await
     }
 
+    /// A definition is done: semi-synchronous replication waits for replicas.
+    pub async fn wait_for_replicas(&self) {
+        let semi_sync = &self.worker.shared.semi_sync;
+        if semi_sync.is_enabled() && self.session.origin.is_none() {
+            Box::pin(semi_sync.wait(&self.worker)).await;
+        }
+    }
+
     /// What goes into the log with a definition: its statement, and the settings that it depends on.
     pub fn definition_note(&self) -> Option<Box<[u8]>> {
         self.worker.shared.binlog.as_ref()?;

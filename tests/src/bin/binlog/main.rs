@@ -12,6 +12,7 @@
 
 mod reader;
 mod replica;
+mod semi_sync;
 
 use mysql::prelude::Queryable;
 use reader::Reader;
@@ -164,6 +165,19 @@ fn run(directory: &std::path::Path, rounds: u64, seconds: u64, report: &mut Repo
     });
     report.case("statements show, rotate and purge the files", || files(server));
     report.case("wrong requests are refused as by MySQL", || refusals(server));
+    report.case("commits wait for replicas that acknowledge", || {
+        reader.read(&server.address)?;
+        semi_sync::waits(server, &reader.set_bytes())?;
+        reader.read(&server.address)?;
+        compare(server, &reader)
+    });
+    if let Some(peer) = &mut peer {
+        report.case("commits wait for a real MySQL", || {
+            peer.acknowledge()?;
+            semi_sync::by_mysql(server)?;
+            peer.compare(server)
+        });
+    }
     report.case("a stop and a start go on with a new file", || {
         if let Some(server) = running.take() {
             server.stop()?;

@@ -104,7 +104,7 @@ impl Reader {
         self.set.iter().map(part).collect::<Vec<_>>().join(",\n")
     }
 
-    fn set_bytes(&self) -> Vec<u8> {
+    pub fn set_bytes(&self) -> Vec<u8> {
         let mut out = (self.set.len() as u64).to_le_bytes().to_vec();
         for (uuid, numbers) in &self.set {
             out.extend_from_slice(uuid);
@@ -122,7 +122,7 @@ impl Reader {
     pub fn read(&mut self, address: &Address) -> Outcome {
         let mut raw = Raw::logged_in(address).map_err(|error| error.to_string())?;
         prepare(&mut raw)?;
-        raw.command(COM_BINLOG_DUMP_GTID, &dump_gtid("", 4, &self.set_bytes())).map_err(|error| error.to_string())?;
+        raw.command(COM_BINLOG_DUMP_GTID, &dump_gtid(NON_BLOCK, "", 4, &self.set_bytes())).map_err(|error| error.to_string())?;
         self.group.clear();
         // A part of a group that an earlier reading ended with was not applied.
         let mut pending = Vec::new();
@@ -293,7 +293,7 @@ fn rows(kind: u8, body: &[u8], table: &Table, pending: &mut Vec<Change>) -> Outc
     Ok(())
 }
 
-fn prepare(raw: &mut Raw) -> Outcome {
+pub fn prepare(raw: &mut Raw) -> Outcome {
     let statement = b"SET @source_binlog_checksum = 'CRC32', @replica_uuid = 'aaaaaaaa-0000-0000-0000-000000000001'";
     match raw.ask(COM_QUERY, statement).map_err(|error| error.to_string())? {
         None => Ok(()),
@@ -301,8 +301,8 @@ fn prepare(raw: &mut Raw) -> Outcome {
     }
 }
 
-fn dump_gtid(file: &str, position: u64, set: &[u8]) -> Vec<u8> {
-    let mut out = NON_BLOCK.to_le_bytes().to_vec();
+pub fn dump_gtid(flags: u16, file: &str, position: u64, set: &[u8]) -> Vec<u8> {
+    let mut out = flags.to_le_bytes().to_vec();
     out.extend_from_slice(&99u32.to_le_bytes());
     out.extend_from_slice(&(file.len() as u32).to_le_bytes());
     out.extend_from_slice(file.as_bytes());
@@ -350,7 +350,7 @@ pub fn refused(address: &Address, user: &str, file: &str, position: u32, set: Op
                 let uuid = uuid.try_into().map_err(|_| "no UUID")?;
                 reader.set.insert(uuid, vec![last]);
             }
-            raw.command(COM_BINLOG_DUMP_GTID, &dump_gtid(file, u64::from(position), &reader.set_bytes()))
+            raw.command(COM_BINLOG_DUMP_GTID, &dump_gtid(NON_BLOCK, file, u64::from(position), &reader.set_bytes()))
         }
         None => {
             let mut request = position.to_le_bytes().to_vec();

@@ -32,6 +32,20 @@ impl Peer {
         Ok(Some(Self(server)))
     }
 
+    /// Has it acknowledge what it gets.
+    pub fn acknowledge(&mut self) -> Outcome {
+        let mut client = self.0.connect()?;
+        for statement in [
+            "INSTALL PLUGIN rpl_semi_sync_replica SONAME 'semisync_replica.so'",
+            "SET GLOBAL rpl_semi_sync_replica_enabled = ON",
+            "STOP REPLICA IO_THREAD",
+            "START REPLICA IO_THREAD",
+        ] {
+            client.query_drop(statement).map_err(|error| format!("{statement}: {error}"))?;
+        }
+        Ok(())
+    }
+
     /// Waits until it has everything, and compares its tables with the server's.
     pub fn compare(&mut self, server: &Server) -> Outcome {
         let (mut source, mut replica) = (server.connect().map_err(text)?, self.0.connect()?);
