@@ -261,7 +261,13 @@ impl Applier<'_> {
                     self.begin_generation(item.generation).await?;
                     Ok(())
                 }
-                Ok(Some(item)) if item.generation == self.generation => self.item(item).await,
+                Ok(Some(item)) if item.generation == self.generation => {
+                    if self.delay(&item).await {
+                        self.item(item).await
+                    } else {
+                        Ok(())
+                    }
+                }
                 Ok(Some(_)) => Ok(()),
                 Err(failed) => Err(failed),
             };
@@ -296,6 +302,41 @@ impl Applier<'_> {
         let core = &self.state.worker.core;
         core.wake_at(core.now() + LOOK);
         waits::pending(Cause::of(Kind::Replication));
+    }
+
+    /// Waits until a group may begin (SOURCE_DELAY). `false`: it is of no use any more.
+    async fn delay(&self, item: &Item) -> bool {
+        let replica = &self.state.worker.shared.replica;
+        let (delay, clock_ahead) = {
+            let inner = replica.inner.lock();
+            (inner.settings.as_ref().map_or(0, |settings| settings.delay), inner.clock_ahead)
+        };
+        if delay == 0 || self.group.is_some() || !self.gathered.is_empty() {
+            return true;
+        }
+        let Some(times) = event::commit_times(&item.event).filter(|_| is_gtid(&item.event)) else { return true };
+        // By the clock of the source.
+        let due = i128::from(times.immediate_us) + i128::from(delay) * 1_000_000;
+        let left_us = || due - os::time::since_epoch().as_micros() as i128 - i128::from(clock_ahead) * 1_000_000;
+        std::future::poll_fn(|_| {
+            let mut inner = replica.inner.lock();
+            let left = left_us();
+            inner.delay_left = (left > 0).then_some((left / 1_000_000) as u64);
+            if left <= 0 || self.is_over() || !inner.wants_applier {
+                return Poll::Ready(left <= 0);
+            }
+            if inner.wanted_generation != item.generation {
+                return Poll::Ready(false);
+            }
+            inner.applier_state = "Waiting until SOURCE_DELAY seconds after source executed event";
+            inner.applying = Head::parse(&item.event).map_or(0, |head| head.timestamp);
+            drop(inner);
+            let core = &self.state.worker.core;
+            core.wake_at(core.now() + LOOK.min(Duration::from_micros(left as u64)));
+            waits::pending(Cause::of(Kind::Sleep));
+            Poll::Pending
+        })
+        .await
     }
 
     /// The coordinator's next event: gathers it, or does what it says.
@@ -922,6 +963,10 @@ fn row_failed(failed: rows::Failed, kind: RowsKind, table: &Table, (file, positi
             def.database, def.name
         )
     })
+}
+
+fn is_gtid(event: &[u8]) -> bool {
+    Head::parse(event).is_some_and(|head| matches!(head.kind, event::GTID | event::GTID_TAGGED))
 }
 
 /// Have two tables of the stream the same columns?

@@ -35,6 +35,8 @@ pub struct Settings {
     /// Seconds of silence after which the source says that it is there; 0: never.
     pub heartbeat: f64,
     pub get_public_key: bool,
+    /// A group is applied so many seconds after its commit at the source.
+    pub delay: u64,
     /// The connection is encrypted.
     pub ssl: bool,
     /// A file of certificates in PEM, one of which has signed the source's; empty: any certificate will do.
@@ -57,6 +59,7 @@ impl Default for Settings {
             retry_count: 10,
             heartbeat: 30.0,
             get_public_key: false,
+            delay: 0,
             ssl: false,
             ssl_ca: String::new(),
             ssl_verify: false,
@@ -165,8 +168,9 @@ impl Settings {
                 "SOURCE_SSL_CA" => {
                     self.ssl_ca = if option.value == ReplicaValue::Word("NULL") { String::new() } else { text()? };
                 }
+                "SOURCE_DELAY" => self.delay = number(i32::MAX as u64)?,
                 // Values that say what is so anyway.
-                "SOURCE_DELAY" | "REQUIRE_ROW_FORMAT" | "GTID_ONLY" | "SOURCE_CONNECTION_AUTO_FAILOVER"
+                "REQUIRE_ROW_FORMAT" | "GTID_ONLY" | "SOURCE_CONNECTION_AUTO_FAILOVER"
                     if option.value == ReplicaValue::Number(0) => {}
                 "IGNORE_SERVER_IDS" if matches!(option.value, ReplicaValue::Numbers([])) => {}
                 "SOURCE_BIND"
@@ -233,9 +237,11 @@ mod tests {
             option("SOURCE_PORT", ReplicaValue::Number(3307)),
             option("SOURCE_AUTO_POSITION", ReplicaValue::Number(1)),
             option("SOURCE_HEARTBEAT_PERIOD", ReplicaValue::Decimal(1.5)),
+            option("SOURCE_DELAY", ReplicaValue::Number(3600)),
         ];
         settings.change(&options).unwrap();
-        assert_eq!((settings.host.as_str(), settings.port, settings.auto_position, settings.heartbeat), ("h", 3307, true, 1.5));
+        let Settings { port, auto_position, heartbeat, delay, .. } = settings;
+        assert_eq!((settings.host.as_str(), port, auto_position, heartbeat, delay), ("h", 3307, true, 1.5, 3600));
         let number = |error: Error| error.describe().number;
         let place = [option("SOURCE_LOG_POS", ReplicaValue::Number(4))];
         assert_eq!(number(settings.change(&place).unwrap_err()), 1776);

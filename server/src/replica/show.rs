@@ -54,7 +54,8 @@ pub fn status(state: &State<'_>, status: &Status) -> ResultSet {
         "Source_Server_Id" => number(u64::from(inner.source_id)),
         "Source_UUID" => text(inner.source_uuid.as_str()),
         "Source_Info_File" => text("replica.state"),
-        "SQL_Remaining_Delay" => Value::Null,
+        "SQL_Delay" => number(settings.delay),
+        "SQL_Remaining_Delay" => inner.delay_left.filter(|_| is_applying).map_or(Value::Null, number),
         "Replica_SQL_Running_State" => text(if is_applying { inner.applier_state } else { "" }),
         "Source_Retry_Count" => number(settings.retry_count),
         "Retrieved_Gtid_Set" => text(inner.retrieved.to_string()),
@@ -62,7 +63,7 @@ pub fn status(state: &State<'_>, status: &Status) -> ResultSet {
         "Auto_Position" => number(u64::from(settings.auto_position)),
         "Get_Source_public_key" => number(u64::from(settings.get_public_key)),
         // There is no relay log, and no part of it to skip.
-        "Relay_Log_Pos" | "Skip_Counter" | "Until_Log_Pos" | "SQL_Delay" => number(0u64),
+        "Relay_Log_Pos" | "Skip_Counter" | "Until_Log_Pos" => number(0u64),
         _ => text(""),
     };
     made.rows.push(names.iter().map(|name| value(name)).collect());

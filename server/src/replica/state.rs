@@ -140,6 +140,8 @@ pub struct Inner {
     pub hands: Vec<Hand>,
     /// Groups that were tried again.
     pub retries: u64,
+    /// Seconds until the next group is applied, while SOURCE_DELAY holds it.
+    pub delay_left: Option<u64>,
     pub heartbeats: u64,
     pub heartbeat_us: u64,
     queue: VecDeque<Item>,

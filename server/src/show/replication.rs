@@ -61,9 +61,9 @@ fn passage(passage: &Passage, names: &[&'static str]) -> Vec<Cell> {
 }
 
 fn applier_configuration(source: &Source<'_>) -> Vec<Row> {
-    rows(source, "replication_applier_configuration", |_, _| {
+    rows(source, "replication_applier_configuration", |settings, _| {
         vec![vec![
-            ("DESIRED_DELAY", number(0u64)),
+            ("DESIRED_DELAY", number(settings.delay)),
             ("REQUIRE_ROW_FORMAT", yes(false)),
             ("REQUIRE_TABLE_PRIMARY_KEY_CHECK", text("STREAM")),
             ("ASSIGN_GTIDS_TO_ANONYMOUS_TRANSACTIONS_TYPE", text("OFF")),
@@ -77,7 +77,12 @@ fn is_applying(inner: &Inner) -> bool {
 
 fn applier_status(source: &Source<'_>) -> Vec<Row> {
     rows(source, "replication_applier_status", |_, inner| {
-        vec![vec![("SERVICE_STATE", on(is_applying(inner))), ("COUNT_TRANSACTIONS_RETRIES", number(inner.retries))]]
+        let lives = is_applying(inner);
+        vec![vec![
+            ("SERVICE_STATE", on(lives)),
+            ("REMAINING_DELAY", inner.delay_left.filter(|_| lives).map_or(Value::Null, number)),
+            ("COUNT_TRANSACTIONS_RETRIES", number(inner.retries)),
+        ]]
     })
 }
 

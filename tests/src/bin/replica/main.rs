@@ -78,6 +78,7 @@ fn run(directory: &std::path::Path, rounds: u64, seconds: u64, report: &mut Repo
     report.case("the status is true, and has no password", || status(&source, &replica));
     report.case("a session waits for what the source does", || waits(&source, &replica));
     report.case("performance_schema tells of the replica", || tables(&source, &replica));
+    report.case("a delayed replica applies later", || delayed(&source, &replica));
     report.case("the connection is encrypted where that is asked for", || encrypted(&source, &replica, &source_directory));
     report.case("super_read_only does not stop the applier", || {
         let mut there = replica.connect().map_err(text)?;
@@ -266,6 +267,35 @@ fn status(source: &Server, replica: &Server) -> Outcome {
 }
 
 /// SOURCE_SSL: an account that needs TLS, the source's own authority, and another one.
+fn delayed(source: &Server, replica: &Server) -> Outcome {
+    let (mut here, mut there) = (source.connect().map_err(text)?, replica.connect().map_err(text)?);
+    all(&mut there, &["STOP REPLICA", "CHANGE REPLICATION SOURCE TO SOURCE_DELAY = 3", "START REPLICA"])?;
+    all(&mut here, &["CREATE TABLE ty.held_back (id INT PRIMARY KEY)", "INSERT INTO ty.held_back VALUES (1)"])?;
+    let begun = std::time::Instant::now();
+    let mut seen = String::new();
+    while begun.elapsed() < Duration::from_secs(1) {
+        seen = shown(&mut there, "SQL_Remaining_Delay")?;
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let early: Option<u64> =
+        there.query_first("SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_NAME = 'held_back'").map_err(text)?;
+    compare(&source.address, &replica.address)?;
+    let took = begun.elapsed();
+    // A delay that has begun is no hindrance for those who stop it.
+    all(&mut there, &["STOP REPLICA", "CHANGE REPLICATION SOURCE TO SOURCE_DELAY = 3600", "START REPLICA"])?;
+    all(&mut here, &["INSERT INTO ty.held_back VALUES (2)"])?;
+    std::thread::sleep(Duration::from_millis(200));
+    let stopping = std::time::Instant::now();
+    all(&mut there, &["STOP REPLICA", "CHANGE REPLICATION SOURCE TO SOURCE_DELAY = 0", "START REPLICA"])?;
+    compare(&source.address, &replica.address)?;
+    let is_shown = matches!(seen.trim_matches('\''), "1" | "2");
+    if is_shown && early == Some(0) && took >= Duration::from_millis(2900) && stopping.elapsed() < Duration::from_secs(10) {
+        Ok(())
+    } else {
+        Err(format!("{seen} seconds were left, {early:?} early, it took {took:?}, the stop {:?}", stopping.elapsed()))
+    }
+}
+
 fn waits(source: &Server, replica: &Server) -> Outcome {
     let (mut here, mut there) = (source.connect().map_err(text)?, replica.connect().map_err(text)?);
     let ask = |client: &mut mysql::Conn, statement: &str| -> Outcome<Option<i64>> {
