@@ -170,18 +170,23 @@ impl AccountStore {
                 .map_err(|error| format!("the account {} cannot be read: {error}", String::from_utf8_lossy(&name)))?;
             by_name.insert(account.name.clone(), Arc::new(account));
         }
-        let is_stored = !by_name.is_empty();
-        if !is_stored {
-            let root = Account::superuser(Name::new("root", "localhost"));
-            by_name.insert(root.name.clone(), Arc::new(root));
-        }
-        Ok(Self {
+        Ok(if by_name.is_empty() { Self::private() } else { Self::of(by_name, true) })
+    }
+
+    /// Only `root@localhost`, which has no password.
+    pub fn private() -> Self {
+        let root = Account::superuser(Name::new("root", "localhost"));
+        Self::of(BTreeMap::from([(root.name.clone(), Arc::new(root))]), false)
+    }
+
+    fn of(by_name: BTreeMap<Name, Arc<Account>>, is_stored: bool) -> Self {
+        Self {
             epoch: sync::CachePadded::new(AtomicU64::new(1)),
             published: ArcSwap::from_pointee(Accounts::new(1, by_name)),
             writer: Mutex::new(is_stored),
             logins: Logins::start(),
             staged: Mutex::default(),
-        })
+        }
     }
 
     /// A server that others than this machine's programs can reach wants a password of root.

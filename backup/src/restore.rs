@@ -93,11 +93,11 @@ impl Request {
     }
 }
 
-/// Restores. `tell` is called now and then.
+/// Restores. `tell` is called now and then; its error ends the restore.
 ///
 /// # Errors
-/// Damage; a chain that is not complete; a time that the backups do not have; a directory that is not empty; I/O.
-pub fn restore(request: &Request, mut tell: impl FnMut(Progress)) -> Result<Restored> {
+/// That of `tell`; damage; a chain that is not complete; a time that the backups do not have; a directory that is not empty; I/O.
+pub fn restore(request: &Request, mut tell: impl FnMut(Progress) -> Result<()>) -> Result<Restored> {
     let chain = request.chain()?;
     let last = chain.last().ok_or_else(|| Error("there is no backup".to_owned()))?.clone();
     let until = match request.until {
@@ -133,7 +133,7 @@ pub fn restore(request: &Request, mut tell: impl FnMut(Progress)) -> Result<Rest
                 _ => {}
             }
             progress.done = before + reader.read_bytes();
-            tell(progress);
+            tell(progress)?;
         }
         restored.files.push(backup.name());
     }

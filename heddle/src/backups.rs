@@ -2,7 +2,7 @@
 
 use crate::cli::{BackupFlags, RestoreFlags};
 use crate::say::say;
-use crate::{check, drill, size};
+use crate::{check, drill, piece, size};
 use backup::file::Key;
 use backup::restore::{Request, Restored, restore};
 use backup::shelf::{self, parse_time, show_time};
@@ -11,6 +11,7 @@ use backup::{Error, Progress};
 use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Takes a backup of a running server.
@@ -88,11 +89,20 @@ fn sync_directory(path: &Path) -> Result<(), Error> {
     synced.map_err(|e| Error(format!("cannot sync {}: {e}", path.display())))
 }
 
-/// Makes a data directory of backups, as it was at `until` (microseconds since 1970) or at their end.
-pub fn restore_into(from: &Path, to: &Path, until: Option<u64>, key_file: Option<&Path>) -> Result<Restored, String> {
+/// Makes a data directory of backups, as it was at `until` (microseconds since 1970) or at their end. `stop` ends it before its time.
+pub fn restore_into(
+    from: &Path,
+    to: &Path,
+    until: Option<u64>,
+    key_file: Option<&Path>,
+    stop: &AtomicBool,
+) -> Result<Restored, String> {
     let request = Request { from: from.into(), to: to.into(), until, key_file: key_file.map(Into::into) };
     let mut shown = Shown::new("restore", true);
-    let restored = restore(&request, |progress| shown.show(progress));
+    let restored = restore(&request, |progress| {
+        shown.show(progress);
+        if stop.load(Ordering::Relaxed) { Err(Error("interrupted".to_owned())) } else { Ok(()) }
+    });
     shown.end();
     restored.map_err(|e| e.0)
 }
@@ -101,22 +111,23 @@ pub fn restore_into(from: &Path, to: &Path, until: Option<u64>, key_file: Option
 pub fn restore_to(flags: &RestoreFlags) -> Result<(), String> {
     let began = Instant::now();
     let until = flags.to.as_deref().map(parse_time).transpose().map_err(|e| e.0)?;
-    let restored = restore_into(&flags.from, &flags.data_dir, until, flags.key_file.as_deref())?;
+    let Some(data_dir) = &flags.data_dir else { return piece::restore(flags, until) };
+    let restored = restore_into(&flags.from, data_dir, until, flags.key_file.as_deref(), &AtomicBool::new(false))?;
     let took = began.elapsed();
     let moment = if restored.time_us == 0 { String::new() } else { format!(", as it was at {}", show_time(restored.time_us)) };
     say(&format!(
         "{} restored from {} in {}: {} pages{moment}\nthe first start applies {} of log: heddle serve --data-dir {}\n",
-        flags.data_dir.display(),
+        data_dir.display(),
         restored.files.join(" and "),
         seconds(took),
         restored.pages,
         size::text(restored.log_bytes),
-        flags.data_dir.display()
+        data_dir.display()
     ));
     if flags.check {
-        let recovery = drill::recover(&flags.data_dir)?;
+        let recovery = drill::recover(data_dir)?;
         say(&format!("recovered in {}\n", seconds(recovery)));
-        check::run(&flags.data_dir, None)?;
+        check::run(data_dir, None)?;
     }
     Ok(())
 }

@@ -230,23 +230,52 @@ pub struct BackupFlags {
 }
 
 const RESTORE_ABOUT: &str = "Make a data directory of a backup, or of a full one and the incremental ones on top of it. All files are checked before \
-                             anything is written, and a directory that is not empty is refused. The first start on the directory applies the log.";
+                             anything is written, and a directory that is not empty is refused. The first start on the directory applies the log.
+
+With --database or --table one database or one table is brought from the backup to a running server, under a name that is free there. The backup \
+                             is restored into a scratch directory, which is removed afterwards.";
 
 const RESTORE_EXAMPLES: &str = "Examples:
   heddle restore --from /backup --data-dir /srv/restored
       The newest state that the backups there have.
   heddle restore --from /backup --data-dir /srv/restored --to '2026-11-24 12:00:01'
-      As it was at that time (of this machine's zone; 2026-11-24T12:00:01Z is UTC).";
+      As it was at that time (of this machine's zone; 2026-11-24T12:00:01Z is UTC).
+  heddle restore --from /backup --to '2026-11-24 12:00:01' --table shop.orders --into shop.orders_before --server mysql://root@127.0.0.1:3306
+      One table as it was then, beside the present one.
+  heddle restore --from /backup --database shop --into shop_yesterday --server mysql://root@127.0.0.1:3306
+      One database with its tables, views, routines, triggers and (disabled) events.";
 
 /// What `heddle restore` is asked.
 #[derive(Args, Clone, Debug)]
+#[command(group = clap::ArgGroup::new("target").required(true).args(["data_dir", "database", "table"]))]
 pub struct RestoreFlags {
     /// A backup file, or a directory of them
     #[arg(long, value_name = "PATH")]
     pub from: std::path::PathBuf,
     /// The new data directory
     #[arg(long, value_name = "DIRECTORY")]
-    pub data_dir: std::path::PathBuf,
+    pub data_dir: Option<std::path::PathBuf>,
+    /// Bring this database to a running server
+    #[arg(long, value_name = "NAME", requires = "server")]
+    pub database: Option<String>,
+    /// Bring this table to a running server, without its triggers and foreign keys
+    #[arg(long, value_name = "DATABASE.TABLE", requires = "server")]
+    pub table: Option<String>,
+    /// The name that it gets there, which must be free [default: its own]
+    #[arg(long, value_name = "NAME", conflicts_with = "data_dir")]
+    pub into: Option<String>,
+    /// The running server: mysql://USER[:PASSWORD]@HOST[:PORT]; its password may stand in HEDDLE_PASSWORD
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "data_dir")]
+    pub server: Option<String>,
+    /// Where the backup is restored meanwhile; must be empty or missing [default: a directory in the one for temporary files]
+    #[arg(long, value_name = "DIRECTORY", conflicts_with = "data_dir")]
+    pub scratch: Option<std::path::PathBuf>,
+    /// Connections that copy and compare at the same time
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64), conflicts_with = "data_dir")]
+    pub threads: u32,
+    /// Do not compare the rows that were copied
+    #[arg(long, conflicts_with = "data_dir")]
+    pub no_verify: bool,
     /// The moment to restore [default: the end of the log]
     #[arg(long, value_name = "TIME")]
     pub to: Option<String>,

@@ -8,6 +8,7 @@ use crate::say::say;
 use crate::{backups, check};
 use backup::shelf::show_time;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The machine has other work.
@@ -56,7 +57,7 @@ pub fn run(flags: &DrillFlags) -> Result<(), String> {
 
 fn drill(flags: &DrillFlags, scratch: &Path) -> Result<Outcome, String> {
     let began = Instant::now();
-    let restored = backups::restore_into(&flags.from, scratch, None, flags.key_file.as_deref())?;
+    let restored = backups::restore_into(&flags.from, scratch, None, flags.key_file.as_deref(), &AtomicBool::new(false))?;
     let restore = began.elapsed();
     let recovery = recover(scratch)?;
     let began = Instant::now();

@@ -3,7 +3,7 @@
 //! `heddle` and `heddle serve` run the server ([`serve`]); `heddle init` makes a data directory with accounts ([`init`]); `heddle entrypoint` does
 //! both in a container ([`container`]); called as `mysqld` the program takes MySQL's options ([`mysqld`]); `heddle check` verifies a data directory ([`check`]);
 //! `heddle topology` describes the machine ([`topology`]); `heddle backup` and `heddle restore` save a server and bring it back
-//! ([`backups`]); `heddle profile` asks a running server what its processor time goes to ([`profile`]); `heddle bench` measures servers
+//! ([`backups`], [`piece`]); `heddle profile` asks a running server what its processor time goes to ([`profile`]); `heddle bench` measures servers
 //! ([`bench`]); `heddle advise` asks a running server what an application does wrong ([`advise`]); `heddle migrate` moves the
 //! databases of a running MySQL here (crate `migrate`). Settings come from flags, environment and a file
 //! ([`settings`]). An error is one line on standard error and exit status 1.
@@ -26,6 +26,7 @@ mod init;
 mod limits;
 mod mysqld;
 mod notify;
+mod piece;
 mod profile;
 mod say;
 mod serve;

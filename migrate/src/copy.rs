@@ -100,6 +100,9 @@ pub fn run(of: &Move<'_>, journal: &mut Journal, tables: &[Table]) -> Result<()>
         while threads.iter().any(|thread| !thread.is_finished()) {
             std::thread::sleep(Duration::from_millis(50));
             show(&of.progress, &work, before, expected, began);
+            if of.stop.load(Ordering::Relaxed) {
+                work.stop.store(true, Ordering::Relaxed);
+            }
             if written.elapsed() > Duration::from_secs(1) {
                 written = Instant::now();
                 if let Err(error) = lock(&work.journal).write() {
@@ -116,6 +119,7 @@ pub fn run(of: &Move<'_>, journal: &mut Journal, tables: &[Table]) -> Result<()>
         (work.rows.load(Ordering::Relaxed), work.bytes.load(Ordering::Relaxed), began.elapsed().as_secs_f64());
     lock(&work.journal).write()?;
     done?;
+    of.check_stop()?;
     let speed = count((bytes as f64 / seconds.max(0.001) / 1e6) as u64);
     of.progress.say(&format!("{} rows copied in {}, {speed} MB/s", count(rows), duration(seconds)));
     Ok(())
@@ -255,7 +259,7 @@ struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     fn new(target: &'a End, table: &'a Table, columns: &[String]) -> Self {
-        let head = format!("REPLACE INTO {} ({}) VALUES ", table.quoted(), columns.join(", "));
+        let head = format!("REPLACE INTO {} ({}) VALUES ", table.quoted_there(), columns.join(", "));
         let width = columns.len();
         let rows_max = (STATEMENT_VALUES_MAX / width.max(1)).clamp(1, STATEMENT_ROWS_MAX);
         Self { target, table, head, width, rows_max, whole: None, waiting: Vec::new(), bytes: 0 }

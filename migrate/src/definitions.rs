@@ -52,17 +52,46 @@ pub fn make(of: &Move<'_>, tables: &[Table]) -> Result<()> {
     }
     for table in tables {
         let create = table_text(source, &mut from, table)?;
-        target.run(&mut to, &format!("USE {}", quoted(&table.database)))?;
+        target.run(&mut to, &format!("USE {}", quoted(&table.database_there)))?;
         target.run(&mut to, &create)?;
     }
     of.progress.say(&format!("{} tables are made", tables.len()));
-    let programs = list(source, &mut from, "routine_schema, routine_name, routine_type", "routines", "routine_schema")?;
-    for (database, name, kind) in programs {
-        let row = show(source, &mut from, &kind, &database, &name)?;
-        let drop = format!("DROP {kind} IF EXISTS {}", quoted(&name));
-        make_program(target, &mut to, &database, &drop, &row.program(2), &row)?;
+    routines(source, &mut from, target, &mut to, &Databases::All)?;
+    views(source, &mut from, target, &mut to, &Databases::All)
+}
+
+/// Which databases, and what they are called at the target.
+pub enum Databases {
+    /// All that are not the server's own, by their names.
+    All,
+    One { name: String, there: String },
+}
+
+impl Databases {
+    /// The condition of a column that names a database.
+    fn condition(&self, column: &str) -> String {
+        match self {
+            Self::All => format!("{column} NOT IN {OWN_DATABASES}"),
+            Self::One { name, .. } => format!("{column} = {}", text(name)),
+        }
     }
-    views(source, &mut from, target, &mut to)
+
+    fn there<'n>(&'n self, name: &'n str) -> &'n str {
+        match self {
+            Self::All => name,
+            Self::One { there, .. } => there,
+        }
+    }
+}
+
+pub fn routines(source: &End, from: &mut Conn, target: &End, to: &mut Conn, which: &Databases) -> Result<()> {
+    let columns = "routine_schema, routine_name, routine_type";
+    for (database, name, kind) in list(source, from, columns, "routines", "routine_schema", which)? {
+        let row = show(source, from, &kind, &database, &name)?;
+        let drop = format!("DROP {kind} IF EXISTS {}", quoted(&name));
+        make_program(target, to, which.there(&database), &drop, &row.program(2), &row)?;
+    }
+    Ok(())
 }
 
 /// Triggers and events. Gives the events that run at the source.
@@ -81,11 +110,23 @@ pub fn make_rest(of: &Move<'_>) -> Result<Vec<(String, String)>> {
         let drop = format!("DROP TRIGGER IF EXISTS {}", quoted(&name));
         make_program(target, &mut to, &database, &drop, &row.program(2), &row)?;
     }
+    events(source, &mut from, target, &mut to, &Databases::All, "DISABLE ON SLAVE")
+}
+
+/// Events, none of which runs at the target. Gives those that run at the source.
+pub fn events(
+    source: &End,
+    from: &mut Conn,
+    target: &End,
+    to: &mut Conn,
+    which: &Databases,
+    asleep_as: &str,
+) -> Result<Vec<(String, String)>> {
     let mut running = Vec::new();
-    for (database, name, status) in list(source, &mut from, "event_schema, event_name, status", "events", "event_schema")? {
-        let row = show(source, &mut from, "EVENT", &database, &name)?;
+    for (database, name, status) in list(source, from, "event_schema, event_name, status", "events", "event_schema", which)? {
+        let row = show(source, from, "EVENT", &database, &name)?;
         let drop = format!("DROP EVENT IF EXISTS {}", quoted(&name));
-        make_program(target, &mut to, &database, &drop, &asleep(&row.program(3)), &row)?;
+        make_program(target, to, which.there(&database), &drop, &asleep(&row.program(3), asleep_as), &row)?;
         if status.eq_ignore_ascii_case("ENABLED") {
             running.push((database, name));
         }
@@ -106,9 +147,16 @@ pub fn table_text(source: &End, conn: &mut Conn, table: &Table) -> Result<String
 }
 
 /// Three columns of a table of information_schema.
-fn list(source: &End, conn: &mut Conn, columns: &str, table: &str, database: &str) -> Result<Vec<(String, String, String)>> {
-    let query = format!("SELECT {columns} FROM information_schema.{table} WHERE {database} NOT IN {OWN_DATABASES} ORDER BY 1, 2");
-    source.rows(conn, &query)
+fn list(
+    source: &End,
+    conn: &mut Conn,
+    columns: &str,
+    table: &str,
+    database: &str,
+    which: &Databases,
+) -> Result<Vec<(String, String, String)>> {
+    let condition = which.condition(database);
+    source.rows(conn, &format!("SELECT {columns} FROM information_schema.{table} WHERE {condition} ORDER BY 1, 2"))
 }
 
 /// The row of SHOW CREATE for a stored program or view.
@@ -134,7 +182,7 @@ pub fn show(source: &End, conn: &mut Conn, kind: &str, database: &str, name: &st
 /// Makes a program with the settings of its session.
 pub fn make_program(target: &End, conn: &mut Conn, database: &str, drop: &str, create: &str, row: &Shown) -> Result<()> {
     if create.is_empty() {
-        return Err(Error(format!("the account of --from may not see the text of a program of {database} ({drop})")));
+        return Err(Error(format!("the account at the source may not see the text of a program of {database} ({drop})")));
     }
     target.run(conn, &format!("USE {}", quoted(database)))?;
     target.run(conn, drop)?;
@@ -153,19 +201,19 @@ pub fn make_program(target: &End, conn: &mut Conn, database: &str, drop: &str, c
 }
 
 /// An event's definition with the words for one that does not run here. D2
-fn asleep(create: &str) -> String {
+fn asleep(create: &str, asleep_as: &str) -> String {
     for preserve in ["ON COMPLETION NOT PRESERVE", "ON COMPLETION PRESERVE"] {
         let awake = format!("{preserve} ENABLE");
         if create.contains(&awake) {
-            return create.replacen(&awake, &format!("{preserve} DISABLE ON SLAVE"), 1);
+            return create.replacen(&awake, &format!("{preserve} {asleep_as}"), 1);
         }
     }
     create.to_owned()
 }
 
 /// Views, which may stand on others: those that cannot be made yet are tried again.
-fn views(source: &End, from: &mut Conn, target: &End, to: &mut Conn) -> Result<()> {
-    let mut waiting = list(source, from, "table_schema, table_name, definer", "views", "table_schema")?;
+pub fn views(source: &End, from: &mut Conn, target: &End, to: &mut Conn, which: &Databases) -> Result<()> {
+    let mut waiting = list(source, from, "table_schema, table_name, definer", "views", "table_schema", which)?;
     while !waiting.is_empty() {
         let mut failed = Vec::new();
         let mut first = None;
@@ -173,7 +221,7 @@ fn views(source: &End, from: &mut Conn, target: &End, to: &mut Conn) -> Result<(
             source.run(from, &format!("USE {}", quoted(database)))?;
             let row = show(source, from, "VIEW", database, name)?;
             let drop = format!("DROP VIEW IF EXISTS {}", quoted(name));
-            if let Err(error) = make_program(target, to, database, &drop, &row.program(1), &row) {
+            if let Err(error) = make_program(target, to, which.there(database), &drop, &row.program(1), &row) {
                 first.get_or_insert(error);
                 failed.push((database.clone(), name.clone(), definer.clone()));
             }
@@ -225,8 +273,8 @@ mod tests {
     #[test]
     fn an_event_does_not_run_before_the_cut_over() {
         let create = "CREATE EVENT `e` ON SCHEDULE EVERY 1 DAY STARTS '2026-01-01' ON COMPLETION NOT PRESERVE ENABLE DO SELECT 'ON COMPLETION PRESERVE ENABLE'";
-        assert!(asleep(create).contains("NOT PRESERVE DISABLE ON SLAVE DO SELECT 'ON COMPLETION PRESERVE ENABLE'"));
+        assert!(asleep(create, "DISABLE ON SLAVE").contains("NOT PRESERVE DISABLE ON SLAVE DO SELECT 'ON COMPLETION PRESERVE ENABLE'"));
         let disabled = "CREATE EVENT `e` ON SCHEDULE AT '2026-01-01' ON COMPLETION PRESERVE DISABLE DO SELECT 1";
-        assert_eq!(asleep(disabled), disabled);
+        assert_eq!(asleep(disabled, "DISABLE"), disabled);
     }
 }

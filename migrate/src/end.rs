@@ -18,6 +18,8 @@ pub enum Role {
 pub struct End {
     role: Role,
     opts: Opts,
+    /// What is written there is in its binary log.
+    is_logged: bool,
 }
 
 /// What a server is.
@@ -52,6 +54,25 @@ impl End {
             Role::Source => ("--from", "HEDDLE_MIGRATE_FROM_PASSWORD"),
             Role::Target => ("--to", "HEDDLE_MIGRATE_TO_PASSWORD"),
         };
+        Self::parse_for(url, role, (flag, variable), "heddle migrate")
+    }
+
+    /// The server that a part of a backup is brought back to.
+    ///
+    /// # Errors
+    /// The address is none.
+    pub fn parse_server(url: &str) -> Result<Self> {
+        let end = Self::parse_for(url, Role::Target, ("--server", "HEDDLE_PASSWORD"), "heddle restore")?;
+        Ok(Self { is_logged: true, ..end })
+    }
+
+    /// A server of this process that nobody else can reach, and that asks for no password.
+    pub fn private(socket: &std::path::Path) -> Self {
+        let opts = OptsBuilder::new().user(Some("root")).socket(Some(socket.to_string_lossy())).prefer_socket(false);
+        Self { role: Role::Source, opts: usual(opts).into(), is_logged: false }
+    }
+
+    fn parse_for(url: &str, role: Role, (flag, variable): (&str, &str), program: &str) -> Result<Self> {
         // The address may have a password, so it is not repeated.
         let wrong = |why: String| Error(format!("{flag}: {why}; write mysql://USER[:PASSWORD]@HOST[:PORT]"));
         let opts = Opts::from_url(url).map_err(|error| wrong(error.to_string()))?;
@@ -64,11 +85,12 @@ impl End {
             .db_name(None::<String>)
             .prefer_socket(false)
             .tcp_connect_timeout(Some(Duration::from_secs(10)))
-            .read_timeout(Some(PATIENCE))
-            .max_allowed_packet(Some(1 << 30))
-            .stmt_cache_size(0)
-            .connect_attrs(Some(std::collections::HashMap::from([("program_name", "heddle migrate")])));
-        Ok(Self { role, opts: opts.into() })
+            .connect_attrs(Some(std::collections::HashMap::from([("program_name", program)])));
+        Ok(Self { role, opts: usual(opts).into(), is_logged: false })
+    }
+
+    pub fn is_target(&self) -> bool {
+        self.role == Role::Target
     }
 
     pub fn host(&self) -> String {
@@ -124,7 +146,10 @@ impl End {
             "SET SESSION net_read_timeout = 3600, net_write_timeout = 3600, lock_wait_timeout = 60".to_owned(),
         ];
         if self.role == Role::Target {
-            settings.push("SET SESSION foreign_key_checks = 0, unique_checks = 0, sql_log_bin = 0".to_owned());
+            settings.push("SET SESSION foreign_key_checks = 0, unique_checks = 0".to_owned());
+        }
+        if self.role == Role::Target && !self.is_logged {
+            settings.push("SET SESSION sql_log_bin = 0".to_owned());
         }
         for statement in settings {
             conn.query_drop(&statement).map_err(self.wrong(&statement))?;
@@ -171,6 +196,11 @@ impl End {
         let set: String = self.first(conn, "SELECT @@GLOBAL.gtid_executed")?;
         Ok(set.split_whitespace().collect())
     }
+}
+
+/// What all connections have in common.
+fn usual(opts: OptsBuilder) -> OptsBuilder {
+    opts.read_timeout(Some(PATIENCE)).max_allowed_packet(Some(1 << 30)).stmt_cache_size(0)
 }
 
 /// The beginning of a statement, for messages. No statement that has a password comes here.

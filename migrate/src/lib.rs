@@ -5,6 +5,7 @@
 //! ```
 //! - [`flags`]: the command line. [`end`]: the two servers. [`journal`]: how far the move is, in a file.
 //! - [`check`]: what stands in the way. [`tables`]: what there is to copy. [`definitions`]: tables, views, programs, accounts.
+//! - [`piece`]: one database or table out of a backup; it uses the parts of a move.
 //! - [`copy`]: rows. [`follow`]: the target as a replica of the source. [`verify`]: sums of chunks on both sides. [`cut_over`]: both ways.
 //!
 //! M1: no lock is held on the source's rows, and none on all of its tables. `begin` is the source's set of GTIDs before the first row was read.
@@ -28,6 +29,7 @@ mod flags;
 mod follow;
 mod journal;
 mod parts;
+pub mod piece;
 mod progress;
 mod tables;
 mod verify;
@@ -51,6 +53,7 @@ pub fn run(flags: &Flags) -> Result<String> {
         source: End::parse(&flags.from, Role::Source)?,
         target: End::parse(&flags.to, Role::Target)?,
         progress: Progress::new(),
+        stop: Default::default(),
     };
     match flags.step {
         Step::Check => {

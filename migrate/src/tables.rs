@@ -7,7 +7,8 @@ use mysql::{Conn, Value};
 use std::collections::BTreeMap;
 
 /// Databases that are the servers' own, as a list of SQL.
-pub const OWN_DATABASES: &str = "('mysql', 'information_schema', 'performance_schema', 'sys', 'ndbinfo', 'heddle_migrate_check')";
+pub const OWN_DATABASES: &str =
+    "('mysql', 'information_schema', 'performance_schema', 'sys', 'ndbinfo', 'heddle_migrate_check', 'heddle_restore_unfinished')";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
@@ -37,6 +38,8 @@ impl Column {
 #[derive(Clone, Debug)]
 pub struct Table {
     pub database: String,
+    /// Its database at the target.
+    pub database_there: String,
     pub name: String,
     pub engine: String,
     /// As the source guesses.
@@ -56,8 +59,19 @@ impl PartialEq for Table {
 }
 
 impl Table {
+    /// Its name at the source.
     pub fn quoted(&self) -> String {
         format!("{}.{}", quoted(&self.database), quoted(&self.name))
+    }
+
+    /// Its name at the target.
+    pub fn quoted_there(&self) -> String {
+        format!("{}.{}", quoted(&self.database_there), quoted(&self.name))
+    }
+
+    /// Its name at one of the two.
+    pub fn quoted_at(&self, end: &End) -> String {
+        if end.is_target() { self.quoted_there() } else { self.quoted() }
     }
 
     pub fn shown(&self) -> String {
@@ -165,7 +179,9 @@ pub fn read(source: &End) -> Result<Vec<Table>> {
     );
     for (database, name, engine, rows_about, row_bytes) in source.rows::<(String, String, String, u64, u64)>(&mut conn, &query)? {
         let (columns, key) = (Vec::new(), Vec::new());
-        let table = Table { database: database.clone(), name: name.clone(), engine, rows_about, row_bytes, columns, key };
+        let database_there = database.clone();
+        let table =
+            Table { database: database.clone(), database_there, name: name.clone(), engine, rows_about, row_bytes, columns, key };
         tables.insert((database, name), table);
     }
     let query = format!(
@@ -232,6 +248,7 @@ mod tests {
         let columns: Vec<Column> = kinds.iter().enumerate().map(column).collect();
         Table {
             database: "d".into(),
+            database_there: "d".into(),
             name: "t".into(),
             engine: "InnoDB".into(),
             rows_about: 0,

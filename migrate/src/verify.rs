@@ -67,7 +67,14 @@ type Sum = (u64, u64);
 /// # Errors
 /// A server's. Differences are in the answer.
 pub fn run(of: &Move<'_>) -> Result<Verified> {
-    let tables = tables::read(&of.source)?;
+    run_over(of, &tables::read(&of.source)?)
+}
+
+/// Compares these tables.
+///
+/// # Errors
+/// A server's. Differences are in the answer.
+pub fn run_over(of: &Move<'_>, tables: &[Table]) -> Result<Verified> {
     let (next, rows) = (AtomicUsize::new(0), AtomicU64::new(0));
     let verified = Mutex::new(Verified { tables: tables.len(), ..Verified::default() });
     let about: u64 = tables.iter().map(|table| table.rows_about).sum();
@@ -77,6 +84,7 @@ pub fn run(of: &Move<'_>) -> Result<Verified> {
             let mut found = Verified::default();
             let mut range = Range::default();
             loop {
+                of.check_stop()?;
                 range.to = if table.has_chunks() { both.bound(table, &range, CHUNK_ROWS)? } else { None };
                 let compared = both.settle(table, &range, &mut found)?;
                 let all = rows.fetch_add(compared, Ordering::Relaxed) + compared;
@@ -231,7 +239,7 @@ fn key_at(end: &End, conn: &mut Conn, table: &Table, range: &Range, place: u64) 
     let (condition, parameters) = condition(table, range);
     let order = table.order();
     let query =
-        format!("SELECT {order} FROM {}{condition} ORDER BY {order} LIMIT 1 OFFSET {}", table.quoted(), place.saturating_sub(1));
+        format!("SELECT {order} FROM {}{condition} ORDER BY {order} LIMIT 1 OFFSET {}", table.quoted_at(end), place.saturating_sub(1));
     let row: Option<Row> = once(end, conn, table, &query, parameters)?;
     Ok(row.map(|row| row.unwrap().iter().map(key_value).collect()))
 }
@@ -251,7 +259,7 @@ fn sum(end: &End, conn: &mut Conn, table: &Table, range: &Range) -> Result<Sum> 
     let query = format!(
         "SELECT COUNT(*), COALESCE(BIT_XOR(CAST(CONV(LEFT(SHA2(CONCAT_WS('#', {}), 256), 16), 16, 10) AS UNSIGNED)), 0) FROM {}{condition}",
         values.join(", "),
-        table.quoted()
+        table.quoted_at(end)
     );
     once(end, conn, table, &query, parameters)?.ok_or_else(|| Error(format!("{}: a sum without a row", end.name())))
 }

@@ -46,6 +46,9 @@ pub struct Config {
     pub variables: Vec<(String, String)>,
     /// Listens where other machines can reach a root without a password: for who asks for it by name.
     pub allows_open_root: bool,
+    /// The only account is `root@localhost` without a password, whatever the catalog has: for a server within another program, whose one socket
+    /// nobody else can reach.
+    pub is_private: bool,
     /// How many times an idle worker polls before it sleeps, at most; it adapts itself below that.
     pub idle_polls_max: u32,
 }
@@ -72,6 +75,7 @@ impl Default for Config {
             keeps_executions: true,
             variables: Vec::new(),
             allows_open_root: false,
+            is_private: false,
             idle_polls_max: 200,
         }
     }

@@ -109,7 +109,8 @@ impl Shared {
         engine: Arc<txn::Engine>,
         workers: Vec<Arc<WorkerRemote>>,
     ) -> Result<Self, StartError> {
-        let accounts = AccountStore::open(&database).map_err(StartError::Accounts)?;
+        let accounts =
+            if config.is_private { AccountStore::private() } else { AccountStore::open(&database).map_err(StartError::Accounts)? };
         if !config.allows_open_root {
             accounts.refuse_open_root(tcp_address).map_err(StartError::Accounts)?;
         }

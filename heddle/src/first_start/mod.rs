@@ -16,7 +16,7 @@
 mod files;
 pub mod script;
 
-pub use files::{Directory, look, settle};
+pub use files::{Directory, PrivateSocket, look, private_socket, settle};
 
 use crate::serve;
 use crate::settings::{Settings, Socket};

@@ -3,7 +3,8 @@
 //! 1. Writers move amounts between accounts, and note each move; a move is one transaction. The buffer pool is much smaller than the
 //!    tables, so pages are written while they are copied.
 //! 2. Meanwhile: a full backup, incremental ones on top of it, one that follows the log, a CLONE. The server is killed in the end.
-//! 3. Everything is restored, also to moments in between. Each restored server must have the sum of all accounts, the moves of each
+//! 3. Before that, a table that somebody has dropped and a database are brought back to the running server, as they were a moment before.
+//! 4. Everything is restored, also to moments in between. Each restored server must have the sum of all accounts, the moves of each
 //!    writer without a gap, every move acknowledged before the moment, none begun after it; and its directory no damage.
 //!
 //! `--rounds N` repeats it (default 1); `--seconds N` is how long the writers work in a round (default 12).
@@ -83,7 +84,7 @@ fn run(directory: &Path, seconds: u64, report: &mut Report) -> Outcome {
     let port = server.address.port.to_string();
     let shelf_text = shelf.to_string_lossy().into_owned();
     let backup = |more: &[&str]| heddle(&options, &[&["backup", "--port", &port, "--to", &shelf_text], more].concat());
-    let mut between = 0;
+    let (mut between, mut lost) = (0, Lost::default());
     let mut cloned_us = (0, 0);
     std::thread::scope(|scope| -> Outcome {
         for writer in 0..WRITERS {
@@ -107,6 +108,7 @@ fn run(directory: &Path, seconds: u64, report: &mut Report) -> Outcome {
                 Ok(())
             });
             std::thread::sleep(pause);
+            lost = lose(&server)?;
             between = now_us();
             std::thread::sleep(pause);
             refusals(&server, &options, &shelf, report);
@@ -121,6 +123,7 @@ fn run(directory: &Path, seconds: u64, report: &mut Report) -> Outcome {
         stop.store(true, Ordering::SeqCst);
         worked
     })?;
+    pieces(&server, &options, (&shelf_text, &lost), report);
     server.kill();
     let moves = moves.into_inner().map_err(text)?;
     let names = names_of(&shelf)?;
@@ -195,6 +198,134 @@ fn run(directory: &Path, seconds: u64, report: &mut Report) -> Outcome {
     Ok(())
 }
 
+/// A table as it was before it was dropped.
+#[derive(Default)]
+struct Lost {
+    /// The last moment at which it was whole, in microseconds since 1970.
+    moment: u64,
+    sum: Sum,
+}
+
+/// The number of rows, and their checksum.
+type Sum = (u64, u64);
+
+fn sum_of(connection: &mut mysql::Conn, table: &str) -> Outcome<Sum> {
+    let query = format!("SELECT COUNT(*), CAST(SUM(CRC32(CONCAT_WS('#', id, customer, note))) AS UNSIGNED) FROM {table}");
+    connection.query_first(query).map_err(text)?.ok_or_else(|| format!("no sum of {table}"))
+}
+
+/// Somebody drops a table by mistake, while others write.
+fn lose(server: &Server) -> Outcome<Lost> {
+    let mut connection = server.connect().map_err(text)?;
+    let sum = sum_of(&mut connection, "shop.orders")?;
+    let moment = now_us();
+    // A block of the log has one time.
+    std::thread::sleep(Duration::from_millis(200));
+    connection.query_drop("DELETE FROM shop.orders WHERE id > 10").map_err(text)?;
+    connection.query_drop("DROP TABLE shop.orders").map_err(text)?;
+    Ok(Lost { moment, sum })
+}
+
+/// One table and one database of the backups, beside the present ones.
+fn pieces(server: &Server, options: &ServerOptions, (shelf, lost): (&str, &Lost), report: &mut Report) {
+    let address = format!("mysql://root@127.0.0.1:{}", server.address.port);
+    let scratch = options.directory.join("scratch");
+    let scratch_text = scratch.to_string_lossy().into_owned();
+    let (then, before) = (format!("@{}", lost.moment), ["--table", "shop.orders", "--into", "shop.orders_before"]);
+    let command = |more: &[&str]| {
+        let head = ["restore", "--from", shelf, "--to", &then, "--server", &address, "--scratch", &scratch_text];
+        heddle(options, &[&head[..], more].concat())
+    };
+    let query = |query: &str| -> Outcome<Vec<String>> { server.connect().map_err(text)?.query(query).map_err(text) };
+    let is_clean = || -> Outcome {
+        let left = query("SHOW DATABASES LIKE 'heddle_restore%'")?;
+        if left.is_empty() && !scratch.exists() { Ok(()) } else { Err(format!("left: {left:?}, {}", scratch.display())) }
+    };
+    report.case("a dropped table comes back as it was a moment before", || {
+        let told = done(command(&before))?;
+        let mut connection = server.connect().map_err(text)?;
+        let sum = sum_of(&mut connection, "shop.orders_before")?;
+        if sum != lost.sum {
+            return Err(format!("{sum:?} rows, and {:?} were there; {told}", lost.sum));
+        }
+        if !told.contains("no trigger stamped") || !told.contains("no foreign key orders_customer") || !told.contains("all are the same") {
+            return Err(told);
+        }
+        let wrong: Vec<(String, String, String, String)> = connection.query("CHECK TABLE shop.orders_before").map_err(text)?;
+        if wrong.iter().any(|(_, _, _, text)| text != "OK") { Err(format!("{wrong:?}")) } else { is_clean() }
+    });
+    report.case("a name that is taken is refused", || match done(command(&before)) {
+        Err(why) if why.contains("has a table shop.orders_before already") => is_clean(),
+        other => Err(format!("{other:?}")),
+    });
+    report.case("a table that the backup does not have is refused", || match done(command(&["--table", "shop.nothing"])) {
+        Err(why) if why.contains("is not in the backup at that moment") => is_clean(),
+        other => Err(format!("{other:?}")),
+    });
+    report.case("a database comes back under another name, with its programs", || {
+        let told = done(command(&["--database", "shop", "--into", "shop_then"]))?;
+        let mut connection = server.connect().map_err(text)?;
+        if sum_of(&mut connection, "shop_then.orders")? != lost.sum || !told.contains("event shop_then.tidy does not run") {
+            return Err(told);
+        }
+        let views = query("SELECT CONCAT(COUNT(*), ' ', shop_then.twice(21)) FROM shop_then.open_orders")?;
+        if views != [format!("{} 42", lost.sum.0)] {
+            return Err(format!("{views:?}"));
+        }
+        connection.query_drop("INSERT INTO shop_then.orders (customer) VALUES (1)").map_err(text)?;
+        let stamped = query("SELECT note FROM shop_then.orders ORDER BY id DESC LIMIT 1")?;
+        if stamped != ["stamped"] {
+            return Err(format!("the trigger has written {stamped:?}"));
+        }
+        match connection.query_drop("INSERT INTO shop_then.orders (customer) VALUES (99)") {
+            Err(mysql::Error::MySqlError(error)) if error.code == 1452 => is_clean(),
+            other => Err(format!("a row without its parent: {other:?}")),
+        }
+    });
+    let large = ["--database", "bank", "--into", "bank_then", "--threads", "1"];
+    report.case("an interrupted restore leaves nothing", || {
+        interrupt(server, command(&large), "-TERM")?;
+        let left = query("SHOW DATABASES LIKE 'bank_then'")?;
+        if left.is_empty() { is_clean() } else { Err(format!("{left:?}")) }
+    });
+    report.case("a killed restore leaves no name, and the next one succeeds", || {
+        interrupt(server, command(&large), "-KILL")?;
+        let left = query("SHOW DATABASES LIKE 'bank_then'")?;
+        if !left.is_empty() {
+            return Err(format!("{left:?}"));
+        }
+        std::fs::remove_dir_all(&scratch).map_err(text)?;
+        done(command(&large))?;
+        let sums = query("SELECT CONCAT(COUNT(*), ' ', SUM(amount)) FROM bank_then.accounts")?;
+        if sums == [format!("{ACCOUNTS} {}", ACCOUNTS as i64 * AMOUNT)] { is_clean() } else { Err(format!("{sums:?}")) }
+    });
+}
+
+/// Sends a signal to a restore that copies rows, and waits for its end.
+fn interrupt(server: &Server, mut command: Command, signal: &str) -> Outcome {
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().map_err(text)?;
+    let mut connection = server.connect().map_err(text)?;
+    let has_rows = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'heddle_restore_unfinished' AND table_rows > 0";
+    loop {
+        if let Some(status) = child.try_wait().map_err(text)? {
+            return Err(format!("it has ended before it could be interrupted: {status}"));
+        }
+        if connection.query_first::<u64, _>(has_rows).map_err(text)? > Some(0) {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    done({
+        let mut kill = Command::new("kill");
+        kill.args([signal, &child.id().to_string()]);
+        kill
+    })?;
+    match child.wait().map_err(text)?.success() {
+        true => Err("it has succeeded in spite of the signal".to_owned()),
+        false => Ok(()),
+    }
+}
+
 /// Requests that the server must refuse.
 fn refusals(server: &Server, options: &ServerOptions, shelf: &Path, report: &mut Report) {
     report.case("an account without BACKUP_ADMIN takes no backup", || {
@@ -246,6 +377,17 @@ fn fill(server: &Server) -> Outcome {
         "CREATE DATABASE bank",
         "CREATE TABLE bank.accounts (id INT PRIMARY KEY, amount BIGINT NOT NULL, pad VARCHAR(1500), KEY (amount))",
         "CREATE TABLE bank.moves (writer INT, number INT, PRIMARY KEY (writer, number))",
+        "CREATE DATABASE shop",
+        "CREATE TABLE shop.customers (id INT PRIMARY KEY, name VARCHAR(20))",
+        "CREATE TABLE shop.orders (id INT PRIMARY KEY AUTO_INCREMENT, customer INT, note VARCHAR(40), KEY (customer), \
+         CONSTRAINT orders_customer FOREIGN KEY (customer) REFERENCES customers (id))",
+        "INSERT INTO shop.customers VALUES (1, 'one'), (2, 'two')",
+        "INSERT INTO shop.orders (customer, note) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900) \
+         SELECT 1 + i % 2, CONCAT('order ', i) FROM n",
+        "CREATE TRIGGER shop.stamped BEFORE INSERT ON shop.orders FOR EACH ROW SET NEW.note = 'stamped'",
+        "CREATE FUNCTION shop.twice(n INT) RETURNS INT DETERMINISTIC RETURN 2 * n",
+        "CREATE VIEW shop.open_orders AS SELECT o.id, c.name FROM shop.orders o JOIN shop.customers c ON c.id = o.customer",
+        "CREATE EVENT shop.tidy ON SCHEDULE EVERY 1 DAY DO DELETE FROM shop.orders WHERE id < 0",
     ];
     definitions.iter().try_for_each(|definition| connection.query_drop(definition)).map_err(text)?;
     for from in (0..ACCOUNTS).step_by(500) {
