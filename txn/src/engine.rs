@@ -2,6 +2,7 @@
 
 use crate::horizon::{Horizon, Snapshots};
 use crate::locks::{LockReport, LockTable};
+use crate::past::Past;
 use crate::purge::Purge;
 use crate::status::{StatusTable, sequence_of};
 use crate::undo::{UndoStore, UndoWriter};
@@ -46,6 +47,7 @@ pub struct Engine {
     pub(crate) locks: LockTable,
     pub(crate) timers: Arc<Timers>,
     pub(crate) purge: Purge,
+    pub(crate) past: Arc<Past>,
     configured: usize,
     handed_out: Mutex<Vec<bool>>,
     threads: Mutex<Vec<os::thread::JoinHandle<()>>>,
@@ -137,7 +139,9 @@ impl Engine {
         let engine = Arc::new(Self {
             store,
             statuses,
-            horizon: Horizon::new(workers),
+            // The last slot is that of the past.
+            horizon: Horizon::new(workers + 1),
+            past: Arc::default(),
             undo: Arc::new(UndoStore::new(&data_dir, config.undo_memory_bytes).map_err(|e| Error::Storage(e.to_string()))?),
             locks: LockTable::new(),
             timers: Arc::new(Timers::default()),
@@ -166,11 +170,18 @@ impl Engine {
         let index = self.own_worker();
         let bell = self.purge.bell();
         threads.push(spawn("heddle-purge", Box::new(move || crate::purge::run(&weak, index, &bell))));
+        let (weak, past) = (Arc::downgrade(self), self.past.clone());
+        threads.push(spawn("heddle-past", Box::new(move || crate::past::run(&weak, &past))));
     }
 
     /// The engine's own place in the log: the last one, never handed out.
     fn own_worker(&self) -> usize {
         self.handed_out.lock().len() - 1
+    }
+
+    /// The slot of the past in the horizon.
+    pub(crate) fn past_slot(&self) -> usize {
+        self.own_worker() + 1
     }
 
     /// `index` has been marked as handed out.
@@ -331,6 +342,7 @@ impl Engine {
     fn stop_threads(&self) {
         self.timers.stop();
         self.purge.stop();
+        self.past.stop();
         self.undo.stop_spilling();
         for thread in std::mem::take(&mut *self.threads.lock()) {
             // The last reference may be dropped by one of these threads.

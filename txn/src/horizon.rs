@@ -45,6 +45,25 @@ impl Horizon {
         first.min(self.least())
     }
 
+    /// Holds the horizon at the present, as a worker's bound does; returns the place.
+    pub fn hold_present(&self, slot: usize, clock: &AtomicU64) -> u64 {
+        self.publish(slot, u64::MAX, clock);
+        // Relaxed: the caller is the only writer.
+        self.bounds[slot].load(Ordering::Relaxed)
+    }
+
+    /// Moves a slot that holds the horizon up, never down.
+    pub fn hold(&self, slot: usize, timestamp: u64) {
+        debug_assert!(self.bounds[slot].load(Ordering::Relaxed) <= timestamp, "what was let go may be gone");
+        // Release: who computes from it sees the bounds of the snapshots below it (P2 in `past`).
+        self.bounds[slot].store(timestamp, Ordering::Release);
+    }
+
+    /// A slot holds nothing any more.
+    pub fn let_go(&self, slot: usize) {
+        self.withdraw(slot, u64::MAX);
+    }
+
     fn publish(&self, worker: usize, oldest_open: u64, clock: &AtomicU64) {
         let bound = &self.bounds[worker];
         bound.store(clock.load(Ordering::Acquire).min(oldest_open), Ordering::Release);
@@ -92,7 +111,11 @@ impl Snapshot {
 impl Snapshots {
     pub fn take(&self, clock: &AtomicU64) -> Snapshot {
         // Acquire: a transaction whose timestamp is included has at least the status `committing` here.
-        let timestamp = clock.load(Ordering::Acquire);
+        self.take_at(clock.load(Ordering::Acquire))
+    }
+
+    /// A snapshot of a time that something else holds the horizon at, until the worker has published its bound.
+    pub fn take_at(&self, timestamp: u64) -> Snapshot {
         let (slots, free) = &mut *self.slots.borrow_mut();
         let slot = match free.pop() {
             Some(slot) => {
@@ -137,8 +160,47 @@ impl Snapshots {
 #[cfg(all(test, loom))]
 mod model {
     use super::*;
-    use loom::sync::Arc;
+    use loom::sync::{Arc, Mutex};
     use loom::thread;
+
+    /// P1, P2 of `past`: no horizon passes a snapshot that was taken at a mark, while the marks move on.
+    #[test]
+    fn no_horizon_passes_a_snapshot_of_the_past() {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(3);
+        builder.check(|| {
+            let shared = Arc::new((Horizon::new(2), AtomicU64::new(5), Mutex::new(0)));
+            let mover = {
+                let shared = shared.clone();
+                thread::spawn(move || {
+                    let (horizon, clock, mark) = &*shared;
+                    *mark.lock().expect("a lock") = horizon.hold_present(1, clock);
+                    clock.fetch_add(1, Ordering::AcqRel);
+                    let mut mark = mark.lock().expect("a lock");
+                    *mark = clock.load(Ordering::Acquire);
+                    horizon.hold(1, *mark);
+                })
+            };
+            let reader = {
+                let shared = shared.clone();
+                thread::spawn(move || {
+                    let (horizon, clock, mark) = &*shared;
+                    let snapshots = Snapshots::default();
+                    let mark = mark.lock().expect("a lock");
+                    let taken = (*mark > 0).then(|| snapshots.take_at(*mark));
+                    snapshots.tick(horizon, 0, clock);
+                    drop(mark);
+                    taken.map(|snapshot| (snapshot.timestamp, horizon.compute(clock)))
+                })
+            };
+            let (horizon, clock, _) = &*shared;
+            let computed = horizon.compute(clock);
+            mover.join().expect("the mover");
+            if let Some((timestamp, during)) = reader.join().expect("the reader") {
+                assert!(during <= timestamp && horizon.compute(clock) <= timestamp && computed <= timestamp, "passed {timestamp}");
+            }
+        });
+    }
 
     /// H1, H2: a worker that wakes takes no snapshot below a horizon that was computed.
     #[test]

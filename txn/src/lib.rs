@@ -4,6 +4,7 @@
 //! call again. Every call is restartable: when it returns a stall it has changed nothing that the repetition does not see.
 //!
 //! - [`Engine`] is the whole; each thread has a [`Worker`]; each session a [`Txn`].
+//! - `past`: snapshots of moments that lie behind, while a retention keeps what they need.
 //! - A record's newest version stands in its leaf, marked with its writer's id (`status`); older ones are in memory (`undo`).
 //! - A snapshot is one load of the commit clock (`horizon`); row locks are marks and, for those who wait, `locks`.
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
@@ -17,6 +18,7 @@ mod horizon;
 mod interleave;
 mod lock_range;
 mod locks;
+mod past;
 mod prepared;
 mod purge;
 mod ranges;
@@ -31,6 +33,7 @@ mod write;
 pub use engine::{Config, Engine, EngineStatus, RECOVERY_TARGET, Worker};
 pub use error::{Error, Interrupt, Result, Stall};
 pub use locks::{LockLine, LockOwner, LockReport, Locked};
+pub use past::NoPast;
 pub use prepared::{ChangeCursor, Changed};
 pub use read::{LockMode, Seen, WaitPolicy};
 pub use scan::{ReadMode, Scan, ScanRow};

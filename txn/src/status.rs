@@ -120,6 +120,15 @@ impl StatusTable {
         self.workers.iter().map(|w| w.next.load(Ordering::SeqCst)).max().unwrap_or(0)
     }
 
+    /// Does any worker use a quarter of the chunks that it may have?
+    pub fn is_quarter_full(&self) -> bool {
+        // Relaxed: an estimate.
+        let used = |w: &CachePadded<WorkerStatus>| {
+            w.next.load(Ordering::Relaxed).saturating_sub(w.base.load(Ordering::Relaxed))
+        };
+        self.workers.iter().any(|worker| used(worker) > (CHUNK * CHUNKS_MAX / 4) as u64)
+    }
+
     /// Opens a transaction of `worker` (called on that worker). `horizon` is called when a chunk is needed.
     pub fn open(&self, worker: usize, horizon: impl Fn() -> u64) -> Result<u64, TooMany> {
         let mine = &self.workers[worker];

@@ -3,6 +3,7 @@
 mod count;
 mod follow;
 mod pages;
+mod past;
 mod pool_size;
 mod prepared;
 

@@ -72,6 +72,8 @@ struct Free {
     without_memory: Vec<u32>,
     /// The number of segments that were ever made.
     made: u32,
+    /// How often one was taken into use.
+    taken: u64,
 }
 
 /// A group of segments, allocated when the first of them is needed.
@@ -189,9 +191,25 @@ impl UndoStore {
         self.spill.stop();
     }
 
+    /// How many segments were ever taken into use.
+    pub fn segments_taken(&self) -> u64 {
+        self.free.lock().taken
+    }
+
+    /// How many segments may stay in memory.
+    pub fn limit_segments(&self) -> u64 {
+        self.spill.limit_segments()
+    }
+
+    /// The file cannot grow.
+    pub fn is_disk_full(&self) -> bool {
+        self.spill.has_failed()
+    }
+
     fn take_segment(&self) -> u32 {
         let number = {
             let mut free = self.free.lock();
+            free.taken += 1;
             if let Some(number) = free.with_memory.pop() {
                 return number;
             }

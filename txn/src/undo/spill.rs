@@ -62,6 +62,14 @@ impl Spill {
         })
     }
 
+    pub fn limit_segments(&self) -> u64 {
+        u64::from(self.limit)
+    }
+
+    pub fn has_failed(&self) -> bool {
+        self.counts.failed.load(Ordering::Relaxed)
+    }
+
     pub fn memory_bytes(&self) -> u64 {
         u64::from(self.counts.in_memory.load(Ordering::Relaxed)) * SEGMENT_BYTES as u64
     }
