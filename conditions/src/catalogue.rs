@@ -1,4 +1,5 @@
-//! The rows: see the head of `lib.rs`. They are sorted by number.
+//! The rows: see the head of `lib.rs`. They are sorted by number. MySQL leaves the numbers from 50000 on to others: conditions that only
+//! Heddle has are there.
 
 rows! {
     CantCreateFile { path, errno, why } = 1, "EE_CANTCREATEFILE", "HY000",
@@ -1104,4 +1105,9 @@ rows! {
     ServerReplicaConversionFailed { column, database, table, from, to } = 13146, "ER_SERVER_REPLICA_CONVERSION_FAILED", "HY000",
         "Column {column} (counting the first column as number 1) of table '{database}.{table}' cannot be converted from type \
          '{from}' to type '{to}'";
+    PastIsOff = 50000, "ER_HEDDLE_PAST_IS_OFF", "HY000",
+        "Nothing of the past is kept: AS OF TIMESTAMP needs undo_retention";
+    PastIsGone { first } = 50001, "ER_HEDDLE_PAST_IS_GONE", "HY000",
+        "The moment of AS OF TIMESTAMP is not kept any more; the first one is {first}";
+    PastIsFuture = 50002, "ER_HEDDLE_PAST_IS_FUTURE", "HY000", "The moment of AS OF TIMESTAMP has not come yet";
 }

@@ -262,6 +262,8 @@ pub(crate) fn shared_nodes(node: &Node, gathers: bool, tables: &[Option<Arc<Tabl
         let gathers = match node {
             Node::Limit { .. } | Node::Recursive { .. } => false,
             Node::Aggregate { .. } | Node::Rollup { .. } | Node::Sort { .. } | Node::Scan(_) => true,
+            // One transaction reads the past.
+            Node::AsOf { .. } => false,
             Node::NestedLoop { .. } => gathers && number == 0,
             Node::HashJoin { .. } => gathers || number == 1,
             _ => gathers,

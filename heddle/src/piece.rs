@@ -4,8 +4,11 @@
 //! SCRATCH/data/        the backup, restored; a server of this process runs on it, with one socket that nobody else can reach
 //! SCRATCH/copy.json    how far the copy is
 //! ```
-//! 1. The name must be free at the running server. 2. The backup is restored to the moment. 3. A server starts on it, without TCP, events,
-//! replication, settings and accounts of its own. 4. The crate `migrate` copies ([`migrate::piece`]). 5. The server stops, SCRATCH is removed.
+//! 1. The name must be free at the running server.
+//! 2. The backup is restored to the moment.
+//! 3. A server starts on it, without TCP, events, replication, settings and accounts of its own.
+//! 4. The crate `migrate` copies ([`migrate::piece`]).
+//! 5. The server stops, SCRATCH is removed.
 //!
 //! Ctrl-C and SIGTERM end steps 2 and 4 as an error does: the running server is as before, and SCRATCH is removed. A second one ends the process.
 
@@ -109,12 +112,7 @@ fn with_server<T>(data: &Path, work: impl FnOnce(&Path) -> Result<T, String>) ->
     closed.map(|()| value)
 }
 
-fn start(
-    data: &Path,
-    workers: usize,
-    engine: &Arc<txn::Engine>,
-    socket: &PrivateSocket,
-) -> Result<server::ServerHandle, String> {
+fn start(data: &Path, workers: usize, engine: &Arc<txn::Engine>, socket: &PrivateSocket) -> Result<server::ServerHandle, String> {
     let database = table::Database::open(engine.clone()).map_err(|error| format!("cannot read the restored catalog: {error}"))?;
     let config = server::Config {
         tcp: None,

@@ -64,7 +64,10 @@ pub fn make(of: &Move<'_>, tables: &[Table]) -> Result<()> {
 pub enum Databases {
     /// All that are not the server's own, by their names.
     All,
-    One { name: String, there: String },
+    One {
+        name: String,
+        there: String,
+    },
 }
 
 impl Databases {
@@ -273,7 +276,10 @@ mod tests {
     #[test]
     fn an_event_does_not_run_before_the_cut_over() {
         let create = "CREATE EVENT `e` ON SCHEDULE EVERY 1 DAY STARTS '2026-01-01' ON COMPLETION NOT PRESERVE ENABLE DO SELECT 'ON COMPLETION PRESERVE ENABLE'";
-        assert!(asleep(create, "DISABLE ON SLAVE").contains("NOT PRESERVE DISABLE ON SLAVE DO SELECT 'ON COMPLETION PRESERVE ENABLE'"));
+        assert!(
+            asleep(create, "DISABLE ON SLAVE")
+                .contains("NOT PRESERVE DISABLE ON SLAVE DO SELECT 'ON COMPLETION PRESERVE ENABLE'")
+        );
         let disabled = "CREATE EVENT `e` ON SCHEDULE AT '2026-01-01' ON COMPLETION PRESERVE DISABLE DO SELECT 1";
         assert_eq!(asleep(disabled, "DISABLE"), disabled);
     }

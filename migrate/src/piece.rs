@@ -206,11 +206,8 @@ fn bring_to(of: &Move<'_>, what: &What, is_made: &mut bool) -> Result<String> {
     journal.tables = tables.iter().map(|table| copy::slices(of, table)).collect::<Result<_>>()?;
     journal.phase = Phase::Copying;
     copy::run(of, &mut journal, &tables)?;
-    let compared = if of.flags.no_verify {
-        "rows were not compared\n".to_owned()
-    } else {
-        verify::run_over(of, &tables)?.outcome()?
-    };
+    let compared =
+        if of.flags.no_verify { "rows were not compared\n".to_owned() } else { verify::run_over(of, &tables)?.outcome()? };
     of.check_stop()?;
     if let What::Database { into, .. } = what {
         of.target.run(&mut to, &make(into))?;
@@ -285,14 +282,7 @@ fn rename(of: &Move<'_>, to: &mut Conn, what: &What, tables: &[Table]) -> Result
 }
 
 /// Step 3. Their texts name other tables as they did; those without a database mean the new one.
-fn make_programs(
-    of: &Move<'_>,
-    from: &mut Conn,
-    to: &mut Conn,
-    name: &str,
-    into: &str,
-    notes: &mut Vec<String>,
-) -> Result<()> {
+fn make_programs(of: &Move<'_>, from: &mut Conn, to: &mut Conn, name: &str, into: &str, notes: &mut Vec<String>) -> Result<()> {
     let (source, target) = (&of.source, &of.target);
     let which = Databases::One { name: name.to_owned(), there: into.to_owned() };
     definitions::routines(source, from, target, to, &which)?;

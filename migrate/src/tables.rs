@@ -7,8 +7,7 @@ use mysql::{Conn, Value};
 use std::collections::BTreeMap;
 
 /// Databases that are the servers' own, as a list of SQL.
-pub const OWN_DATABASES: &str =
-    "('mysql', 'information_schema', 'performance_schema', 'sys', 'ndbinfo', 'heddle_migrate_check', 'heddle_restore_unfinished')";
+pub const OWN_DATABASES: &str = "('mysql', 'information_schema', 'performance_schema', 'sys', 'ndbinfo', 'heddle_migrate_check', 'heddle_restore_unfinished')";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {

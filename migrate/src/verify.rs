@@ -238,8 +238,11 @@ fn condition(table: &Table, range: &Range) -> (String, Params) {
 fn key_at(end: &End, conn: &mut Conn, table: &Table, range: &Range, place: u64) -> Result<Option<Vec<KeyValue>>> {
     let (condition, parameters) = condition(table, range);
     let order = table.order();
-    let query =
-        format!("SELECT {order} FROM {}{condition} ORDER BY {order} LIMIT 1 OFFSET {}", table.quoted_at(end), place.saturating_sub(1));
+    let query = format!(
+        "SELECT {order} FROM {}{condition} ORDER BY {order} LIMIT 1 OFFSET {}",
+        table.quoted_at(end),
+        place.saturating_sub(1)
+    );
     let row: Option<Row> = once(end, conn, table, &query, parameters)?;
     Ok(row.map(|row| row.unwrap().iter().map(key_value).collect()))
 }

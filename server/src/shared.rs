@@ -109,8 +109,11 @@ impl Shared {
         engine: Arc<txn::Engine>,
         workers: Vec<Arc<WorkerRemote>>,
     ) -> Result<Self, StartError> {
-        let accounts =
-            if config.is_private { AccountStore::private() } else { AccountStore::open(&database).map_err(StartError::Accounts)? };
+        let accounts = if config.is_private {
+            AccountStore::private()
+        } else {
+            AccountStore::open(&database).map_err(StartError::Accounts)?
+        };
         if !config.allows_open_root {
             accounts.refuse_open_root(tcp_address).map_err(StartError::Accounts)?;
         }
@@ -131,6 +134,7 @@ impl Shared {
         if config.event_scheduler == EventScheduler::Disabled {
             globals.set(IDS.event_scheduler, Setting::Text("DISABLED".into()));
         }
+        engine.set_undo_retention(undo_retention(&globals));
         let binlog = if config.log_bin {
             let opened = crate::binary_log::start(&config.data_dir, &database, &mut globals);
             Some(opened.map_err(StartError::BinaryLog)?)
@@ -192,6 +196,10 @@ impl Shared {
         let mut next = Globals::clone(&self.globals.load());
         change(&mut next);
         self.temporary.set_bytes_max(next.get(IDS.heddle_temporary_space_max).as_u64());
+        let retention = undo_retention(&next);
+        if retention != undo_retention(&self.globals.load()) {
+            self.engine.set_undo_retention(retention);
+        }
         set_logs(&self.instruments, &next);
         // Relaxed: a concurrent write began before the change.
         self.protection.store(Protection::of(&next) as u8, Ordering::Relaxed);
@@ -277,6 +285,10 @@ impl Shared {
         }
         true
     }
+}
+
+fn undo_retention(globals: &Globals) -> Duration {
+    Duration::from_secs(globals.get(IDS.undo_retention).as_u64())
 }
 
 fn set_logs(instruments: &Instruments, globals: &Globals) {

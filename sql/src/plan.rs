@@ -258,6 +258,12 @@ pub enum Node {
     /// One empty row: SELECT without FROM.
     OneRow,
     Scan(Scan),
+    /// The rows of a scan as they were at a moment.
+    AsOf {
+        input: Box<Node>,
+        /// Seconds since 1970; it reads no row.
+        moment: Expr,
+    },
     /// For each left row, run `right` (whose keys and filters may read the left sources). A LEFT join emits the left row with
     /// the right sources NULL when nothing matched `on`.
     NestedLoop {

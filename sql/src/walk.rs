@@ -112,7 +112,8 @@ impl Node {
             | Node::SetOperation { left, right, .. } => {
                 vec![left, right]
             }
-            Node::Filter { input, .. }
+            Node::AsOf { input, .. }
+            | Node::Filter { input, .. }
             | Node::Aggregate { input, .. }
             | Node::Rollup { input, .. }
             | Node::Window { input, .. }
@@ -143,6 +144,7 @@ impl Node {
         match self {
             Node::OneRow | Node::Distinct { .. } | Node::Trim { .. } | Node::Concat { .. } | Node::SetOperation { .. } => {}
             Node::Scan(scan) => scan_exprs(scan, visit),
+            Node::AsOf { moment, .. } => visit(moment),
             Node::NestedLoop { on, .. } => on.iter().for_each(visit),
             Node::HashJoin { left_keys, right_keys, on, .. } => left_keys.iter().chain(right_keys).chain(on).for_each(visit),
             Node::Filter { predicate, .. } => visit(predicate),

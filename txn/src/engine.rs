@@ -78,6 +78,8 @@ pub struct EngineStatus {
     pub undo_bytes: u64,
     pub undo_memory_bytes: u64,
     pub undo_file_bytes: u64,
+    /// How far back moments can be read, in microseconds; 0: none can.
+    pub past_us: u64,
     /// The timestamp of the newest commit.
     pub clock: u64,
     /// Commits since the oldest snapshot that somebody uses: InnoDB's length of the history list.
@@ -286,6 +288,7 @@ impl Engine {
             undo_bytes: self.undo.bytes(),
             undo_memory_bytes: self.undo.memory_bytes(),
             undo_file_bytes: self.undo.file_bytes(),
+            past_us: self.past_us(),
             clock,
             history: clock.saturating_sub(self.horizon()),
             purge_backlog: self.purge.backlog(),

@@ -197,7 +197,10 @@ mod model {
             let computed = horizon.compute(clock);
             mover.join().expect("the mover");
             if let Some((timestamp, during)) = reader.join().expect("the reader") {
-                assert!(during <= timestamp && horizon.compute(clock) <= timestamp && computed <= timestamp, "passed {timestamp}");
+                assert!(
+                    during <= timestamp && horizon.compute(clock) <= timestamp && computed <= timestamp,
+                    "passed {timestamp}"
+                );
             }
         });
     }

@@ -50,8 +50,8 @@ struct Inner {
 pub enum NoPast {
     /// Nothing is kept: the retention is zero.
     Off,
-    /// It lies before this moment, the first that is kept, in microseconds since 1970; `None`: nothing is kept yet.
-    Gone(Option<u64>),
+    /// It lies before this moment, the first that is kept, in microseconds since 1970.
+    Gone(u64),
     /// It has not come yet.
     Future,
 }
@@ -117,9 +117,9 @@ impl Engine {
         self.past.changed.notify_all();
     }
 
-    /// The first moment that can be read, in microseconds since 1970.
-    pub fn past_begins(&self) -> Option<u64> {
-        self.past.inner.lock().marks.front().map(|mark| mark.time_us)
+    /// How far back moments can be read, in microseconds.
+    pub(crate) fn past_us(&self) -> u64 {
+        self.past.inner.lock().marks.front().map_or(0, |mark| now_us().saturating_sub(mark.time_us))
     }
 
     /// Makes a mark, and gives up those that are too old or too many. `now_us`: the machine's clock.
@@ -200,7 +200,8 @@ impl Worker {
         }
         let behind = inner.marks.partition_point(|mark| mark.time_us <= moment_us);
         let mark = behind.checked_sub(1).and_then(|at| inner.marks.get(at));
-        let mark = mark.ok_or(NoPast::Gone(inner.marks.front().map(|mark| mark.time_us)))?;
+        // There is a mark while the retention is not zero.
+        let mark = mark.ok_or(NoPast::Gone(inner.marks.front().map_or(u64::MAX, |mark| mark.time_us)))?;
         let mut txn = self.begin(Isolation::RepeatableRead);
         // P2
         txn.snapshot = Some(self.snapshots.take_at(mark.clock));

@@ -123,9 +123,7 @@ impl StatusTable {
     /// Does any worker use a quarter of the chunks that it may have?
     pub fn is_quarter_full(&self) -> bool {
         // Relaxed: an estimate.
-        let used = |w: &CachePadded<WorkerStatus>| {
-            w.next.load(Ordering::Relaxed).saturating_sub(w.base.load(Ordering::Relaxed))
-        };
+        let used = |w: &CachePadded<WorkerStatus>| w.next.load(Ordering::Relaxed).saturating_sub(w.base.load(Ordering::Relaxed));
         self.workers.iter().any(|worker| used(worker) > (CHUNK * CHUNKS_MAX / 4) as u64)
     }
 

@@ -9,6 +9,7 @@
 
 mod accumulator;
 mod aggregate;
+mod as_of;
 mod concat;
 mod deferred;
 mod derived;
@@ -60,6 +61,7 @@ pub(crate) enum Operator<'p> {
     OneRow(values::OneRow),
     Scan(Box<ScanOperator<'p>>),
     Virtual(Box<scan::VirtualScan<'p>>),
+    AsOf(Box<as_of::AsOf<'p>>),
     NestedLoop(Box<nested_loop::NestedLoop<'p>>),
     HashJoin(Box<hash_join::HashJoin<'p>>),
     Filter(Box<filter::Filter<'p>>),
@@ -194,6 +196,12 @@ impl<'p> Builder<'p> {
                 let operator = ScanOperator::new(scan, self.table(scan.source), self.lock_of(scan.source));
                 Operator::Scan(Box::new(operator.one_by_one(self.is_limited)))
             }
+            Node::AsOf { input, moment } => {
+                // Nobody changes what has been.
+                let input = Self { lock: None, locks: &[], exclusive: None, ..self.some() }.build(input);
+                let table = sources_of(node).first().and_then(|source| self.tables[*source].as_deref());
+                Operator::AsOf(Box::new(as_of::AsOf::new(input, moment, table)))
+            }
             Node::NestedLoop { left, right, kind, on } => {
                 let sources = sources_of(right);
                 let (left, right) = (self.build(left), self.some().build(right));
@@ -325,6 +333,7 @@ impl<'p> Operator<'p> {
             Operator::Scan(op) => op.next(run),
             Operator::OneRow(op) => op.next(run),
             Operator::Virtual(op) => op.next(run),
+            Operator::AsOf(op) => op.next(run),
             Operator::NestedLoop(op) => op.next(run),
             Operator::HashJoin(op) => op.next(run),
             Operator::Filter(op) => op.next(run),
@@ -370,6 +379,7 @@ impl<'p> Operator<'p> {
             | Operator::Scan(_)
             | Operator::SkipScan(_)
             | Operator::Virtual(_)
+            | Operator::AsOf(_)
             | Operator::Derived(_)
             | Operator::Work(_)
             | Operator::NestedLoop(_)
@@ -427,6 +437,7 @@ impl<'p> Operator<'p> {
             Operator::Scan(op) => op.rewind(),
             Operator::OneRow(op) => op.rewind(),
             Operator::Virtual(op) => op.rewind(),
+            Operator::AsOf(op) => op.rewind(run),
             Operator::NestedLoop(op) => op.rewind(run),
             Operator::HashJoin(op) => op.rewind(run),
             Operator::Filter(op) => op.rewind(run),
@@ -488,7 +499,7 @@ fn slot_types(node: &Node) -> Vec<&types::ColumnType> {
         }
         Node::Recursive { columns, .. } => columns.iter().map(|(_, ty)| ty).collect(),
         Node::JsonTable(table) => table.outputs.iter().map(|output| &output.ty).collect(),
-        Node::OneRow | Node::Scan(_) | Node::NestedLoop { .. } | Node::HashJoin { .. } => Vec::new(),
+        Node::OneRow | Node::Scan(_) | Node::AsOf { .. } | Node::NestedLoop { .. } | Node::HashJoin { .. } => Vec::new(),
     }
 }
 

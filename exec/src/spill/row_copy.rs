@@ -11,7 +11,7 @@ pub(crate) fn row_sources(input: &Node) -> Vec<usize> {
             row_sources(input)
         }
         Node::Concat { inputs } => inputs.iter().flat_map(row_sources).collect(),
-        Node::Scan(_) | Node::NestedLoop { .. } | Node::HashJoin { .. } => sources_of(input),
+        Node::Scan(_) | Node::AsOf { .. } | Node::NestedLoop { .. } | Node::HashJoin { .. } => sources_of(input),
         _ => Vec::new(),
     }
 }

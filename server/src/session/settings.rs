@@ -30,7 +30,7 @@ ids! {
     max_allowed_packet, max_error_count, max_execution_time, max_parallel_workers, max_prepared_stmt_count, net_read_timeout, net_write_timeout, optimizer_switch, performance_schema_digests_size, pseudo_thread_id,
     rand_seed1, rand_seed2, session_track_schema, session_track_state_change,
     session_track_system_variables, sql_log_bin, sql_mode,
-    max_join_size, sql_auto_is_null, sql_big_selects, sql_notes, sql_safe_updates, sql_select_limit, time_zone, timestamp, tmp_table_size, transaction_isolation, transaction_read_only,
+    max_join_size, sql_auto_is_null, sql_big_selects, sql_notes, sql_safe_updates, sql_select_limit, time_zone, timestamp, tmp_table_size, transaction_isolation, transaction_read_only, undo_retention,
     wait_timeout, warning_count,
 }
 

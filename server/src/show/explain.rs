@@ -305,6 +305,7 @@ fn scans<'p>(node: &'p Node, extra: &mut Extra, lines: &mut Vec<Line<'p>>) {
                 lines.extend(own.into_iter().map(|line| Line { block: line.block.or(Some((2, "DERIVED"))), ..line }));
             }
         }
+        Node::AsOf { input, .. } => scans(input, extra, lines),
         Node::NestedLoop { left, right, .. } => {
             scans(left, extra, lines);
             scans(right, extra, lines);

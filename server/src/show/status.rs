@@ -233,6 +233,7 @@ fn add_server(shared: &Shared, values: &mut BTreeMap<&'static str, u64>) {
         ("Heddle_undo_bytes", engine.undo_bytes),
         ("Heddle_undo_memory_bytes", engine.undo_memory_bytes),
         ("Heddle_undo_file_bytes", engine.undo_file_bytes),
+        ("Heddle_undo_retained_seconds", engine.past_us / 1_000_000),
         ("Heddle_spilled_bytes", temporary.spilled_bytes),
         ("Heddle_temporary_bytes", temporary.bytes),
         ("Created_tmp_disk_tables", temporary.files),

@@ -749,6 +749,7 @@ pub(super) static LIST: &[Definition] = &[
     choice("transaction_isolation", BOTH, ISOLATION, 2).obeyed(),
     int("transaction_prealloc_size", BOTH, 4096, 1024, 131072).nothing(OWN_MEMORY),
     switch("transaction_read_only", BOTH, false).obeyed(),
+    int("undo_retention", GLOBAL, 0, 0, 30 * 86_400).obeyed(),
     switch("unique_checks", BOTH, true).nothing("unique indexes are always checked"),
     switch("updatable_views_with_limit", BOTH, true).refused(),
     switch("use_secondary_engine", SESSION, true).nothing(OWN_PLANNER),

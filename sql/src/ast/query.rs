@@ -259,6 +259,8 @@ pub struct TableName<'a> {
     pub alias: Option<&'a str>,
     /// PARTITION (p0, p1)
     pub partitions: &'a [&'a str],
+    /// AS OF TIMESTAMP: the seconds since 1970 of the moment.
+    pub as_of: Option<Expr<'a>>,
     pub hints: &'a [IndexHint<'a>],
 }
 

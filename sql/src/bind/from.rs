@@ -25,6 +25,8 @@ pub(crate) struct Source {
     pub forced: bool,
     /// PARTITION (p0, p1): the numbers of the partitions.
     pub partitions: Option<Vec<usize>>,
+    /// AS OF TIMESTAMP: the seconds since 1970 of the moment whose rows are read.
+    pub past: Option<Expr>,
     pub kind: SourceKind,
     /// Derived tables only: the query into which predicates may be pushed.
     pub pushable: Option<Box<super::push::Pushable>>,
@@ -73,6 +75,7 @@ impl Source {
             indexes,
             forced: false,
             partitions,
+            past: None,
             kind,
             pushable,
             derivations,
@@ -202,7 +205,9 @@ impl Binder<'_> {
     }
 
     fn named_table(&mut self, table: &TableName<'_>) -> Result<JoinTree> {
+        let past = table.as_of.as_ref().map(|moment| self.past_moment(moment)).transpose()?;
         if table.name.database.is_none()
+            && past.is_none()
             && let Some(tree) = self.common_table(table.name.name, table.alias)?
         {
             return Ok(tree);
@@ -221,6 +226,9 @@ impl Binder<'_> {
             return Err(Error::ViewOfTemporary(def.name.clone()));
         }
         self.note_named(&def, table.alias.unwrap_or(table.name.name), false);
+        if past.is_some() {
+            self.check_past(&def, changed.is_some())?;
+        }
         if def.view.is_some() {
             if let Some(name) = table.hints.iter().flat_map(|hint| hint.indexes).next() {
                 let view = table.alias.unwrap_or(table.name.name);
@@ -232,6 +240,7 @@ impl Binder<'_> {
         let alias = table.alias.unwrap_or(if def.is_virtual { &def.name } else { table.name.name }).to_owned();
         let source = self.add_source(def, &alias)?;
         self.sources[source].indexes = self.hinted_indexes(source, table)?;
+        self.sources[source].past = past;
         self.sources[source].forced = table.hints.iter().any(|hint| hint.kind == crate::ast::IndexHintKind::Force);
         if table.partitions.is_empty() {
             return Ok(JoinTree::Table(source));
@@ -241,6 +250,31 @@ impl Binder<'_> {
         let on = vec![lies_in(&def, source, &numbers)?];
         self.sources[source].partitions = Some(numbers);
         Ok(JoinTree::Inner { parts: vec![JoinTree::Table(source)], on, straight: false })
+    }
+
+    /// Binds the moment of AS OF TIMESTAMP, which reads no row.
+    fn past_moment(&mut self, moment: &crate::ast::Expr<'_>) -> Result<Expr> {
+        let scope = std::mem::replace(&mut self.scope, Scope::new(Vec::new(), Clause::From));
+        let levels = std::mem::take(&mut self.levels);
+        let bound = self.value(moment);
+        (self.scope, self.levels) = (scope, levels);
+        let bound = bound?;
+        if bound.any(&|part| matches!(part.kind, ExprKind::Subquery(_))) {
+            return Err(Error::WrongUsage("AS OF TIMESTAMP", "subquery"));
+        }
+        Ok(bound)
+    }
+
+    /// Only the rows of stored tables have a past, and only queries read it. `is_changed`: the statement changes tables of this FROM.
+    fn check_past(&self, def: &TableDef, is_changed: bool) -> Result<()> {
+        let other = match () {
+            () if is_changed => "UPDATE or DELETE",
+            () if self.notes.is_some() || def.view.is_some() => "VIEW",
+            () if def.id.is_temporary() => "TEMPORARY",
+            () if def.is_virtual => "the server's own tables",
+            () => return Ok(()),
+        };
+        Err(Error::WrongUsage("AS OF TIMESTAMP", other))
     }
 
     fn hinted_indexes(&self, source: usize, table: &TableName<'_>) -> Result<Option<Vec<usize>>> {

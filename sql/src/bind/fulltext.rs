@@ -27,6 +27,9 @@ impl Binder<'_> {
         }
         let missing = || Error::from(Condition::FtMatchingKeyNotFound);
         let from = of.and_then(|source| self.sources.get(source)).ok_or_else(missing)?;
+        if from.past.is_some() {
+            return Err(Error::WrongUsage("AS OF TIMESTAMP", "MATCH"));
+        }
         if !matches!(from.kind, SourceKind::Table) || from.table.is_virtual {
             return Err(missing());
         }

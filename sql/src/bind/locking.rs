@@ -27,6 +27,9 @@ impl Binder<'_> {
                 if locked.contains(&source) {
                     return Err(Error::LockedTwice(self.sources[source].alias.clone()));
                 }
+                if self.sources[source].past.is_some() {
+                    return Err(Error::WrongUsage("AS OF TIMESTAMP", "FOR UPDATE or FOR SHARE"));
+                }
                 locked.push(source);
                 if clause.locking == Locking::Update {
                     let read = &self.sources[source];

@@ -237,7 +237,7 @@ impl Binder<'_> {
         match body {
             QueryBody::Select(select) => Ok(Bound::Select(Box::new(self.bind_select(select, tail)?))),
             QueryBody::Table(name) => {
-                let name = ast::TableName { name: *name, alias: None, partitions: &[], hints: &[] };
+                let name = ast::TableName { name: *name, alias: None, partitions: &[], as_of: None, hints: &[] };
                 let from = [ast::TableRef::Table(&name)];
                 let items = [SelectItem::All];
                 let select = Select { from: &from, items: &items, ..EMPTY_SELECT };

@@ -202,6 +202,11 @@ impl Printer {
         match node {
             Node::OneRow => self.operator(node, depth, "Rows fetched before execution".to_owned()),
             Node::Scan(scan) => self.scan(scan, Some(Measures::key(node)), depth),
+            Node::AsOf { input, moment } => {
+                let moment = self.expr(moment);
+                self.operator(node, depth, format!("As of {moment}"));
+                self.node(input, depth + 1);
+            }
             Node::NestedLoop { left, right, kind, on } => {
                 let kind = join_name(*kind);
                 let condition = on.as_ref().map_or(String::new(), |on| format!(" on {}", self.expr(on)));

@@ -227,7 +227,7 @@ impl<'a> Parser<'a> {
         }
         let partitions: &[&str] = if self.accept_kw(K::Partition) { self.paren_list(|p| p.ident())? } else { &[] };
         let alias = self.table_alias()?;
-        let table = TableRef::Table(self.arena.node(TableName { name: first, alias, partitions, hints: &[] }));
+        let table = TableRef::Table(self.arena.node(TableName { name: first, alias, partitions, as_of: None, hints: &[] }));
         delete.from = self.arena.slice(&[table]);
         Ok(())
     }

@@ -127,6 +127,11 @@ impl<'a> Parser<'a> {
         Ok(name)
     }
 
+    /// UNIX_TIMESTAMP(moment)
+    pub(super) fn unix_timestamp(&self, moment: Expr<'a>) -> Expr<'a> {
+        self.call("UNIX_TIMESTAMP", self.arena.slice(&[moment]))
+    }
+
     pub(super) fn call(&self, name: &'a str, args: &'a [Expr<'a>]) -> Expr<'a> {
         let name = ObjectName { database: None, name };
         Expr::Call(self.arena.node(Call { name, args, using: None, apart: false }))

@@ -184,9 +184,22 @@ impl<'a> Parser<'a> {
             self.bump();
             partitions = self.paren_list(|p| p.ident())?;
         }
+        let as_of = self.as_of()?;
         let alias = self.table_alias()?;
         let hints = self.index_hints()?;
-        Ok(TableRef::Table(self.arena.node(TableName { name, alias, partitions, hints })))
+        Ok(TableRef::Table(self.arena.node(TableName { name, alias, partitions, as_of, hints })))
+    }
+
+    /// AS OF TIMESTAMP expr: read as UNIX_TIMESTAMP(expr).
+    fn as_of(&mut self) -> Result<Option<Expr<'a>>> {
+        if !self.at_kw(K::As) || !self.peek_kw(K::Of) {
+            return Ok(None);
+        }
+        self.bump();
+        self.bump();
+        self.expect_word("TIMESTAMP")?;
+        let moment = self.expr()?;
+        Ok(Some(self.unix_timestamp(moment)))
     }
 
     pub(super) fn table_alias(&mut self) -> Result<Option<&'a str>> {

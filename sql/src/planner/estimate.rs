@@ -50,6 +50,7 @@ pub(crate) fn estimate(node: &Node) -> Estimate {
     match node {
         Node::OneRow => Estimate { rows: 1.0, cost: 0.0 },
         Node::Scan(scan) => scan_estimate(scan).1,
+        Node::AsOf { input, .. } => estimate(input),
         Node::NestedLoop { left, right, kind, .. } => {
             // A derived table is materialized once.
             let once = made_once(right);
@@ -138,7 +139,9 @@ fn largest_join(node: &Node) -> f64 {
 fn lone_scan(node: &Node) -> Option<&Scan> {
     match node {
         Node::Scan(scan) if !matches!(scan.access, Access::Derived(_)) => Some(scan),
-        Node::Project { input, .. } | Node::Trim { input, .. } | Node::Filter { input, .. } => lone_scan(input),
+        Node::AsOf { input, .. } | Node::Project { input, .. } | Node::Trim { input, .. } | Node::Filter { input, .. } => {
+            lone_scan(input)
+        }
         _ => None,
     }
 }
@@ -183,7 +186,7 @@ fn rows_read(node: &Node) -> f64 {
             let read = rows_read(left).max(rows_read(right));
             read.max(estimate(left).rows.max(1.0) * partners.max(1.0))
         }
-        Node::Filter { input, .. } => rows_read(input),
+        Node::AsOf { input, .. } | Node::Filter { input, .. } => rows_read(input),
         _ => 0.0,
     }
 }

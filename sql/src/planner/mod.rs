@@ -323,7 +323,30 @@ impl<'b> FromBlock<'b> {
         self.sniffs.set(own.len() > 1);
         self.outside = (0..self.sources.len()).map(|source| !own.contains(&source)).collect();
         self.rights.get_mut().clear();
-        self.plan_block(tree, filter, &self.outside, need)
+        let planned = self.plan_block(tree, filter, &self.outside, need);
+        if self.sources.iter().all(|source| source.past.is_none()) {
+            return planned;
+        }
+        Planned { node: self.in_the_past(planned.node), ..planned }
+    }
+
+    /// Has scans of AS OF TIMESTAMP read what they should. Only joins, filters and scans are in a block.
+    fn in_the_past(&self, node: Node) -> Node {
+        let again = |node: Box<Node>| Box::new(self.in_the_past(*node));
+        match node {
+            Node::Scan(scan) => match &self.sources[scan.source].past {
+                Some(moment) => Node::AsOf { input: Box::new(Node::Scan(scan)), moment: moment.clone() },
+                None => Node::Scan(scan),
+            },
+            Node::NestedLoop { left, right, kind, on } => Node::NestedLoop { left: again(left), right: again(right), kind, on },
+            Node::HashJoin { left, right, kind, left_keys, right_keys, on, partners } => {
+                let (left, right) = (again(left), again(right));
+                Node::HashJoin { left, right, kind, left_keys, right_keys, on, partners }
+            }
+            Node::Filter { input, predicate } => Node::Filter { input: again(input), predicate },
+            Node::OneRow => node,
+            other => unreachable!("the planner of joins makes no such node: {other:?}"),
+        }
     }
 
     /// Like [`Self::plan`]. If the order is for both ORDER BY and groups, and no index gives it, an order for the

@@ -112,6 +112,7 @@ fn run(directory: &Path, seconds: u64, report: &mut Report) -> Outcome {
             between = now_us();
             std::thread::sleep(pause);
             refusals(&server, &options, &shelf, report);
+            report.case("reads of the past beside writers", || read_past(&server, &moves));
             // The log of the last moment has been followed after a second or so.
             stop.store(true, Ordering::SeqCst);
             std::thread::sleep(Duration::from_secs(3));
@@ -248,7 +249,10 @@ fn pieces(server: &Server, options: &ServerOptions, (shelf, lost): (&str, &Lost)
         if sum != lost.sum {
             return Err(format!("{sum:?} rows, and {:?} were there; {told}", lost.sum));
         }
-        if !told.contains("no trigger stamped") || !told.contains("no foreign key orders_customer") || !told.contains("all are the same") {
+        if !told.contains("no trigger stamped")
+            || !told.contains("no foreign key orders_customer")
+            || !told.contains("all are the same")
+        {
             return Err(told);
         }
         let wrong: Vec<(String, String, String, String)> = connection.query("CHECK TABLE shop.orders_before").map_err(text)?;
@@ -305,7 +309,8 @@ fn pieces(server: &Server, options: &ServerOptions, (shelf, lost): (&str, &Lost)
 fn interrupt(server: &Server, mut command: Command, signal: &str) -> Outcome {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().map_err(text)?;
     let mut connection = server.connect().map_err(text)?;
-    let has_rows = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'heddle_restore_unfinished' AND table_rows > 0";
+    let has_rows =
+        "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'heddle_restore_unfinished' AND table_rows > 0";
     loop {
         if let Some(status) = child.try_wait().map_err(text)? {
             return Err(format!("it has ended before it could be interrupted: {status}"));
@@ -323,6 +328,49 @@ fn interrupt(server: &Server, mut command: Command, signal: &str) -> Outcome {
     match child.wait().map_err(text)?.success() {
         true => Err("it has succeeded in spite of the signal".to_owned()),
         false => Ok(()),
+    }
+}
+
+/// Reads moments that lie behind, while writers work: each has the sum of all accounts, the moves that were acknowledged well before it, and
+/// none that began after it.
+fn read_past(server: &Server, moves: &Mutex<Vec<Move>>) -> Outcome {
+    let mut connection = server.connect().map_err(text)?;
+    connection.query_drop("SET GLOBAL undo_retention = 60").map_err(text)?;
+    let began = now_us();
+    for round in 0..20u64 {
+        std::thread::sleep(Duration::from_millis(200));
+        // From just now back to the beginning.
+        let moment = now_us() - (now_us() - began) * (round % 4) / 4;
+        if moment < began + 500_000 {
+            continue;
+        }
+        let as_of = format!("AS OF TIMESTAMP FROM_UNIXTIME({}.{:06})", moment / 1_000_000, moment % 1_000_000);
+        let query = format!("SELECT COUNT(*), SUM(amount) FROM bank.accounts {as_of}");
+        let sums: Option<(u64, i64)> = connection.query_first(query).map_err(text)?;
+        if sums != Some((ACCOUNTS, ACCOUNTS as i64 * AMOUNT)) {
+            return Err(format!("the sum at {moment} is {sums:?}"));
+        }
+        let rows: Vec<(u64, u64)> = connection.query(format!("SELECT writer, number FROM bank.moves {as_of}")).map_err(text)?;
+        let there: std::collections::HashSet<(u64, u64)> = rows.into_iter().collect();
+        let has = |one: &&Move| there.contains(&(one.writer, one.number));
+        let moves = moves.lock().map_err(text)?;
+        // A mark is made ten times a second; the machine may be slow.
+        let missing = moves.iter().filter(|one| one.acknowledged_us + 2_000_000 < moment && !has(one)).count();
+        let early = moves.iter().filter(|one| one.began_us > moment).filter(has).count();
+        if missing + early > 0 {
+            return Err(format!("at {moment} {missing} acknowledged moves are missing, {early} are there too early"));
+        }
+    }
+    let retained: Option<(String, u64)> =
+        connection.query_first("SHOW GLOBAL STATUS LIKE 'Heddle_undo_retained_seconds'").map_err(text)?;
+    if retained.is_none_or(|(_, seconds)| seconds == 0) {
+        return Err("the status says that nothing is kept".to_owned());
+    }
+    connection.query_drop("SET GLOBAL undo_retention = 0").map_err(text)?;
+    let off: mysql::Result<Option<u64>> = connection.query_first("SELECT COUNT(*) FROM bank.moves AS OF TIMESTAMP NOW(6)");
+    match off {
+        Err(mysql::Error::MySqlError(error)) if error.code == 50000 => Ok(()),
+        other => Err(format!("{other:?}")),
     }
 }
 
