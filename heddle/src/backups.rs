@@ -74,14 +74,14 @@ fn newest(flags: &BackupFlags) -> Result<Base, String> {
 }
 
 fn connect(flags: &BackupFlags) -> Result<mysql::Conn, String> {
-    let password = flags.password.clone().or_else(|| std::env::var("HEDDLE_PASSWORD").ok());
+    let password = client::password(flags.password.as_deref(), flags.password_file.as_deref(), "HEDDLE_PASSWORD")?;
     let builder = mysql::OptsBuilder::new().user(Some(flags.user.clone())).pass(password).prefer_socket(false);
     let builder = match &flags.socket {
         Some(socket) => builder.socket(Some(socket.to_string_lossy())),
         None => builder.ip_or_hostname(Some(flags.host.clone())).tcp_port(flags.port),
     };
-    mysql::Conn::new(builder.connect_attrs(Some(std::collections::HashMap::from([("program_name", "heddle backup")]))))
-        .map_err(|error| format!("cannot connect: {error}"))
+    let builder = builder.connect_attrs(Some(std::collections::HashMap::from([("program_name", "heddle backup")])));
+    client::connect(builder, &flags.tls).map_err(|why| format!("cannot connect: {why}"))
 }
 
 fn sync_directory(path: &Path) -> Result<(), Error> {

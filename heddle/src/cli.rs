@@ -227,6 +227,11 @@ pub struct BackupFlags {
     /// Its password; others may see it in the list of processes, so better set HEDDLE_PASSWORD [default: none]
     #[arg(long, value_name = "PASSWORD")]
     pub password: Option<String>,
+    /// File with the password
+    #[arg(long, value_name = "FILE", conflicts_with = "password")]
+    pub password_file: Option<std::path::PathBuf>,
+    #[command(flatten)]
+    pub tls: client::Tls,
 }
 
 const RESTORE_ABOUT: &str = "Make a data directory of a backup, or of a full one and the incremental ones on top of it. All files are checked before \
@@ -267,6 +272,11 @@ pub struct RestoreFlags {
     /// The running server: mysql://USER[:PASSWORD]@HOST[:PORT]; its password may stand in HEDDLE_PASSWORD
     #[arg(long, value_name = "ADDRESS", conflicts_with = "data_dir")]
     pub server: Option<String>,
+    /// File with its password
+    #[arg(long, value_name = "FILE", conflicts_with = "data_dir")]
+    pub password_file: Option<std::path::PathBuf>,
+    #[command(flatten)]
+    pub tls: client::Tls,
     /// Where the backup is restored meanwhile; must be empty or missing [default: a directory in the one for temporary files]
     #[arg(long, value_name = "DIRECTORY", conflicts_with = "data_dir")]
     pub scratch: Option<std::path::PathBuf>,

@@ -40,6 +40,8 @@ pub fn restore(flags: &RestoreFlags, until: Option<u64>) -> Result<(), String> {
     let (scratch, stop) = (Scratch::make(flags.scratch.as_deref())?, stop_flag()?);
     let request = Request {
         server: flags.server.clone().unwrap_or_default(),
+        password: client::password(None, flags.password_file.as_deref(), "HEDDLE_PASSWORD")?,
+        tls: flags.tls.clone(),
         what,
         threads: flags.threads,
         verify: !flags.no_verify,

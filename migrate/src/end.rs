@@ -1,6 +1,7 @@
 //! The two servers of a move, as a client sees them.
 
 use crate::error::{Error, Result};
+use client::Tls;
 use mysql::prelude::{FromRow, Queryable};
 use mysql::{Conn, Opts, OptsBuilder};
 use std::time::Duration;
@@ -18,6 +19,7 @@ pub enum Role {
 pub struct End {
     role: Role,
     opts: Opts,
+    tls: Tls,
     /// What is written there is in its binary log.
     is_logged: bool,
 }
@@ -49,44 +51,45 @@ impl Product {
 impl End {
     /// # Errors
     /// The address is none.
-    pub fn parse(url: &str, role: Role) -> Result<Self> {
+    pub fn parse(url: &str, role: Role, tls: &Tls) -> Result<Self> {
         let (flag, variable) = match role {
             Role::Source => ("--from", "HEDDLE_MIGRATE_FROM_PASSWORD"),
             Role::Target => ("--to", "HEDDLE_MIGRATE_TO_PASSWORD"),
         };
-        Self::parse_for(url, role, (flag, variable), "heddle migrate")
+        let password = client::password(None, None, variable).map_err(Error)?;
+        Self::parse_for(url, role, flag, password, "heddle migrate", tls)
     }
 
     /// The server that a part of a backup is brought back to.
     ///
     /// # Errors
     /// The address is none.
-    pub fn parse_server(url: &str) -> Result<Self> {
-        let end = Self::parse_for(url, Role::Target, ("--server", "HEDDLE_PASSWORD"), "heddle restore")?;
+    pub fn parse_server(url: &str, password: Option<String>, tls: &Tls) -> Result<Self> {
+        let end = Self::parse_for(url, Role::Target, "--server", password, "heddle restore", tls)?;
         Ok(Self { is_logged: true, ..end })
     }
 
     /// A server of this process that nobody else can reach, and that asks for no password.
     pub fn private(socket: &std::path::Path) -> Self {
         let opts = OptsBuilder::new().user(Some("root")).socket(Some(socket.to_string_lossy())).prefer_socket(false);
-        Self { role: Role::Source, opts: usual(opts).into(), is_logged: false }
+        Self { role: Role::Source, opts: usual(opts).into(), tls: Tls::default(), is_logged: false }
     }
 
-    fn parse_for(url: &str, role: Role, (flag, variable): (&str, &str), program: &str) -> Result<Self> {
+    fn parse_for(url: &str, role: Role, flag: &str, password: Option<String>, program: &str, tls: &Tls) -> Result<Self> {
         // The address may have a password, so it is not repeated.
         let wrong = |why: String| Error(format!("{flag}: {why}; write mysql://USER[:PASSWORD]@HOST[:PORT]"));
         let opts = Opts::from_url(url).map_err(|error| wrong(error.to_string()))?;
         if opts.get_user().is_none_or(str::is_empty) {
             return Err(wrong("the address has no user".to_owned()));
         }
-        let password = opts.get_pass().map(str::to_owned).or_else(|| std::env::var(variable).ok());
+        let password = opts.get_pass().map(str::to_owned).or(password);
         let opts = OptsBuilder::from_opts(opts)
             .pass(password)
             .db_name(None::<String>)
             .prefer_socket(false)
             .tcp_connect_timeout(Some(Duration::from_secs(10)))
             .connect_attrs(Some(std::collections::HashMap::from([("program_name", program)])));
-        Ok(Self { role, opts: usual(opts).into(), is_logged: false })
+        Ok(Self { role, opts: usual(opts).into(), tls: tls.clone(), is_logged: false })
     }
 
     pub fn is_target(&self) -> bool {
@@ -99,6 +102,11 @@ impl End {
 
     pub fn port(&self) -> u16 {
         self.opts.get_tcp_port()
+    }
+
+    /// Must connections to it be encrypted?
+    pub fn is_encrypted(&self) -> bool {
+        self.tls.is_required()
     }
 
     pub fn user(&self) -> &str {
@@ -135,7 +143,8 @@ impl End {
     /// # Errors
     /// The server's.
     pub fn connect(&self) -> Result<Conn> {
-        let mut conn = Conn::new(self.opts.clone()).map_err(self.wrong("connecting"))?;
+        let mut conn =
+            client::connect(self.opts.clone(), &self.tls).map_err(|why| Error(format!("{}, connecting: {why}", self.name())))?;
         let mode = match self.role {
             Role::Source => "",
             Role::Target => "STRICT_ALL_TABLES,ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO",
@@ -232,10 +241,10 @@ mod tests {
     #[test]
     fn an_address_that_is_none_is_refused_without_its_password() {
         for url in ["mysql://u:secret@", "http://u:secret@h", "mysql://:secret@h:1", "u:secret"] {
-            let error = End::parse(url, Role::Source).err().expect("no address").0;
+            let error = End::parse(url, Role::Source, &Default::default()).err().expect("no address").0;
             assert!(error.starts_with("--from: ") && !error.contains("secret"), "{error}");
         }
-        let end = End::parse("mysql://u:p%40@h:77/db", Role::Target).unwrap();
+        let end = End::parse("mysql://u:p%40@h:77/db", Role::Target, &Default::default()).unwrap();
         assert_eq!((end.name().as_str(), end.user(), end.password()), ("the target h:77", "u", "p@"));
     }
 

@@ -63,6 +63,8 @@ pub struct Flags {
     /// The target's address as the source reaches it, for the way back [default: that of --to]
     #[arg(long, value_name = "HOST:PORT")]
     pub target_address: Option<String>,
+    #[command(flatten)]
+    pub tls: client::Tls,
     /// Do not compare rows at the end of 'run'
     #[arg(long)]
     pub no_verify: bool,

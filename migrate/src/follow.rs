@@ -55,8 +55,10 @@ pub fn follow(replica: &End, conn: &mut Conn, source: &End, address: Option<&str
     let word = if is_new { "SOURCE" } else { "MASTER" };
     let statement = if is_new { "CHANGE REPLICATION SOURCE TO" } else { "CHANGE MASTER TO" };
     let public_key = if replica.product(conn)?.number >= (8, 0) { format!(", GET_{word}_PUBLIC_KEY = 1") } else { String::new() };
+    // Who asked for encrypted connections wants the servers' own to be, too. What authorities the replica has, we do not know.
+    let ssl = if source.is_encrypted() { format!(", {word}_SSL = 1") } else { String::new() };
     let options = format!(
-        "{word}_HOST = {}, {word}_PORT = {port}, {word}_USER = {}, {word}_PASSWORD = {}, {word}_AUTO_POSITION = 1{public_key}, \
+        "{word}_HOST = {}, {word}_PORT = {port}, {word}_USER = {}, {word}_PASSWORD = {}, {word}_AUTO_POSITION = 1{public_key}{ssl}, \
          {word}_CONNECT_RETRY = 5, {word}_RETRY_COUNT = 86400",
         text(&host),
         text(source.user()),

@@ -50,8 +50,8 @@ use progress::Progress;
 pub fn run(flags: &Flags) -> Result<String> {
     let of = Move {
         flags,
-        source: End::parse(&flags.from, Role::Source)?,
-        target: End::parse(&flags.to, Role::Target)?,
+        source: End::parse(&flags.from, Role::Source, &flags.tls)?,
+        target: End::parse(&flags.to, Role::Target, &flags.tls)?,
         progress: Progress::new(),
         stop: Default::default(),
     };

@@ -32,6 +32,9 @@ const UNFINISHED: &str = "heddle_restore_unfinished";
 pub struct Request {
     /// mysql://USER[:PASSWORD]@HOST[:PORT]
     pub server: String,
+    /// Where the address has none.
+    pub password: Option<String>,
+    pub tls: client::Tls,
     pub what: What,
     pub threads: u32,
     /// Rows are compared when they are there.
@@ -86,6 +89,12 @@ impl std::fmt::Display for Name {
     }
 }
 
+impl Request {
+    fn target(&self) -> Result<End> {
+        End::parse_server(&self.server, self.password.clone(), &self.tls)
+    }
+}
+
 impl What {
     fn database(&self) -> &str {
         match self {
@@ -100,7 +109,7 @@ impl What {
 /// # Errors
 /// It is not (G1); the server's.
 pub fn check_free(request: &Request) -> Result<()> {
-    let target = End::parse_server(&request.server)?;
+    let target = request.target()?;
     free(&target, &mut target.connect()?, &request.what)
 }
 
@@ -140,6 +149,7 @@ pub fn bring(request: &Request, socket: &std::path::Path) -> Result<String> {
         to: request.server.clone(),
         journal: request.scratch.join("copy.json"),
         threads: request.threads,
+        tls: request.tls.clone(),
         source_address: None,
         target_address: None,
         no_verify: !request.verify,
@@ -150,7 +160,7 @@ pub fn bring(request: &Request, socket: &std::path::Path) -> Result<String> {
     let of = Move {
         flags: &flags,
         source: End::private(socket),
-        target: End::parse_server(&request.server)?,
+        target: request.target()?,
         progress: Progress::new(),
         stop: Arc::clone(&request.stop),
     };

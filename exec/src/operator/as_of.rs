@@ -6,7 +6,6 @@
 //!
 //! What the statement's transaction has changed itself is not of that moment, and is not seen. Nothing is locked.
 
-use super::Operator;
 use crate::pause::{Pause, Step, engine_error};
 use crate::run::Run;
 use conditions::Condition;
@@ -20,7 +19,6 @@ use types::{ColumnType, TypeKind, Value};
 static MOMENT: LazyLock<ColumnType> = LazyLock::new(|| ColumnType::new(TypeKind::DateTime { fsp: 6 }));
 
 pub(crate) struct AsOf<'p> {
-    input: Operator<'p>,
     /// Seconds since 1970.
     moment: &'p Expr,
     table: Option<&'p Table>,
@@ -29,11 +27,12 @@ pub(crate) struct AsOf<'p> {
 
 impl<'p> AsOf<'p> {
     /// `table`: of the scan; `None`: it gives no row.
-    pub fn new(input: Operator<'p>, moment: &'p Expr, table: Option<&'p Table>) -> Self {
-        Self { input, moment, table, past: None }
+    pub fn new(moment: &'p Expr, table: Option<&'p Table>) -> Self {
+        Self { moment, table, past: None }
     }
 
-    pub fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {
+    /// Has `read` look for the next row of the moment.
+    pub fn within(&mut self, run: &mut Run<'p>, read: impl FnOnce(&mut Run<'p>) -> Step<bool>) -> Step<bool> {
         if self.past.is_none() {
             let (past, _) = self.past.insert((self.begin(run)?, run.worker));
             // 1412: its trees are younger than the moment, and do not have its rows.
@@ -41,7 +40,7 @@ impl<'p> AsOf<'p> {
         }
         let Some((past, _)) = &mut self.past else { unreachable!("begun above") };
         std::mem::swap(run.txn, past);
-        let found = self.input.next(run);
+        let found = read(run);
         std::mem::swap(run.txn, past);
         found
     }
@@ -68,10 +67,6 @@ impl<'p> AsOf<'p> {
                 }
             })
         })
-    }
-
-    pub fn rewind(&mut self, run: &mut Run<'p>) {
-        self.input.rewind(run);
     }
 }
 

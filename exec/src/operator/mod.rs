@@ -61,7 +61,7 @@ pub(crate) enum Operator<'p> {
     OneRow(values::OneRow),
     Scan(Box<ScanOperator<'p>>),
     Virtual(Box<scan::VirtualScan<'p>>),
-    AsOf(Box<as_of::AsOf<'p>>),
+    AsOf(Box<(as_of::AsOf<'p>, Operator<'p>)>),
     NestedLoop(Box<nested_loop::NestedLoop<'p>>),
     HashJoin(Box<hash_join::HashJoin<'p>>),
     Filter(Box<filter::Filter<'p>>),
@@ -200,7 +200,7 @@ impl<'p> Builder<'p> {
                 // Nobody changes what has been.
                 let input = Self { lock: None, locks: &[], exclusive: None, ..self.some() }.build(input);
                 let table = sources_of(node).first().and_then(|source| self.tables[*source].as_deref());
-                Operator::AsOf(Box::new(as_of::AsOf::new(input, moment, table)))
+                Operator::AsOf(Box::new((as_of::AsOf::new(moment, table), input)))
             }
             Node::NestedLoop { left, right, kind, on } => {
                 let sources = sources_of(right);
@@ -333,7 +333,10 @@ impl<'p> Operator<'p> {
             Operator::Scan(op) => op.next(run),
             Operator::OneRow(op) => op.next(run),
             Operator::Virtual(op) => op.next(run),
-            Operator::AsOf(op) => op.next(run),
+            Operator::AsOf(op) => {
+                let (past, input) = &mut **op;
+                past.within(run, |run| input.next(run))
+            }
             Operator::NestedLoop(op) => op.next(run),
             Operator::HashJoin(op) => op.next(run),
             Operator::Filter(op) => op.next(run),
@@ -437,7 +440,7 @@ impl<'p> Operator<'p> {
             Operator::Scan(op) => op.rewind(),
             Operator::OneRow(op) => op.rewind(),
             Operator::Virtual(op) => op.rewind(),
-            Operator::AsOf(op) => op.rewind(run),
+            Operator::AsOf(op) => op.1.rewind(run),
             Operator::NestedLoop(op) => op.rewind(run),
             Operator::HashJoin(op) => op.rewind(run),
             Operator::Filter(op) => op.rewind(run),

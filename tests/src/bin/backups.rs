@@ -199,6 +199,40 @@ fn run(directory: &Path, seconds: u64, report: &mut Report) -> Outcome {
     Ok(())
 }
 
+/// `--ssl-mode` and `--ssl-ca`, by the certificates that the server has made for itself.
+fn encryption(server: &Server, options: &ServerOptions, to: &Path, report: &mut Report) {
+    let (port, to) = (server.address.port.to_string(), to.to_string_lossy().into_owned());
+    let of_server = options.directory.join("data/ca.pem").to_string_lossy().into_owned();
+    let other = options.directory.join("data/client-cert.pem").to_string_lossy().into_owned();
+    let account = "CREATE USER IF NOT EXISTS safe IDENTIFIED BY 'secret' REQUIRE SSL";
+    let password = options.directory.join("password");
+    let password_text = password.to_string_lossy().into_owned();
+    let backup = |host: &str, more: &[&str]| {
+        let head = ["backup", "--port", &port, "--host", host, "--to", &to, "--user", "safe", "--password-file", &password_text];
+        done(heddle(options, &[&head[..], more].concat()))
+    };
+    let refused = |outcome: Outcome<String>, why: &str| match outcome {
+        Err(told) if told.contains(why) => Ok(()),
+        other => Err(format!("{other:?}")),
+    };
+    report.case("backups over TLS, by the mode", || {
+        let mut connection = server.connect().map_err(text)?;
+        connection.query_drop(account).map_err(text)?;
+        connection.query_drop("GRANT BACKUP_ADMIN ON *.* TO safe").map_err(text)?;
+        std::fs::write(&password, "secret\n").map_err(text)?;
+        refused(backup("127.0.0.1", &["--ssl-mode", "disabled"]), "1045")?;
+        backup("127.0.0.1", &[])?;
+        backup("127.0.0.1", &["--ssl-mode", "REQUIRED"])?;
+        backup("127.0.0.1", &["--ssl-ca", &of_server])?;
+        backup("localhost", &["--ssl-mode", "VERIFY_IDENTITY", "--ssl-ca", &of_server])?;
+        // 127.0.0.2 is this machine, and the certificate does not name it.
+        refused(backup("127.0.0.2", &["--ssl-mode", "VERIFY_IDENTITY", "--ssl-ca", &of_server]), "cannot connect")?;
+        refused(backup("127.0.0.1", &["--ssl-ca", &other]), "invalid peer certificate")?;
+        refused(backup("127.0.0.1", &["--ssl-ca", "/nowhere"]), "--ssl-ca /nowhere")?;
+        refused(backup("127.0.0.1", &["--ssl-mode", "VERIFY_CA"]), "need --ssl-ca")
+    });
+}
+
 /// A table as it was before it was dropped.
 #[derive(Default)]
 struct Lost {
@@ -325,10 +359,7 @@ fn interrupt(server: &Server, mut command: Command, signal: &str) -> Outcome {
         kill.args([signal, &child.id().to_string()]);
         kill
     })?;
-    match child.wait().map_err(text)?.success() {
-        true => Err("it has succeeded in spite of the signal".to_owned()),
-        false => Ok(()),
-    }
+    if child.wait().map_err(text)?.success() { Err("it has succeeded in spite of the signal".to_owned()) } else { Ok(()) }
 }
 
 /// Reads moments that lie behind, while writers work: each has the sum of all accounts, the moves that were acknowledged well before it, and
@@ -390,6 +421,7 @@ fn refusals(server: &Server, options: &ServerOptions, shelf: &Path, report: &mut
             other => Err(format!("{other:?}")),
         }
     });
+    encryption(server, options, &options.directory.join("encrypted"), report);
     report.case("a clone into a directory that is not empty is refused", || {
         let statement = format!("CLONE LOCAL DATA DIRECTORY = '{}'", shelf.display());
         match server.connect().map_err(text)?.query_drop(statement) {
