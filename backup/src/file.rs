@@ -15,7 +15,6 @@
 use crate::{Error, Result, about};
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use aws_lc_rs::rand::{SecureRandom, SystemRandom};
-use std::fs::File;
 use std::io::{BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -195,7 +194,7 @@ pub struct Chunk {
 /// Reads a backup file.
 pub struct Reader {
     path: PathBuf,
-    input: BufReader<File>,
+    input: BufReader<Box<dyn Read + Send>>,
     key: Option<Key>,
     salt: [u8; 8],
     number: u32,
@@ -206,11 +205,13 @@ impl Reader {
     /// # Errors
     /// A file that is no backup, or needs a key.
     pub fn open(path: &Path, key: Option<Key>) -> Result<Self> {
-        let file = File::open(path).map_err(|e| about(path, "cannot open", e))?;
-        let mut input = BufReader::with_capacity(1 << 20, file);
+        let mut input = BufReader::with_capacity(1 << 20, crate::place::open(path)?);
         let mut head = [0; HEAD_BYTES];
         let foreign = |why: &str| Error(format!("{} is not a backup of Heddle: {why}", path.display()));
-        input.read_exact(&mut head).map_err(|_| foreign("it is too short"))?;
+        input.read_exact(&mut head).map_err(|error| match error.kind() {
+            std::io::ErrorKind::UnexpectedEof => foreign("it is too short"),
+            _ => about(path, "cannot read", error),
+        })?;
         if head[..8] != MAGIC.to_le_bytes() {
             return Err(foreign("it begins with something else"));
         }
@@ -296,7 +297,7 @@ mod tests {
     use super::*;
 
     fn write(path: &Path, key: Option<Key>) {
-        let mut writer = Writer::new(File::create(path).expect("creates"), true, key).expect("writes");
+        let mut writer = Writer::new(std::fs::File::create(path).expect("creates"), true, key).expect("writes");
         writer.put(Kind::Pages, 3, &[7; 100_000]).expect("writes");
         writer.put(Kind::End, 9, b"{}").expect("writes");
         writer.flush().expect("writes");

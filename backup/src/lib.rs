@@ -1,6 +1,7 @@
 //! Backups of a running server, and data directories made of them.
 //!
 //! - [`file`](mod@file): the bytes of a backup file: chunks with checksums, compressed, perhaps encrypted.
+//! - [`place`]: where the files are: a directory, or an object store.
 //! - [`take`]: asks a server for `BACKUP SERVER` and writes the answer into a backup file.
 //! - [`shelf`]: the backups of a directory: full ones, and incremental ones on top of them.
 //! - [`restore`]: makes a data directory of a chain of backups, as it was at the end or at a time.
@@ -9,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 pub mod file;
+pub mod place;
 pub mod restore;
 pub mod shelf;
 pub mod take;

@@ -8,6 +8,7 @@
 //! R1: a directory is made only of files that are whole; what fails later leaves a directory that no server starts on.
 
 use crate::file::{Key, Kind, Reader};
+use crate::place;
 use crate::shelf::{self, Backup, show_time};
 use crate::{Error, Progress, Result};
 use std::path::{Path, PathBuf};
@@ -44,7 +45,7 @@ impl Request {
     /// The wanted backup: the file, or the best of the directory.
     fn wanted(&self) -> Result<Backup> {
         let incomplete = |path: &Path| Error(format!("{} is not complete: its backup was interrupted", path.display()));
-        if !self.from.is_dir() {
+        if !place::is_shelf(&self.from) {
             return shelf::inspect(&self.from, self.key()?)?.ok_or_else(|| incomplete(&self.from));
         }
         let names = shelf::names(&self.from)?;
@@ -79,7 +80,7 @@ impl Request {
             let path = top.path.with_file_name(&name);
             let is_inside = Path::new(&name).file_name() == Some(std::ffi::OsStr::new(&name));
             let missing = || Error(format!("{} is based on '{name}', which is not beside it", top.path.display()));
-            if !is_inside || !path.exists() || chain.iter().any(|backup| backup.path == path) {
+            if !is_inside || !place::exists(&path)? || chain.iter().any(|backup| backup.path == path) {
                 return Err(missing());
             }
             let below = shelf::inspect(&path, self.key()?)?.ok_or_else(missing)?;

@@ -63,19 +63,13 @@ pub fn inspect(path: &Path, key: Option<Key>) -> Result<Option<Backup>> {
     Ok(is_complete.then_some(backup))
 }
 
-/// The names of the backup files of a directory, oldest first.
+/// The names of the backup files of a directory or prefix, oldest first.
 ///
 /// # Errors
 /// I/O.
 pub fn names(dir: &Path) -> Result<Vec<String>> {
-    let entries = std::fs::read_dir(dir).map_err(|e| about(dir, "cannot read", e))?;
-    let mut names = Vec::new();
-    for entry in entries {
-        let name = entry.map_err(|e| about(dir, "cannot read", e))?.file_name().to_string_lossy().into_owned();
-        if name.ends_with(ENDING) {
-            names.push(name);
-        }
-    }
+    let mut names = crate::place::names(dir)?;
+    names.retain(|name| name.ends_with(ENDING));
     names.sort_unstable();
     Ok(names)
 }

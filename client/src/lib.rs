@@ -96,6 +96,8 @@ fn check_authorities(path: &Path) -> Result<(), String> {
 /// One line, without the password.
 pub fn connect(opts: impl Into<Opts>, tls: &Tls) -> Result<Conn, String> {
     let opts = opts.into();
+    // The library takes the process's, and there may be several to choose from.
+    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     // E2
     let ssl = if opts.get_socket().is_some() { None } else { tls.options()? };
     let is_optional = ssl.is_some() && tls.mode() == SslMode::Preferred;

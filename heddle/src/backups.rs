@@ -4,6 +4,7 @@ use crate::cli::{BackupFlags, RestoreFlags};
 use crate::say::say;
 use crate::{check, drill, piece, size};
 use backup::file::Key;
+use backup::place::{self, Upload};
 use backup::restore::{Request, Restored, restore};
 use backup::shelf::{self, parse_time, show_time};
 use backup::take::{Base, Options, take};
@@ -35,6 +36,9 @@ pub fn back_up(flags: &BackupFlags) -> Result<(), String> {
         take(&mut connection, out, options, |_| Ok(()), |progress| shown.show(progress)).map_err(text)?;
         return Ok(());
     }
+    if place::is_remote(&flags.to) {
+        return back_up_to_store(flags, &mut connection, options, &mut shown);
+    }
     std::fs::create_dir_all(&flags.to).map_err(|e| format!("cannot make {}: {e}", flags.to.display()))?;
     let name = shelf::new_name(!flags.incremental);
     let (path, part) = (flags.to.join(&name), flags.to.join(format!("{name}.part")));
@@ -57,6 +61,33 @@ pub fn back_up(flags: &BackupFlags) -> Result<(), String> {
         let _ = std::fs::remove_file(&part);
         error.0
     })?;
+    let (read, stored, pages) = (size::text(taken.bytes), size::text(taken.stored), taken.pages);
+    say(&format!("{}: {pages} pages, {read} read, {stored} stored in {}\n", path.display(), seconds(shown.began.elapsed())));
+    Ok(())
+}
+
+/// Takes a backup into an object store, where it appears when it is complete.
+fn back_up_to_store(
+    flags: &BackupFlags,
+    connection: &mut mysql::Conn,
+    options: Options,
+    shown: &mut Shown,
+) -> Result<(), String> {
+    if options.follow {
+        return Err("--follow needs a directory: an object of a store cannot grow".to_owned());
+    }
+    let path = flags.to.join(shelf::new_name(!flags.incremental));
+    let mut upload = Upload::begin(&path).map_err(|e| e.0)?;
+    let taken = take(connection, &mut upload, options, |_| Ok(()), |progress| shown.show(progress));
+    shown.end();
+    let taken = match taken {
+        Ok(taken) => taken,
+        Err(error) => {
+            upload.give_up();
+            return Err(error.0);
+        }
+    };
+    upload.complete().map_err(|e| e.0)?;
     let (read, stored, pages) = (size::text(taken.bytes), size::text(taken.stored), taken.pages);
     say(&format!("{}: {pages} pages, {read} read, {stored} stored in {}\n", path.display(), seconds(shown.began.elapsed())));
     Ok(())

@@ -188,13 +188,15 @@ const BACKUP_EXAMPLES: &str = "Examples:
       What was changed since the newest backup there.
   heddle backup --to /backup --follow
       A full backup, then the log, until Ctrl-C.
+  AWS_REGION=eu-central-1 heddle backup --to s3://backups/shop
+      Into an object store. AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_ENDPOINT_URL are read, too.
   HEDDLE_PASSWORD=... heddle backup --socket /srv/heddle/heddle.sock --user backup --to - > server.hbk
       Into standard output.";
 
 /// What `heddle backup` is asked.
 #[derive(Args, Clone, Debug)]
 pub struct BackupFlags {
-    /// Directory for the backup file, made when missing; - for standard output
+    /// Directory for the backup file, made when missing; s3://BUCKET/PREFIX for an object store; - for standard output
     #[arg(long, value_name = "DIRECTORY")]
     pub to: std::path::PathBuf,
     /// Only what was changed since the newest backup in the directory
@@ -254,7 +256,7 @@ const RESTORE_EXAMPLES: &str = "Examples:
 #[derive(Args, Clone, Debug)]
 #[command(group = clap::ArgGroup::new("target").required(true).args(["data_dir", "database", "table"]))]
 pub struct RestoreFlags {
-    /// A backup file, or a directory of them
+    /// A backup file, or a directory of them, or s3://BUCKET/PREFIX
     #[arg(long, value_name = "PATH")]
     pub from: std::path::PathBuf,
     /// The new data directory

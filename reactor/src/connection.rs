@@ -276,7 +276,11 @@ impl Socket {
         let Some(tls) = &self.tls else { return Ok(true) };
         loop {
             match tls.send(&self.stream) {
-                Ok(()) => return Ok(true),
+                Ok(()) => {
+                    // Somebody else may have woken the task before the event came, which is not asked for any more from now on.
+                    self.readiness.writable.set(true);
+                    return Ok(true);
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     self.takes_no_more()?;
                     return Ok(false);

@@ -7,6 +7,8 @@
 //! 4. Everything is restored, also to moments in between. Each restored server must have the sum of all accounts, the moves of each
 //!    writer without a gap, every move acknowledged before the moment, none begun after it; and its directory no damage.
 //!
+//! With an S3 server (`moto_server`, of the Python package `moto[server]`) backups go to an object store, too.
+//!
 //! `--rounds N` repeats it (default 1); `--seconds N` is how long the writers work in a round (default 12).
 
 use mysql::prelude::Queryable;
@@ -76,7 +78,9 @@ fn done(mut command: Command) -> Outcome<String> {
 }
 
 fn run(directory: &Path, seconds: u64, report: &mut Report) -> Outcome {
-    let options = ServerOptions { durability: "full".into(), buffer_pool: "16M".into(), ..ServerOptions::new(directory) };
+    // The past that is read beside the writers takes more undo than such a small pool has.
+    let extra = ["--undo-memory", "64M"].map(str::to_owned).to_vec();
+    let options = ServerOptions { durability: "full".into(), buffer_pool: "16M".into(), extra, ..ServerOptions::new(directory) };
     let server = Server::start(&options)?;
     fill(&server)?;
     let (stop, moves) = (AtomicBool::new(false), Mutex::new(Vec::new()));
@@ -125,6 +129,7 @@ fn run(directory: &Path, seconds: u64, report: &mut Report) -> Outcome {
         worked
     })?;
     pieces(&server, &options, (&shelf_text, &lost), report);
+    object_store(&server, &options, report);
     server.kill();
     let moves = moves.into_inner().map_err(text)?;
     let names = names_of(&shelf)?;
@@ -230,6 +235,149 @@ fn encryption(server: &Server, options: &ServerOptions, to: &Path, report: &mut 
         refused(backup("127.0.0.1", &["--ssl-ca", &other]), "invalid peer certificate")?;
         refused(backup("127.0.0.1", &["--ssl-ca", "/nowhere"]), "--ssl-ca /nowhere")?;
         refused(backup("127.0.0.1", &["--ssl-mode", "VERIFY_CA"]), "need --ssl-ca")
+    });
+}
+
+/// An S3 server that ends with this.
+struct Moto(std::process::Child, u16);
+
+impl Moto {
+    /// `None`: there is no such program.
+    fn start() -> Outcome<Option<Self>> {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).map_err(text)?.port();
+        let mut command = Command::new("moto_server");
+        command.args(["-H", "127.0.0.1", "-p", &free.to_string()]).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = match command.spawn() {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            other => other.map_err(text)?,
+        };
+        let moto = Self(child, free);
+        for _ in 0..300 {
+            if std::net::TcpStream::connect(("127.0.0.1", free)).is_ok() {
+                return Ok(Some(moto));
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        Err("moto_server does not listen".to_owned())
+    }
+
+    /// One request without a body; the first line of the answer.
+    fn ask(&self, line: &str) -> Outcome<String> {
+        use std::io::{Read, Write};
+        let mut stream = std::net::TcpStream::connect(("127.0.0.1", self.1)).map_err(text)?;
+        write!(stream, "{line} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").map_err(text)?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).map_err(text)?;
+        Ok(answer)
+    }
+}
+
+impl Drop for Moto {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A proxy that ends each connection, once it has passed on so many bytes of answers in all.
+fn breaking_proxy(to: u16, bytes_max: usize) -> Outcome<u16> {
+    use std::io::{Read, Write};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").map_err(text)?;
+    let port = listener.local_addr().map_err(text)?.port();
+    let passed = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    std::thread::spawn(move || {
+        for client in listener.incoming().flatten() {
+            let Ok(server) = std::net::TcpStream::connect(("127.0.0.1", to)) else { return };
+            let (Ok(mut from_client), Ok(mut to_server)) = (client.try_clone(), server.try_clone()) else { return };
+            std::thread::spawn(move || std::io::copy(&mut from_client, &mut to_server));
+            let (mut client, mut server, passed) = (client, server, passed.clone());
+            std::thread::spawn(move || {
+                let mut buffer = [0; 4096];
+                while let Ok(count @ 1..) = server.read(&mut buffer) {
+                    if passed.fetch_add(count, Ordering::SeqCst) > bytes_max || client.write_all(&buffer[..count]).is_err() {
+                        break;
+                    }
+                }
+                let _ = client.shutdown(std::net::Shutdown::Both);
+                let _ = server.shutdown(std::net::Shutdown::Both);
+            });
+        }
+    });
+    Ok(port)
+}
+
+/// Backups in an object store: a full one, an incremental one, restored; a network that breaks in the middle; no place.
+fn object_store(server: &Server, options: &ServerOptions, report: &mut Report) {
+    let moto = match Moto::start() {
+        Ok(Some(moto)) => moto,
+        Ok(None) => return println!("skip backups in an object store: there is no moto_server (pip install moto[server])"),
+        Err(why) => return report.fail("an S3 server starts", why),
+    };
+    let command = |endpoint: u16, arguments: &[&str]| {
+        let mut command = heddle(options, arguments);
+        command.env("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{endpoint}"));
+        command.envs([("AWS_ACCESS_KEY_ID", "test"), ("AWS_SECRET_ACCESS_KEY", "test"), ("AWS_REGION", "us-east-1")]);
+        command
+    };
+    let port = server.address.port.to_string();
+    let backup = ["backup", "--port", &port, "--uncompressed", "--to", "s3://shelf/heddle"];
+    let count = || -> Outcome<usize> { Ok(moto.ask("GET /shelf?list-type=2")?.matches("<Key>").count()) };
+    let is_restored = |to: &Path| -> Outcome {
+        let options = ServerOptions { directory: to.into(), ..options.clone() };
+        let restored = Server::start(&options)?;
+        let query = "SELECT COUNT(*), SUM(amount) FROM bank.accounts";
+        let sums: Option<(u64, i64)> = restored.connect().map_err(text)?.query_first(query).map_err(text)?;
+        restored.stop()?;
+        if sums == Some((ACCOUNTS, ACCOUNTS as i64 * AMOUNT)) { Ok(()) } else { Err(format!("the sum is {sums:?}")) }
+    };
+    let restore = |endpoint: u16, to: &Path| {
+        let data = to.join("data").to_string_lossy().into_owned();
+        done(command(endpoint, &["restore", "--from", "s3://shelf/heddle", "--data-dir", &data]))
+    };
+    report.case("a full and an incremental backup in an object store are restored", || {
+        moto.ask("PUT /shelf")?;
+        done(command(moto.1, &backup))?;
+        done(command(moto.1, &[&backup[..], &["--incremental"]].concat()))?;
+        if count()? != 2 {
+            return Err(format!("{} objects", count()?));
+        }
+        let to = options.directory.join("from-store");
+        restore(moto.1, &to)?;
+        is_restored(&to)
+    });
+    report.case("a network that breaks leaves no backup and no directory that starts", || {
+        let began = std::time::Instant::now();
+        let listed = moto.ask("GET /shelf?list-type=2")?;
+        let sizes = listed.split("<Size>").skip(1).filter_map(|rest| rest.split('<').next()?.parse::<usize>().ok());
+        let all: usize = sizes.sum();
+        // While the files are checked, which reads a base twice, and while they are put in their places.
+        for (name, bytes) in [("checking", all / 2), ("placing", 2 * all + all / 4)] {
+            let to = options.directory.join(format!("broken-{name}"));
+            match restore(breaking_proxy(moto.1, bytes)?, &to) {
+                Err(why) if why.contains("cannot read s3://shelf/heddle/") && why.lines().count() <= 2 => {}
+                other => return Err(format!("{name}, after {bytes} bytes: {other:?}")),
+            }
+            if to.join("data/heddle.control").exists() || (name == "placing") != to.join("data").exists() {
+                return Err(format!("{name}: a directory that a server would start on, or none"));
+            }
+        }
+        let proxy = breaking_proxy(moto.1, 1)?;
+        match done(command(proxy, &backup)) {
+            Err(why) if why.contains("cannot begin s3://shelf/heddle/") && count()? == 2 => {}
+            other => return Err(format!("{other:?}")),
+        }
+        if began.elapsed() > Duration::from_secs(200) { Err(format!("it took {:?}", began.elapsed())) } else { Ok(()) }
+    });
+    report.case("an object store that is not there, and one that cannot follow", || {
+        let missing = ["backup", "--port", &port, "--to", "s3://nothing/here"];
+        match done(command(moto.1, &missing)) {
+            Err(why) if why.contains("cannot begin s3://nothing/here/") => {}
+            other => return Err(format!("{other:?}")),
+        }
+        match done(command(moto.1, &[&backup[..], &["--follow"]].concat())) {
+            Err(why) if why.contains("--follow needs a directory") => Ok(()),
+            other => Err(format!("{other:?}")),
+        }
     });
 }
 
