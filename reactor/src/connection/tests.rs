@@ -304,3 +304,91 @@ fn echo_rate() {
     drop(client);
     thread.join().unwrap();
 }
+
+/// A connection over TLS: the server's socket, made in a task of `host`, and the client's end behind the handshake.
+struct Encrypted {
+    core: Rc<Core>,
+    config: Arc<rustls::ServerConfig>,
+    /// Asks the client to read what there is, and waits until it has.
+    drain: std::sync::mpsc::Sender<()>,
+    drained: std::cell::RefCell<std::sync::mpsc::Receiver<()>>,
+    /// Were the flushes ready that had room?
+    outcome: std::sync::mpsc::Sender<(bool, bool)>,
+    done: std::cell::Cell<bool>,
+}
+
+impl Host for Encrypted {
+    type Message = Stream;
+
+    fn message(self: &Rc<Self>, stream: Stream) {
+        let host = Rc::clone(self);
+        self.core.spawn(async move {
+            let mut socket = Socket::new(Rc::clone(&host.core), stream).unwrap();
+            let deadline = host.core.now() + Duration::from_secs(20);
+            socket.start_tls(Arc::clone(&host.config), &[], deadline, &Never).await.unwrap();
+            let mut output = Output::new(Rc::default());
+            output.prepare();
+            // One poll: no event is handled meanwhile.
+            let again = std::future::poll_fn(|_| {
+                let mut put = || {
+                    output.writer.packet(|out| out.resize(out.len() + 4000, 7));
+                    output.poll_flush(&socket, &Never).is_ready()
+                };
+                while put() {}
+                host.drain.send(()).unwrap();
+                host.drained.borrow().recv().unwrap();
+                let rest = output.poll_flush(&socket, &Never).is_ready();
+                output.writer.packet(|out| out.push(1));
+                Poll::Ready((rest, output.poll_flush(&socket, &Never).is_ready()))
+            });
+            host.outcome.send(again.await).unwrap();
+            host.done.set(true);
+        });
+    }
+
+    fn company(&self, _company: sync::Company) {}
+
+    fn sleeps(&self) {}
+
+    fn turn(&self) {}
+
+    fn is_done(&self) -> bool {
+        self.done.get() && self.core.live() == 0
+    }
+}
+
+#[test]
+fn an_answer_over_tls_goes_on_when_somebody_else_wakes_its_task() {
+    use rustls::pki_types::pem::PemObject;
+    let directory = tempfile::tempdir().unwrap();
+    let (config, _) = configure_tls(directory.path()).unwrap();
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(rustls::pki_types::CertificateDer::from_pem_file(directory.path().join("ca.pem")).unwrap()).unwrap();
+    let (server, mut client) = UnixStream::pair().unwrap();
+    server.set_nonblocking(true).unwrap();
+    let (drain, wanted) = std::sync::mpsc::channel();
+    let (done, drained) = std::sync::mpsc::channel();
+    let (outcome, ready) = std::sync::mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        let event_loop = EventLoop::<Stream>::group(1, 50).unwrap().remove(0);
+        let core = event_loop.core().unwrap();
+        let drained = std::cell::RefCell::new(drained);
+        let host = Rc::new(Encrypted { core: Rc::clone(&core), config, drain, drained, outcome, done: false.into() });
+        event_loop.remote().send(Stream::Unix(os::net::UnixStream::from_std(server)));
+        event_loop.run(&core, &host);
+    });
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let builder = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let config = Arc::new(builder.with_root_certificates(roots).with_no_client_auth());
+    let mut tls = rustls::ClientConnection::new(config, "localhost".try_into().unwrap()).unwrap();
+    while tls.is_handshaking() {
+        tls.complete_io(&mut client).unwrap();
+    }
+    wanted.recv().unwrap();
+    client.set_nonblocking(true).unwrap();
+    let mut buffer = [0; 65536];
+    while client.read(&mut buffer).is_ok() {}
+    done.send(()).unwrap();
+    assert_eq!(ready.recv(), Ok((true, true)), "a task that is woken before the event goes on");
+    thread.join().unwrap();
+}
