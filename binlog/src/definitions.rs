@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use table::log_view::{CatalogKey, table_of};
 use txn::TreeRef;
-use types::schema::{IndexKind, TableDef};
+use types::schema::TableDef;
 
 /// What a tree is.
 #[derive(Clone)]
@@ -114,7 +114,7 @@ impl Definitions {
         let mut trees = Vec::new();
         for index in &def.indexes[1..] {
             trees.push(index.tree_id);
-            self.trees.insert(index.tree_id, Role::Index { unique: index.kind == IndexKind::Unique });
+            self.trees.insert(index.tree_id, Role::Index { unique: index.kind.is_unique() });
         }
         if let Some(large) = large {
             trees.push(large.id);

@@ -197,6 +197,8 @@ rows! {
     WrongTypeForVar { name } = 1232, "ER_WRONG_TYPE_FOR_VAR", "42000", "Incorrect argument type to variable '{name}'";
     CantUseOptionHere { option } = 1234, "ER_CANT_USE_OPTION_HERE", "42000", "Incorrect usage/placement of '{option}'";
     NotSupportedYet { what } = 1235, "ER_NOT_SUPPORTED_YET", "42000", "This version of Heddle doesn't yet support '{what}'";
+    // What MySQL does not either.
+    NotSupportedByMysql { what } = 1235, "ER_NOT_SUPPORTED_YET", "42000", "This version of MySQL doesn't yet support '{what}'";
     SysObjectKept { name } = 1235, "ER_NOT_SUPPORTED_YET", "42000",
         "The server defines what is in sys itself: the statement on {name} was left out";
     SystemTableKept { table } = 1235, "ER_NOT_SUPPORTED_YET", "42000",
@@ -1038,6 +1040,18 @@ rows! {
     CannotGrantSystemPrivToMandatoryRole { account } = 3897, "ER_CANNOT_GRANT_SYSTEM_PRIV_TO_MANDATORY_ROLE", "HY000",
         "AuthId {account} is set as mandatory_roles. Cannot grant the 'SYSTEM_USER' privilege.";
     UnitNotFound { unit } = 3902, "ER_UNIT_NOT_FOUND", "SU001", "There's no unit of measure named '{unit}'.";
+    InvalidJsonValueForFuncIndex { index } = 3903, "ER_INVALID_JSON_VALUE_FOR_FUNC_INDEX", "22018",
+        "Invalid JSON value for CAST for functional index '{index}'.";
+    JsonValueOutOfRangeForFuncIndex { index } = 3904, "ER_JSON_VALUE_OUT_OF_RANGE_FOR_FUNC_INDEX", "22003",
+        "Out of range JSON value for CAST for functional index '{index}'.";
+    ExceededMvKeysNum { index, count } = 3905, "ER_EXCEEDED_MV_KEYS_NUM", "HY000",
+        "Exceeded max number of values per record for multi-valued index '{index}' by {count} value(s).";
+    ExceededMvKeysSpace { index, bytes } = 3906, "ER_EXCEEDED_MV_KEYS_SPACE", "HY000",
+        "Exceeded max total length of values per record for multi-valued index '{index}' by {bytes} bytes.";
+    FunctionalIndexDataIsTooLong { index } = 3907, "ER_FUNCTIONAL_INDEX_DATA_IS_TOO_LONG", "22001",
+        "Data too long for functional index '{index}'.";
+    WrongMviValue { index } = 3908, "ER_WRONG_MVI_VALUE", "HY000",
+        "Cannot store an array or an object in a scalar key part of the index '{index}'.";
     WarnDaPrivilegeNotRegistered { privilege } = 3929, "ER_WARN_DA_PRIVILEGE_NOT_REGISTERED", "HY000",
         "Dynamic privilege '{privilege}' is not registered with the server.";
     MultipleConstraintsWithSameName { name, clause } = 3939, "ER_MULTIPLE_CONSTRAINTS_WITH_SAME_NAME", "HY000",

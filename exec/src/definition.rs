@@ -6,9 +6,9 @@ use crate::wait::NoHost;
 use expr::{Error, Expr, Result, SessionVars};
 use std::sync::Arc;
 use table::Table;
-use types::schema::{ColumnDef, RowExpr, TableDef, TableId};
+use types::schema::{ColumnDef, KeyPartType, RowExpr, TableDef, TableId};
 use types::temporal::TimeZone;
-use types::{ColumnType, SqlMode, Value};
+use types::{SqlMode, Value};
 
 /// Of the session that runs the definition.
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ impl table::ddl::Expressions for DefinitionExpressions {
         sql::check_row_exprs(&Arc::new(def.clone())).map_err(|error| table::Error::Expression(Box::new(error)))
     }
 
-    fn key_part(&self, columns: &[ColumnDef], expr: &RowExpr, index: &str) -> table::Result<(ColumnType, bool)> {
+    fn key_part(&self, columns: &[ColumnDef], expr: &RowExpr, index: &str) -> table::Result<KeyPartType> {
         let def = Arc::new(TableDef::new(TableId(0), "", "", columns.to_vec()));
         sql::key_part_type(&def, expr, index).map_err(|error| table::Error::Expression(Box::new(error)))
     }

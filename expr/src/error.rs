@@ -269,13 +269,29 @@ impl Error {
             Error::Condition(condition) if matches!(*condition, Condition::TruncatedWrongValue { .. }) => {
                 Error::IndexDataTruncated { index, row }
             }
-            Error::ColumnOutOfRange { .. } => Error::IndexOutOfRange { index, row },
+            Error::IndexDataTruncated { .. } => Error::IndexDataTruncated { index, row },
+            Error::ColumnOutOfRange { .. } | Error::IndexOutOfRange { .. } => Error::IndexOutOfRange { index, row },
+            Error::Condition(condition) => Error::from(named_index(*condition, &index)),
             other => other,
         }
     }
 
     pub fn refuses_row(&self) -> bool {
         matches!(self, Error::CheckViolated { .. } | Error::ViewCheckFailed { .. } | Error::Partition(_))
+    }
+}
+
+/// A condition about a multi-valued index, with its name.
+fn named_index(condition: Condition, index: &str) -> Condition {
+    let index = index.into();
+    match condition {
+        Condition::InvalidJsonValueForFuncIndex { .. } => Condition::InvalidJsonValueForFuncIndex { index },
+        Condition::JsonValueOutOfRangeForFuncIndex { .. } => Condition::JsonValueOutOfRangeForFuncIndex { index },
+        Condition::ExceededMvKeysNum { count, .. } => Condition::ExceededMvKeysNum { index, count },
+        Condition::ExceededMvKeysSpace { bytes, .. } => Condition::ExceededMvKeysSpace { index, bytes },
+        Condition::FunctionalIndexDataIsTooLong { .. } => Condition::FunctionalIndexDataIsTooLong { index },
+        Condition::WrongMviValue { .. } => Condition::WrongMviValue { index },
+        other => other,
     }
 }
 

@@ -474,6 +474,9 @@ pub enum Access {
     FullText { index: usize, search: Box<Expr> },
     /// The rows that a spatial index finds for a relation with a constant, in the order of their keys; others may be among them.
     Spatial { index: usize, call: Box<Expr>, constant: Box<Expr> },
+    /// The rows that a multi-valued index finds for a condition over the array with a constant, in the order of their keys; others may be
+    /// among them. `prefix`: the values of the columns before the array.
+    Elements { index: usize, prefix: Box<KeyRange>, call: Box<Expr>, constant: Box<Expr> },
     /// An information_schema table.
     Virtual,
     /// A derived table or a common table expression.

@@ -39,7 +39,10 @@ pub fn row_expr(expr: &Expr<'_>, usage: &RowExprUse) -> Result<RowExpr> {
     }
     let mut printer =
         Printer { usage: Usage::Row(usage), out: String::new(), columns: Vec::new(), common: Vec::new(), read: Vec::new() };
-    printer.expr(expr)?;
+    match (expr, usage) {
+        (Expr::CastArray { arg, target }, RowExprUse::Index(_)) => printer.cast_array(arg, target)?,
+        _ => printer.expr(expr)?,
+    }
     Ok(RowExpr { text: printer.out, columns: printer.columns })
 }
 
@@ -529,6 +532,7 @@ impl Printer<'_> {
             Expr::Regexp { arg, pattern, .. } => return self.regexp(arg, pattern),
             Expr::Case(case) => return self.case(case),
             Expr::Cast { arg, target } => return self.cast(arg, target),
+            Expr::CastArray { .. } => return Err(crate::key_part::misplaced_array()),
             Expr::BinaryCast(arg) => return self.cast(arg, &CastTarget::Binary { length: None }),
             Expr::ConvertUsing { arg, charset } => {
                 self.put("convert(");
@@ -682,6 +686,20 @@ impl Printer<'_> {
         self.put(" as ");
         self.target(target);
         self.put(")");
+        Ok(())
+    }
+
+    /// A multi-valued key part, whose type is named in words of its own.
+    fn cast_array(&mut self, arg: &Expr<'_>, target: &CastTarget<'_>) -> Result<()> {
+        crate::key_part::element_type(target)?;
+        self.put("cast(");
+        self.expr(arg)?;
+        self.put(" as ");
+        match *target {
+            CastTarget::Char { length: Some(length), .. } => self.put(&format!("char({length})")),
+            _ => self.returned(target),
+        }
+        self.put(" array)");
         Ok(())
     }
 

@@ -217,6 +217,10 @@ fn scan_exprs<'n>(scan: &'n Scan, visit: &mut impl FnMut(&'n Expr)) {
         Access::Merge(merge) => merge.parts.iter().flat_map(|(_, ranges)| ranges).flat_map(KeyRange::exprs).for_each(&mut *visit),
         Access::FullText { search, .. } => visit(search),
         Access::Spatial { constant, .. } => visit(constant),
+        Access::Elements { prefix, constant, .. } => {
+            prefix.exprs().for_each(&mut *visit);
+            visit(constant);
+        }
         Access::Full { .. } | Access::Virtual | Access::Derived(_) | Access::Work { .. } | Access::Nothing => {}
     }
     scan.filter.iter().chain(scan.index_filter.as_deref()).for_each(visit);

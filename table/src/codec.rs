@@ -4,7 +4,7 @@
 //! clustered   columns of the primary key, or the row id             -> stored row
 //! unique      columns of the index [+ clustered key if one is NULL] -> clustered key
 //! secondary   columns of the index + clustered key                  -> (empty)
-//! full text   several entries of each row: `entries`
+//! full text, spatial, multi-valued   several entries of each row: `entries`
 //! ```
 //!
 //! Column encodings are `types::key`'s. A complete encoded column is never a prefix of another value's encoding, so concatenation keeps
@@ -101,7 +101,7 @@ impl IndexCodec {
 
     /// The clustered key that an entry leads to.
     pub fn clustered_key<'a>(&self, key: &'a [u8], payload: &'a [u8]) -> txn::Result<&'a [u8]> {
-        if self.kind == IndexKind::Unique {
+        if matches!(self.kind, IndexKind::Unique | IndexKind::MultiValued { unique: true }) {
             return Ok(payload);
         }
         let start = match self.clustered_bytes {

@@ -3,6 +3,8 @@
 //! ```text
 //! full text   a word of the row + clustered key -> how often it occurs, and where (`types::fulltext`)
 //! spatial     a cell that the box of the row's geometry touches + clustered key -> nothing (`types::geometry::cells`)
+//! elements    the index columns, one of them an element of the row's array, + clustered key -> nothing (`types::json`, element)
+//! ... unique  the same [+ clustered key if a column is NULL] -> clustered key
 //! ```
 //!
 //! E1: the entries of a row are in the order of their keys, and no two have the same key. So those of two versions of a row are compared by
@@ -18,13 +20,21 @@ use txn::{InsertOutcome, ReadMode, Scan, Txn, Worker, WriteOutcome};
 use types::Value;
 use types::fulltext::{WordCutter, encode_places};
 use types::geometry;
+use types::json::Json;
+use types::key::KEY_BYTES_MAX;
 use types::schema::{IndexDef, IndexKind, TableDef};
+use types::{ColumnType, KeyPart};
 
 /// How the entries of a row are made.
 #[derive(Debug)]
 pub(crate) enum Multi {
     Words(WordCutter),
     Cells,
+    /// Of the part at `part`.
+    Elements {
+        part: usize,
+        unique: bool,
+    },
 }
 
 impl Multi {
@@ -32,6 +42,11 @@ impl Multi {
     pub fn of(def: &TableDef, index: &IndexDef) -> Option<Box<Self>> {
         if index.kind == IndexKind::Spatial {
             return Some(Box::new(Self::Cells));
+        }
+        if let IndexKind::MultiValued { unique } = index.kind {
+            // The definition has seen to it that there is one.
+            let part = index.columns.iter().position(|part| def.columns[part.column].element.is_some())?;
+            return Some(Box::new(Self::Elements { part, unique }));
         }
         if index.kind != IndexKind::FullText {
             return None;
@@ -90,6 +105,7 @@ impl IndexCodec {
         let cutter = match self.multi.as_deref() {
             None => return Err(codec::storage_error("the index has one entry for each row")),
             Some(Multi::Cells) => return self.encode_cells(source, clustered_key, out),
+            Some(Multi::Elements { part, unique }) => return self.encode_elements(source, clustered_key, (*part, *unique), out),
             Some(Multi::Words(cutter)) => cutter,
         };
         let mut texts: Vec<Cow<'_, [u8]>> = Vec::with_capacity(self.parts().len());
@@ -140,6 +156,102 @@ impl IndexCodec {
         }
         Ok(())
     }
+}
+
+impl IndexCodec {
+    /// An entry for each different element of the row's array; one for NULL, none for an empty array.
+    fn encode_elements(
+        &self,
+        source: Source<'_>,
+        clustered_key: &[u8],
+        (multi, unique): (usize, bool),
+        out: &mut Entries,
+    ) -> txn::Result<()> {
+        let (mut before, mut behind, mut has_null) = (Vec::new(), Vec::new(), false);
+        for (n, part) in self.parts().iter().enumerate().filter(|(n, _)| *n != multi) {
+            let value = source.value(part.column).map_err(codec::encode_error)?;
+            has_null |= value.is_null();
+            part.encode(&value, if n < multi { &mut before } else { &mut behind }).map_err(codec::encode_error)?;
+        }
+        let part = &self.parts()[multi];
+        let array = source.value(part.column).map_err(codec::encode_error)?;
+        let elements = match &array {
+            Value::Null => vec![Value::Null],
+            Value::Bytes(array) => match Json::from_binary(array) {
+                Ok(array) => array.into_items().into_iter().map(Json::into_value).collect(),
+                Err(_) => return Err(codec::storage_error("the elements of a multi-valued index are damaged")),
+            },
+            _ => return Err(codec::storage_error("the elements of a multi-valued index are no array")),
+        };
+        has_null |= array.is_null();
+        // The keys of the elements, and where each is.
+        let (mut keys, mut places): (Vec<u8>, Vec<Range<usize>>) = (Vec::new(), Vec::with_capacity(elements.len()));
+        for element in &elements {
+            let start = keys.len();
+            part.encode(element, &mut keys).map_err(codec::encode_error)?;
+            places.push(start..keys.len());
+        }
+        // E1: no encoding of a part begins another, so the order of the elements is that of the entries.
+        places.sort_unstable_by(|a, b| keys[a.clone()].cmp(&keys[b.clone()]));
+        places.dedup_by(|a, b| keys[a.clone()] == keys[b.clone()]);
+        for place in places {
+            let start = out.bytes.len();
+            [&before[..], &keys[place], &behind[..]].into_iter().for_each(|piece| out.bytes.extend_from_slice(piece));
+            if out.bytes.len() - start > KEY_BYTES_MAX {
+                return Err(codec::encode_error(types::Error::KeyTooLong { max: KEY_BYTES_MAX }));
+            }
+            if has_null || !unique {
+                out.bytes.extend_from_slice(clustered_key);
+            }
+            let middle = out.bytes.len();
+            if unique {
+                out.bytes.extend_from_slice(clustered_key);
+            }
+            out.places.push(Place { key: start..middle, payload: middle..out.bytes.len() });
+        }
+        Ok(())
+    }
+}
+
+/// Reads the clustered keys that the entries of a multi-valued index with one element lead to, in the order of the entries.
+pub struct ElementScan {
+    scan: Scan,
+    index: usize,
+}
+
+impl ElementScan {
+    /// `prefix`: the encoded columns before the multi-valued one. `None`: the element is no value of the index.
+    pub fn new(table: &Table, index: usize, prefix: &[u8], element: &Value<'_>, mode: ReadMode) -> Option<Self> {
+        let codec = &table.indexes[index].codec;
+        let mut low = prefix.to_vec();
+        element_part(codec)?.encode(element, &mut low).ok()?;
+        let high = types::key::prefix_successor(&low).unwrap_or_default();
+        Some(Self { scan: Scan::new(table.indexes[index].tree, &low, &high, false, mode), index })
+    }
+
+    /// Loads the next entries; `false`: there are none. Restartable.
+    ///
+    /// # Errors
+    /// A stall while a page is read; damage; the transaction's snapshot is older than the index (1412).
+    pub fn fill(&mut self, table: &Table, worker: &Worker, txn: &mut Txn) -> txn::Result<bool> {
+        txn.check_age(table.indexes[self.index].made_at)?;
+        self.scan.fill(txn, worker, 512)
+    }
+
+    /// The clustered key of the next loaded entry's row.
+    ///
+    /// # Errors
+    /// Damage.
+    pub fn next(&mut self, table: &Table) -> txn::Result<Option<&[u8]>> {
+        let Some(found) = self.scan.next_row() else { return Ok(None) };
+        table.indexes[self.index].codec.clustered_key(found.key, found.payload).map(Some)
+    }
+}
+
+/// The multi-valued part of an index.
+fn element_part(codec: &IndexCodec) -> Option<&KeyPart> {
+    let Some(Multi::Elements { part, .. }) = codec.multi.as_deref() else { return None };
+    codec.parts().get(*part)
 }
 
 /// An entry of a full-text index.
@@ -220,6 +332,11 @@ impl CellScan {
 }
 
 impl Table {
+    /// The type of the elements of a multi-valued index; `None`: it is no such index.
+    pub fn element_type(&self, index: usize) -> Option<&ColumnType> {
+        element_part(&self.indexes.get(index)?.codec).map(|part| &part.ty)
+    }
+
     /// Cuts the texts of a full-text index into words; `None`: it is no such index.
     pub fn word_cutter(&self, index: usize) -> Option<&WordCutter> {
         self.indexes.get(index)?.codec.multi.as_deref()?.cutter()
@@ -255,6 +372,8 @@ impl EntriesChange {
 
     /// Makes the change, entry by entry. Restartable: what was done is not done again. With `all`, entries that stay as they are
     /// are written once more (`write`, W4).
+    ///
+    /// `Duplicate`: another row has the key of a new entry in a unique index.
     pub fn go_on(
         &mut self,
         table: &Table,
@@ -263,11 +382,11 @@ impl EntriesChange {
         index: usize,
         all: bool,
         scratch: &mut Vec<u8>,
-    ) -> txn::Result<()> {
+    ) -> txn::Result<InsertOutcome> {
         loop {
             let (old, new) = (self.old.get(self.old_at), self.new.get(self.new_at));
             let order = match (old, new) {
-                (None, None) => return Ok(()),
+                (None, None) => return Ok(InsertOutcome::Inserted),
                 (Some(_), None) => Ordering::Less,
                 (None, Some(_)) => Ordering::Greater,
                 (Some(old), Some(new)) => old.0.cmp(new.0),
@@ -280,6 +399,9 @@ impl EntriesChange {
                 }
                 (Ordering::Greater, _, Some((key, payload))) => {
                     if txn.insert(worker, tree, key, payload)? == InsertOutcome::Duplicate {
+                        if table.indexes[index].kind().is_unique() {
+                            return Ok(InsertOutcome::Duplicate);
+                        }
                         return Err(codec::storage_error("the index entry of a new row is there already"));
                     }
                     self.new_at += 1;

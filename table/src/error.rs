@@ -165,6 +165,8 @@ pub enum Error {
     OnlineLogTooBig { index: String },
     /// 1235 or 1846: what this version does not do yet; `what` names it.
     NotSupported { what: &'static str },
+    /// 1235: an index has several multi-valued parts
+    SeveralMultiValuedParts,
 }
 
 /// Why there is no SPATIAL index, or only one.

@@ -3,6 +3,7 @@
 use crate::catalog::StoredTable;
 use crate::codec::{self, IndexCodec, Source};
 use crate::counters::{Counters, last_key};
+use crate::entries::Entries;
 use crate::watch::Watch;
 use crate::{EncodedRange, MetadataLock, RowBuf, RowLayout, StoredRow};
 use std::sync::Arc;
@@ -301,6 +302,10 @@ impl Table {
                 };
                 text.truncate(start + characters);
             }
+            // As in MySQL, the array's text, as far as an element has bytes.
+            if let Some(element) = &self.def.columns[part.column].element {
+                text.truncate(start + crate::ddl::element_bytes(element));
+            }
         }
         String::from_utf8_lossy(&text).into_owned()
     }
@@ -361,6 +366,28 @@ impl Table {
         outcome.map(|()| true)
     }
 
+    /// Has `row` an entry with this key in the index? Also `false` if it changed while its large values were read.
+    fn has_entry(
+        &self,
+        worker: &Worker,
+        txn: &mut Txn,
+        index: usize,
+        key: &[u8],
+        how: RowRead,
+        row: &mut RowBuf,
+    ) -> txn::Result<bool> {
+        let codec = &self.indexes[index].codec;
+        if codec.multi.is_none() {
+            return Ok(self.index_entry_of(worker, txn, index, how, row)? && row.entry == key);
+        }
+        if self.has_externals(row) && !self.load_columns(worker, txn, how, |column| codec.has_column(column), row)? {
+            return Ok(false);
+        }
+        let mut entries = Entries::default();
+        codec.encode_entries(Source::Row(self.stored_row(row.current())?), &row.key, &mut entries)?;
+        Ok(entries.iter().any(|(entry, _)| entry == key))
+    }
+
     // --- single rows ---
 
     /// The row with this key of the primary or a unique index (`encode_point_key`), read into `row`. `false`: there is none; a current
@@ -400,7 +427,7 @@ impl Table {
                 if !found || !txn.has_changed_unseen() {
                     return Ok(found);
                 }
-                return Ok(self.index_entry_of(worker, txn, index, how, row)? && row.entry == key);
+                return self.has_entry(worker, txn, index, key, how, row);
             }
             RowRead::Latest => (LockMode::Exclusive, WaitPolicy::Wait),
             RowRead::Current(mode, policy) | RowRead::Lock(mode, policy) => (mode, policy),
@@ -419,7 +446,7 @@ impl Table {
                 }
                 continue;
             }
-            if self.index_entry_of(worker, txn, index, how, row)? && row.entry == key {
+            if self.has_entry(worker, txn, index, key, how, row)? {
                 return Ok(true);
             }
         }

@@ -25,7 +25,7 @@
 
 use crate::blob::{self, ChunkPlace};
 use crate::codec::{self, Source};
-use crate::entries::EntriesChange;
+use crate::entries::{Entries, EntriesChange};
 use crate::{RowBuf, RowRead, Table};
 use txn::{InsertOutcome, Interrupt, LockMode, RECORD_BYTES_MAX, Savepoint, Seen, Txn, WaitPolicy, Worker, WriteOutcome};
 use types::Value;
@@ -245,6 +245,14 @@ impl Table {
         how: RowRead,
         row: &mut RowBuf,
     ) -> txn::Result<bool> {
+        if self.has_entries(index) {
+            let tree = self.indexes[index].tree;
+            return self.conflicting_entry(values, index, |key| {
+                // No gap is locked where none is there.
+                let is_there = txn.read_latest(worker, tree, key, &mut row.payload)?.is_some();
+                Ok(is_there && self.point(worker, txn, index, key, how, row)?)
+            });
+        }
         let mut key = std::mem::take(&mut row.entry);
         key.clear();
         let found = match self.indexes[index].codec.encode(Source::Values(values), &mut key) {
@@ -268,13 +276,40 @@ impl Table {
         values: &[Value<'_>],
         row: &mut RowBuf,
     ) -> txn::Result<bool> {
+        let (tree, mode, policy) = (self.indexes[index].tree, LockMode::Share, WaitPolicy::Wait);
+        if self.has_entries(index) {
+            let payload = &mut row.payload;
+            return self.conflicting_entry(values, index, |key| {
+                // Only one that is there is locked.
+                let is_there = txn.read_latest(worker, tree, key, payload)?.is_some();
+                Ok(is_there && txn.lock_row(worker, tree, key, mode, policy, payload)?.is_some())
+            });
+        }
         row.entry.clear();
         if self.indexes[index].codec.encode(Source::Values(values), &mut row.entry).map_err(codec::encode_error)? {
             // A NULL never conflicts.
             return Ok(false);
         }
-        let (tree, mode, policy) = (self.indexes[index].tree, LockMode::Share, WaitPolicy::Wait);
         Ok(txn.lock_row(worker, tree, &row.entry, mode, policy, &mut row.payload)?.is_some())
+    }
+
+    /// Of an index with several entries of a row: does `look` find one that these values ask for? In the order in which they were inserted.
+    fn conflicting_entry(
+        &self,
+        values: &[Value<'_>],
+        index: usize,
+        mut look: impl FnMut(&[u8]) -> txn::Result<bool>,
+    ) -> txn::Result<bool> {
+        let mut entries = Entries::default();
+        // Entries with a NULL have a clustered key at their end; with none they are no other row's.
+        self.indexes[index].codec.encode_entries(Source::Values(values), &[], &mut entries)?;
+        let has_null = self.indexes[index].codec.parts().iter().any(|part| values[part.column].is_null());
+        for (key, _) in entries.iter().filter(|_| !has_null) {
+            if look(key)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn insert_steps(&self, worker: &Worker, txn: &mut Txn, values: &[Value<'_>], p: &mut Progress) -> txn::Result<InsertRow> {
@@ -304,8 +339,10 @@ impl Table {
                     p.step = Step::Entries(k);
                 }
                 Step::Entries(k) => {
-                    self.change_entries(worker, txn, k, p)?;
-                    p.step = p.then(k + 1, Step::IndexInsert(k + 1));
+                    p.step = match self.change_entries(worker, txn, k, p)? {
+                        InsertOutcome::Inserted => p.then(k + 1, Step::IndexInsert(k + 1)),
+                        InsertOutcome::Duplicate => Step::Undo(k),
+                    };
                 }
                 Step::IndexDelete(k) | Step::IndexInsert(k) if k < self.indexes.len() => {
                     p.step = match self.insert_entry(worker, txn, k, Source::Values(values), &p.key, &mut p.entry)? {
@@ -403,8 +440,10 @@ impl Table {
                     };
                 }
                 Step::Entries(k) => {
-                    self.change_entries(worker, txn, k, p)?;
-                    p.step = Step::IndexDelete(k + 1);
+                    p.step = match self.change_entries(worker, txn, k, p)? {
+                        InsertOutcome::Inserted => Step::IndexDelete(k + 1),
+                        InsertOutcome::Duplicate => Step::Undo(k),
+                    };
                 }
                 Step::IndexDelete(k) if k < self.indexes.len() => {
                     p.step = self.update_delete_entry(worker, txn, k, old, changes, p)?
@@ -536,7 +575,7 @@ impl Table {
         self.indexes.get(k).is_some_and(|index| index.codec.multi.is_some())
     }
 
-    fn change_entries(&self, worker: &Worker, txn: &mut Txn, k: usize, p: &mut Progress) -> txn::Result<()> {
+    fn change_entries(&self, worker: &Worker, txn: &mut Txn, k: usize, p: &mut Progress) -> txn::Result<InsertOutcome> {
         let Some(entries) = &mut p.entries else { return Err(codec::storage_error("entries were to be computed first")) };
         entries.go_on(self, worker, txn, k, p.unseen, &mut p.scratch)
     }

@@ -34,8 +34,10 @@ impl NewTable {
             name: index.name.clone(),
             kind: match index.kind {
                 IndexKind::Primary => NewIndexKind::Primary,
-                IndexKind::Unique => NewIndexKind::Unique,
-                IndexKind::Secondary | IndexKind::HiddenRowId => NewIndexKind::Secondary,
+                IndexKind::Unique | IndexKind::MultiValued { unique: true } => NewIndexKind::Unique,
+                IndexKind::Secondary | IndexKind::HiddenRowId | IndexKind::MultiValued { unique: false } => {
+                    NewIndexKind::Secondary
+                }
                 IndexKind::FullText => NewIndexKind::FullText,
                 IndexKind::Spatial => NewIndexKind::Spatial,
             },

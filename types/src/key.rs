@@ -45,6 +45,7 @@ pub struct KeyCodec {
 pub struct KeyPart {
     /// Position in the table's columns.
     pub column: usize,
+    /// Of a multi-valued part that of the elements.
     pub ty: ColumnType,
     pub nullable: bool,
     /// Characters (bytes for binary types).
@@ -123,7 +124,7 @@ impl KeyPart {
         let column = &table.columns[index.column];
         Self {
             column: index.column,
-            ty: column.ty.clone(),
+            ty: column.element.as_deref().unwrap_or(&column.ty).clone(),
             nullable: column.nullable,
             prefix: index.prefix,
             descending: index.descending,

@@ -378,6 +378,9 @@ pub struct ColumnDef {
     pub hidden: bool,
     #[serde(default)]
     pub generated: Option<GeneratedDef>,
+    /// Of a multi-valued key part's hidden column, which holds JSON arrays: the type of their elements.
+    #[serde(default)]
+    pub element: Option<Box<ColumnType>>,
     /// The value of the column in rows written before it was added, as the text of a literal (`default_value`); `None`:
     /// NULL.
     #[serde(default)]
@@ -398,6 +401,7 @@ impl ColumnDef {
             invisible: false,
             hidden: false,
             generated: None,
+            element: None,
             missing: None,
         }
     }
@@ -435,12 +439,31 @@ pub enum IndexKind {
     FullText,
     /// An entry for each cell that the box of a row's geometry touches. Key: the cell, then the primary key. Payload: empty.
     Spatial,
+    /// An entry for each different element of the array of one part ([`ColumnDef::element`]). Key: the index columns, the element in its
+    /// place; then the primary key, unless it is unique and no part is NULL. Payload: of a unique one the primary key.
+    MultiValued {
+        unique: bool,
+    },
+}
+
+/// The type of a functional key part's hidden column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeyPartType {
+    pub ty: ColumnType,
+    pub nullable: bool,
+    /// See [`ColumnDef::element`].
+    pub element: Option<Box<ColumnType>>,
 }
 
 impl IndexKind {
     /// Has it one entry for each row, so that its entries are the rows in the order of its key?
     pub fn is_ordered(self) -> bool {
-        !matches!(self, Self::FullText | Self::Spatial)
+        !matches!(self, Self::FullText | Self::Spatial | Self::MultiValued { .. })
+    }
+
+    /// Does it refuse a second row with one of its keys?
+    pub fn is_unique(self) -> bool {
+        matches!(self, Self::Primary | Self::Unique | Self::MultiValued { unique: true })
     }
 }
 
@@ -495,7 +518,8 @@ impl IndexDef {
             IndexKind::Primary | IndexKind::HiddenRowId => 0,
             IndexKind::Unique if !any(|column| column.nullable) => 1,
             IndexKind::Unique => 2,
-            IndexKind::Secondary => 3,
+            IndexKind::MultiValued { unique: true } => 2,
+            IndexKind::Secondary | IndexKind::MultiValued { unique: false } => 3,
             IndexKind::Spatial => 3,
             IndexKind::FullText => 4,
         };

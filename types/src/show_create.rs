@@ -358,8 +358,8 @@ fn key_line(table: &TableDef, index: &IndexDef) -> String {
     let name = quoted_name(&index.name);
     let mut out = match index.kind {
         IndexKind::Primary | IndexKind::HiddenRowId => format!("  PRIMARY KEY ({columns})"),
-        IndexKind::Unique => format!("  UNIQUE KEY {name} ({columns})"),
-        IndexKind::Secondary => format!("  KEY {name} ({columns})"),
+        IndexKind::Unique | IndexKind::MultiValued { unique: true } => format!("  UNIQUE KEY {name} ({columns})"),
+        IndexKind::Secondary | IndexKind::MultiValued { unique: false } => format!("  KEY {name} ({columns})"),
         IndexKind::FullText => format!("  FULLTEXT KEY {name} ({columns})"),
         IndexKind::Spatial => format!("  SPATIAL KEY {name} ({columns})"),
     };

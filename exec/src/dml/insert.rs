@@ -31,7 +31,6 @@ use sql::plan::{InsertPlan, InsertSource, Node, OutputColumn, QueryPlan};
 use std::sync::Arc;
 use table::{InsertRow, Progress, RowRead, Table, WriteRow};
 use txn::{LockMode, WaitPolicy, Worker};
-use types::schema::IndexKind;
 use types::{Value, recycle};
 
 /// Runs an INSERT or REPLACE.
@@ -607,7 +606,7 @@ impl<'p> Inserting<'p> {
 
     /// Is this the last unique key, so that no later one can have a duplicate?
     fn is_last_unique(&self, index: usize) -> bool {
-        self.table.def().indexes[index + 1..].iter().all(|index| !matches!(index.kind, IndexKind::Primary | IndexKind::Unique))
+        self.table.def().indexes[index + 1..].iter().all(|index| !index.kind.is_unique())
     }
 
     /// Is the existing row equal to the new one?

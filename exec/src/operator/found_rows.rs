@@ -1,11 +1,13 @@
 //! The clustered keys of the rows that an index with several entries of a row has found: of a full-text search the best first, of a
 //! spatial one in their order.
 
+use super::found_elements::FoundElements;
 use crate::pause::Step;
 use crate::run::Run;
 use expr::Expr;
 use expr::function::{search_box, search_of};
 use expr::search::Search;
+use sql::plan::KeyRange;
 use std::rc::Rc;
 use table::{CellScan, Table};
 use txn::ReadMode;
@@ -14,6 +16,7 @@ use types::geometry::cells::{self, Interval};
 pub(crate) enum FoundKeys<'p> {
     Words(FoundWords<'p>),
     Cells(Box<FoundCells<'p>>),
+    Elements(Box<FoundElements<'p>>),
 }
 
 pub(crate) struct FoundWords<'p> {
@@ -32,6 +35,15 @@ impl<'p> FoundKeys<'p> {
         Self::Cells(Box::new(FoundCells::new(index, call, constant)))
     }
 
+    pub fn of_elements(index: usize, prefix: &'p KeyRange, call: &'p Expr, constant: &'p Expr) -> Self {
+        Self::Elements(Box::new(FoundElements::new(index, prefix, call, constant)))
+    }
+
+    /// Can the index leave out no row, so that the table is to be read in its place?
+    pub fn is_everything(&self) -> bool {
+        matches!(self, Self::Elements(found) if found.is_everything())
+    }
+
     /// Starts over; `latest`: the latest versions of rows are searched. Restartable.
     pub fn start(&mut self, run: &mut Run<'p>, table: &'p Table, latest: bool) -> Step<()> {
         match self {
@@ -41,6 +53,7 @@ impl<'p> FoundKeys<'p> {
                 Ok(())
             }
             Self::Cells(found) => found.start(run, table, latest),
+            Self::Elements(found) => found.start(run, table, latest),
         }
     }
 
@@ -62,6 +75,7 @@ impl<'p> FoundKeys<'p> {
                 Some(found.key(number as usize))
             }
             Self::Cells(found) => found.next(),
+            Self::Elements(found) => found.next(),
         }
     }
 }
@@ -81,11 +95,55 @@ pub(crate) struct FoundCells<'p> {
     next_interval: usize,
     scan: Option<CellScan>,
     is_loading: bool,
+    keys: KeyList,
+}
+
+/// Clustered keys that were found, and then each once in their order.
+#[derive(Default)]
+pub(crate) struct KeyList {
     keys: Vec<u8>,
     /// Where each key is.
     places: Vec<(usize, usize)>,
     next: usize,
+    /// Bytes of memory that the statement answers for.
     charged: usize,
+}
+
+impl KeyList {
+    pub fn clear(&mut self) {
+        self.keys.clear();
+        self.places.clear();
+        self.next = 0;
+    }
+
+    pub fn push(&mut self, key: &[u8]) {
+        let start = self.keys.len();
+        self.keys.extend_from_slice(key);
+        self.places.push((start, self.keys.len()));
+    }
+
+    /// Counts the memory that was added.
+    pub fn charge(&mut self, run: &mut Run<'_>) -> Step<()> {
+        let held = self.keys.capacity() + self.places.capacity() * size_of::<(usize, usize)>();
+        if held > self.charged {
+            run.charge(held - self.charged)?;
+            self.charged = held;
+        }
+        Ok(())
+    }
+
+    /// Puts the keys in order, each once.
+    pub fn sort(&mut self) {
+        let keys = &self.keys;
+        self.places.sort_unstable_by(|a, b| keys[a.0..a.1].cmp(&keys[b.0..b.1]));
+        self.places.dedup_by(|a, b| keys[a.0..a.1] == keys[b.0..b.1]);
+    }
+
+    pub fn next(&mut self) -> Option<&[u8]> {
+        let (start, end) = *self.places.get(self.next)?;
+        self.next += 1;
+        Some(&self.keys[start..end])
+    }
 }
 
 impl<'p> FoundCells<'p> {
@@ -98,10 +156,7 @@ impl<'p> FoundCells<'p> {
             next_interval: 0,
             scan: None,
             is_loading: false,
-            keys: Vec::new(),
-            places: Vec::new(),
-            next: 0,
-            charged: 0,
+            keys: KeyList::default(),
         }
     }
 
@@ -109,8 +164,7 @@ impl<'p> FoundCells<'p> {
         if !self.is_loading {
             let wanted = search_box(&run.env(&[]), self.call, self.constant)?;
             self.keys.clear();
-            self.places.clear();
-            (self.next, self.next_interval, self.scan) = (0, 0, None);
+            (self.next_interval, self.scan) = (0, None);
             self.intervals = wanted.map_or_else(Vec::new, |wanted| cells::search(&wanted));
             self.is_loading = true;
         }
@@ -128,26 +182,16 @@ impl<'p> FoundCells<'p> {
                 continue;
             }
             while let Some(key) = scan.next(table)? {
-                let start = self.keys.len();
-                self.keys.extend_from_slice(key);
-                self.places.push((start, self.keys.len()));
+                self.keys.push(key);
             }
-            let held = self.keys.capacity() + self.places.capacity() * size_of::<(usize, usize)>();
-            if held > self.charged {
-                run.charge(held - self.charged)?;
-                self.charged = held;
-            }
+            self.keys.charge(run)?;
         }
-        let keys = &self.keys;
-        self.places.sort_unstable_by(|a, b| keys[a.0..a.1].cmp(&keys[b.0..b.1]));
-        self.places.dedup_by(|a, b| keys[a.0..a.1] == keys[b.0..b.1]);
+        self.keys.sort();
         self.is_loading = false;
         Ok(())
     }
 
     fn next(&mut self) -> Option<&[u8]> {
-        let (start, end) = *self.places.get(self.next)?;
-        self.next += 1;
-        Some(&self.keys[start..end])
+        self.keys.next()
     }
 }

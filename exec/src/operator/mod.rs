@@ -15,6 +15,7 @@ mod deferred;
 mod derived;
 mod distinct;
 mod filter;
+mod found_elements;
 mod found_rows;
 mod gather;
 mod gathered;

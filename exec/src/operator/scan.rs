@@ -153,6 +153,7 @@ fn found_keys(access: &Access) -> Box<FoundKeys<'_>> {
     Box::new(match access {
         Access::FullText { search, .. } => FoundKeys::of_words(search),
         Access::Spatial { index, call, constant } => FoundKeys::of_cells(*index, call, constant),
+        Access::Elements { index, prefix, call, constant } => FoundKeys::of_elements(*index, prefix, call, constant),
         _ => unreachable!("only these find keys"),
     })
 }
@@ -170,13 +171,13 @@ impl<'p> ScanOperator<'p> {
             Access::Point { index, .. } | Access::Ranges { index, .. } => (index, false),
             Access::Full { index, .. } => (index, index == 0),
             Access::Leaps(ref leaps) => (leaps.index, false),
-            Access::FullText { index, .. } | Access::Spatial { index, .. } => (index, false),
+            Access::FullText { index, .. } | Access::Spatial { index, .. } | Access::Elements { index, .. } => (index, false),
             _ => (0, false),
         };
         let reads = Reads::of(plan.table.indexes.get(index).map_or(0, |index| index.tree_id), is_scan);
         let merged = if let Access::Merge(merge) = &plan.access { Some(merged_keys(merge, table)) } else { None };
         let found = match &plan.access {
-            Access::FullText { .. } | Access::Spatial { .. } => Some(found_keys(&plan.access)),
+            Access::FullText { .. } | Access::Spatial { .. } | Access::Elements { .. } => Some(found_keys(&plan.access)),
             _ => None,
         };
         Self {
@@ -338,10 +339,13 @@ impl<'p> ScanOperator<'p> {
                 self.merged().rewind();
                 Stage::MergedKey
             }
-            Access::FullText { .. } | Access::Spatial { .. } => {
+            Access::FullText { .. } | Access::Spatial { .. } | Access::Elements { .. } => {
                 let latest = self.lock.is_some();
                 if let Some(found) = &mut self.found {
                     found.start(run, self.table, latest)?;
+                }
+                if self.reads_everything() {
+                    return Ok(self.start_full(false));
                 }
                 count(&run.shared.session.work.read_key);
                 Stage::FoundKey
@@ -365,6 +369,8 @@ impl<'p> ScanOperator<'p> {
         let (index, reverse) = match self.plan.access {
             Access::Ranges { index, reverse, .. } | Access::Full { index, reverse, .. } => (index, reverse),
             Access::Leaps(ref leaps) => (leaps.index, false),
+            // Everything.
+            Access::Elements { .. } => (0, false),
             _ => return Stage::Done,
         };
         let at = match reverse {
@@ -664,7 +670,15 @@ impl<'p> ScanOperator<'p> {
     /// Is the scanned index the clustered one, whose keys identify rows?
     fn is_clustered(&self) -> bool {
         matches!(self.plan.access, Access::Ranges { index: 0, .. } | Access::Full { index: 0, .. })
-            || matches!(self.plan.access, Access::Merge(_) | Access::FullText { .. } | Access::Spatial { .. })
+            || matches!(
+                self.plan.access,
+                Access::Merge(_) | Access::FullText { .. } | Access::Spatial { .. } | Access::Elements { .. }
+            )
+    }
+
+    /// Does the index leave out no row, so that the table is read in its place?
+    fn reads_everything(&self) -> bool {
+        self.found.as_ref().is_some_and(|found| found.is_everything())
     }
 
     fn reads_ranges(&self) -> bool {
@@ -681,6 +695,7 @@ impl<'p> ScanOperator<'p> {
             Access::Point { .. } => Stage::Done,
             Access::Merge(_) => Stage::MergedKey,
             Access::FullText { .. } | Access::Spatial { .. } => Stage::FoundKey,
+            Access::Elements { .. } if !self.reads_everything() => Stage::FoundKey,
             _ => Stage::Read,
         }
     }

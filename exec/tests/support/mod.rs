@@ -217,6 +217,7 @@ fn column(words: &[&str]) -> ColumnDef {
         invisible: false,
         hidden: false,
         generated: None,
+        element: None,
         missing: None,
     }
 }

@@ -69,6 +69,7 @@ pub fn indexes(source: &Source<'_>) -> Vec<Row> {
             IndexKind::Secondary => 0,
             IndexKind::FullText => 32,
             IndexKind::Spatial => 64,
+            IndexKind::MultiValued { unique } => 640 + 2 * u64::from(unique),
         };
         let name = if index.kind == IndexKind::HiddenRowId { "GEN_CLUST_INDEX" } else { &index.name };
         let cells = [

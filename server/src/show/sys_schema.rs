@@ -144,7 +144,8 @@ fn names(def: &TableDef, index: &IndexDef) -> String {
 fn is_redundant(index: &IndexDef, other: &IndexDef) -> bool {
     let columns = |index: &IndexDef| -> Vec<_> { index.columns.iter().map(|part| (part.column, part.prefix)).collect() };
     let (own, others) = (columns(index), columns(other));
-    let unique = index.kind != IndexKind::Secondary;
+    // A multi-valued index has other entries than one of the same columns.
+    let unique = index.kind != IndexKind::Secondary || !other.kind.is_ordered();
     if own == others {
         !unique && (other.kind != IndexKind::Secondary || index.name > other.name) || unique && other.kind == IndexKind::Primary
     } else {
@@ -160,7 +161,7 @@ fn flattened_keys(source: &Source<'_>) -> Vec<Row> {
                 ("table_schema", text(&def.database)),
                 ("table_name", text(&def.name)),
                 ("index_name", text(&index.name)),
-                ("non_unique", number(u64::from(index.kind == IndexKind::Secondary))),
+                ("non_unique", number(u64::from(!index.kind.is_unique()))),
                 ("subpart_exists", number(u64::from(index.columns.iter().any(|part| part.prefix.is_some())))),
                 ("index_columns", text(names(def, index))),
             ];
@@ -175,7 +176,7 @@ fn redundant_indexes(source: &Source<'_>) -> Vec<Row> {
     for def in source.stored_tables() {
         for index in shown(def) {
             let Some(other) = shown(def).find(|other| other.name != index.name && is_redundant(index, other)) else { continue };
-            let non_unique = |index: &IndexDef| number(u64::from(index.kind == IndexKind::Secondary));
+            let non_unique = |index: &IndexDef| number(u64::from(!index.kind.is_unique()));
             let drop = format!("ALTER TABLE `{}`.`{}` DROP INDEX `{}`", def.database, def.name, index.name);
             let cells = [
                 ("table_schema", text(&def.database)),

@@ -370,7 +370,7 @@ pub fn statistics_of(source: &Source<'_>, def: &TableDef) -> Vec<Row> {
                 text(CATALOG),
                 text(&def.database),
                 text(&def.name),
-                Value::Int(i64::from(!matches!(index.kind, IndexKind::Primary | IndexKind::Unique))),
+                Value::Int(i64::from(!index.kind.is_unique())),
                 text(&def.database),
                 text(&index.name),
                 number(position + 1),
@@ -409,7 +409,7 @@ fn table_constraints(source: &Source<'_>) -> Vec<Row> {
         for index in &def.indexes {
             let kind = match index.kind {
                 IndexKind::Primary => "PRIMARY KEY",
-                IndexKind::Unique => "UNIQUE",
+                IndexKind::Unique | IndexKind::MultiValued { unique: true } => "UNIQUE",
                 _ => continue,
             };
             let names = [CATALOG, &def.database, &index.name, &def.database, &def.name, kind, "YES"];
@@ -464,7 +464,7 @@ fn referential_constraints(source: &Source<'_>) -> Vec<Row> {
 fn key_column_usage(source: &Source<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
     for def in source.tables() {
-        let constraints = def.indexes.iter().filter(|index| matches!(index.kind, IndexKind::Primary | IndexKind::Unique));
+        let constraints = def.indexes.iter().filter(|index| index.kind.is_unique());
         for index in constraints {
             for (position, part) in index.columns.iter().enumerate() {
                 if def.columns[part.column].hidden || !source.sees_column(def, &def.columns[part.column]) {

@@ -163,8 +163,17 @@ pub enum KeyKind {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum KeyPart<'a> {
-    Column { name: &'a str, prefix: Option<u32>, descending: bool },
-    Expr { expr: &'a Expr<'a>, descending: bool },
+    Column {
+        name: &'a str,
+        prefix: Option<u32>,
+        descending: bool,
+    },
+    /// `ordered`: ASC or DESC is written.
+    Expr {
+        expr: &'a Expr<'a>,
+        descending: bool,
+        ordered: bool,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

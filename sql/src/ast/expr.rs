@@ -161,6 +161,11 @@ pub enum Expr<'a> {
     InsertValue(&'a ColumnName<'a>),
     /// BINARY x
     BinaryCast(&'a Expr<'a>),
+    /// `CAST(x AS type ARRAY)`, of a multi-valued key part.
+    CastArray {
+        arg: &'a Expr<'a>,
+        target: &'a CastTarget<'a>,
+    },
     /// `col -> '$.x'`, `col ->> '$.x'` (unquoted)
     JsonArrow {
         column: &'a ColumnName<'a>,

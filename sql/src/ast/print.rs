@@ -218,6 +218,7 @@ impl Display for Expr<'_> {
             Self::Default(None) => f.write_str("DEFAULT"),
             Self::Default(Some(column)) => write!(f, "DEFAULT({column})"),
             Self::InsertValue(column) => write!(f, "VALUES({column})"),
+            Self::CastArray { arg, target } => write!(f, "CAST({arg} AS {target:?} ARRAY)"),
             Self::BinaryCast(arg) => write!(f, "(BINARY {arg})"),
             Self::JsonArrow { column, path, unquote } => {
                 write!(f, "({column}{}", if *unquote { "->>" } else { "->" })?;

@@ -54,6 +54,19 @@ impl Binder<'_> {
         })
     }
 
+    /// Binds `CAST(x AS type ARRAY)`: a call whose second argument is there for its type.
+    pub(super) fn cast_array(&mut self, arg: &ast::Expr<'_>, target: &ast::CastTarget<'_>) -> Result<Expr> {
+        let arg = self.value(arg)?;
+        let element = crate::key_part::element_type(target)?;
+        self.derivation = Derivation { collation: arg.ty.collation, level: Coercibility::Implicit };
+        let args = vec![arg, Expr::literal(types::Value::Null, element)];
+        Ok(Expr {
+            kind: ExprKind::Call { function: Function::CAST_ARRAY, args },
+            ty: ColumnType::new(TypeKind::Json),
+            nullable: true,
+        })
+    }
+
     /// Binds CAST(timestamp AT TIME ZONE 'UTC' AS DATETIME).
     pub(super) fn at_time_zone(&mut self, arg: &ast::Expr<'_>, target: &ast::CastTarget<'_>) -> Result<Expr> {
         // A literal is in the time zone of the session.

@@ -112,7 +112,7 @@ fn is_indexed(table: &TableDef, column: usize, (allowed, sees_all): (Option<&[us
 }
 
 /// G4
-fn is_timestamp(expr: &Expr) -> bool {
+pub(crate) fn is_timestamp(expr: &Expr) -> bool {
     matches!(expr.ty.kind, TypeKind::Timestamp { .. })
 }
 
@@ -178,35 +178,41 @@ impl Substitution<'_> {
         }
     }
 
-    /// G2
     fn is_same(&self, expr: &Expr, computed: &Computed) -> bool {
-        if shape(expr) != computed.shape {
-            return false;
-        }
-        if expr.any(&|part| matches!(part.kind, ExprKind::Param(index) if self.context.param_value(index).is_some())) {
-            self.context.note_literal();
-        }
-        let mut settled = expr.clone();
-        self.settle(&mut settled, &computed.expr);
-        settled == computed.expr
+        shape(expr) == computed.shape && is_same_in(self.context, expr, &computed.expr)
     }
+}
 
-    /// Where literals of both expressions are equal, takes over the form of the other's.
-    fn settle(&self, expr: &mut Expr, other: &Expr) {
-        let value = match &expr.kind {
-            ExprKind::Literal(value) => Some(value.clone()),
-            ExprKind::Param(index) => self.context.param_value(*index),
-            _ => None,
-        };
-        if let (Some(value), ExprKind::Literal(wanted)) = (value, &other.kind)
-            && is_same_value(&value, &expr.ty, wanted, &other.ty)
-        {
-            *expr = other.clone();
-            return;
-        }
-        expr.nullable = other.nullable;
-        expr.parts_mut().into_iter().zip(other.parts()).for_each(|(part, other)| self.settle(part, other));
+/// G2: is the expression of a statement that of a definition?
+pub(crate) fn is_same(context: &dyn BindContext, expr: &Expr, defined: &Expr) -> bool {
+    shape(expr) == shape(defined) && is_same_in(context, expr, defined)
+}
+
+/// Of expressions of the same shape.
+fn is_same_in(context: &dyn BindContext, expr: &Expr, defined: &Expr) -> bool {
+    if expr.any(&|part| matches!(part.kind, ExprKind::Param(index) if context.param_value(index).is_some())) {
+        context.note_literal();
     }
+    let mut settled = expr.clone();
+    settle(context, &mut settled, defined);
+    settled == *defined
+}
+
+/// Where literals of both expressions are equal, takes over the form of the other's.
+fn settle(context: &dyn BindContext, expr: &mut Expr, other: &Expr) {
+    let value = match &expr.kind {
+        ExprKind::Literal(value) => Some(value.clone()),
+        ExprKind::Param(index) => context.param_value(*index),
+        _ => None,
+    };
+    if let (Some(value), ExprKind::Literal(wanted)) = (value, &other.kind)
+        && is_same_value(&value, &expr.ty, wanted, &other.ty)
+    {
+        *expr = other.clone();
+        return;
+    }
+    expr.nullable = other.nullable;
+    expr.parts_mut().into_iter().zip(other.parts()).for_each(|(part, other)| settle(context, part, other));
 }
 
 /// Are the literals equal? The length of the type is ignored, and so is the collation of a string beside a column.

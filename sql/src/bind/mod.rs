@@ -48,6 +48,7 @@ mod view;
 mod view_check;
 mod window;
 
+pub(crate) use computed::{is_same, is_timestamp};
 pub(crate) use from::{Source, SourceKind};
 pub(crate) use function::is_function;
 pub(crate) use group::constant;
@@ -107,7 +108,10 @@ pub fn bind_value(expr: &crate::ast::Expr<'_>, context: &dyn BindContext) -> Res
 pub(crate) fn bind_over_row(expr: &crate::ast::Expr<'_>, table: &Arc<TableDef>, context: &dyn BindContext) -> Result<Expr> {
     let mut binder = Binder::new(context, 0, 0);
     binder.add_source(table.clone(), &table.name)?;
-    binder.value(expr)
+    match expr {
+        crate::ast::Expr::CastArray { arg, target } => binder.cast_array(arg, target),
+        _ => binder.value(expr),
+    }
 }
 
 /// A table that the statement changes.

@@ -157,9 +157,8 @@ impl Binder<'_> {
             match index.kind {
                 IndexKind::Primary => output.primary_key = true,
                 IndexKind::Unique if index.columns.len() == 1 => output.unique_key = true,
-                IndexKind::Unique | IndexKind::Secondary | IndexKind::FullText | IndexKind::Spatial if place == 0 => {
-                    output.multiple_key = true
-                }
+                IndexKind::HiddenRowId => {}
+                _ if place == 0 => output.multiple_key = true,
                 _ => {}
             }
         }

@@ -131,6 +131,7 @@ impl<'a> Definer<'a> {
             invisible: definition.invisible,
             hidden: false,
             generated: generated(definition)?,
+            element: None,
             missing: None,
         })
     }
@@ -235,7 +236,10 @@ impl<'a> Definer<'a> {
                 KeyPart::Column { name, prefix, descending } => {
                     Ok(NewIndexColumn { prefix: *prefix, descending: *descending, ..NewIndexColumn::whole(*name) })
                 }
-                KeyPart::Expr { expr, descending } => {
+                KeyPart::Expr { expr: Expr::CastArray { .. }, ordered: true, .. } => {
+                    Err(Error::WrongUsage("multi-valued index", "explicit index order"))
+                }
+                KeyPart::Expr { expr, descending, .. } => {
                     let expr = functional_part(key, expr)?;
                     Ok(NewIndexColumn { descending: *descending, expr: Some(expr), ..NewIndexColumn::whole("") })
                 }

@@ -406,6 +406,18 @@ impl Printer {
                 let first = def.columns.first().map_or("", |part| table.columns[part.column].name.as_str());
                 format!("Index range scan on {alias} using {} over ({first} unprintable_geometry_value)", def.name)
             }
+            Access::Elements { index, prefix, constant, .. } => {
+                let def = &table.indexes[*index];
+                let value = |expr: &Expr| self.expr(expr);
+                let known = prefix
+                    .prefix
+                    .iter()
+                    .zip(&def.columns)
+                    .map(|(expr, part)| format!("{} = {} AND ", table.columns[part.column].shown_name(), value(expr)));
+                let array = def.columns.get(prefix.prefix.len()).map_or("", |part| table.columns[part.column].shown_name());
+                let (known, constant) = (known.collect::<String>(), value(constant));
+                format!("Index range scan on {alias} using {} over ({known}{constant} MEMBER OF {array})", def.name)
+            }
             Access::Virtual => format!("Table scan on {alias}"),
             Access::Derived(_) if scan.json_table().is_some() => "Materialize table function".to_owned(),
             Access::Derived(derived) => {
@@ -514,7 +526,7 @@ fn table_step(scan: &Scan) -> TableStep {
         Access::Full { index, covering, .. } if *index > 0 => (Some(*index), "index", *covering),
         Access::Leaps(leaps) => (Some(leaps.index), "index", leaps.covering),
         Access::FullText { index, .. } => (Some(*index), "full_text_index", false),
-        Access::Spatial { index, .. } => (Some(*index), "index", false),
+        Access::Spatial { index, .. } | Access::Elements { index, .. } => (Some(*index), "index", false),
         _ => (None, "table", false),
     };
     let named = index.map(|index| &scan.table.indexes[index]).filter(|index| index.kind != IndexKind::HiddenRowId);

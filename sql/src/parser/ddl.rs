@@ -272,7 +272,8 @@ impl<'a> Parser<'a> {
         if self.accept(Token::LeftParen) {
             let expr = self.expr_ref()?;
             self.expect(Token::RightParen)?;
-            return Ok(KeyPart::Expr { expr, descending: self.direction() });
+            let ordered = self.at_kw(K::Asc) || self.at_kw(K::Desc);
+            return Ok(KeyPart::Expr { expr, descending: self.direction(), ordered });
         }
         let name = self.ident()?;
         let prefix =

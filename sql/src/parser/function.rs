@@ -437,11 +437,12 @@ impl<'a> Parser<'a> {
         if at_time_zone && !matches!(target, CastTarget::DateTime { .. }) {
             return Err(self.error());
         }
-        if self.at_word("ARRAY") {
-            return Err(crate::error::Error::NotSupported("CAST ... AS ... ARRAY".to_owned()));
-        }
+        let is_array = self.accept_word("ARRAY");
         self.expect(Token::RightParen)?;
         self.grow(height)?;
+        if is_array {
+            return Ok(Expr::CastArray { arg, target: self.arena.node(target) });
+        }
         if at_time_zone {
             return Ok(Expr::AtTimeZone { arg, target: self.arena.node(target) });
         }

@@ -162,6 +162,11 @@ impl FromBlock<'_> {
         {
             best = Some(met);
         }
+        if let Some(found) = self.rows_of_elements(source, conjuncts, available, total)
+            && best.as_ref().is_none_or(|b| found.cost + sort_cost(found.rows, need, false) < b.cost)
+        {
+            best = Some(found);
+        }
         let best = best.expect("a table has a clustered index or is virtual");
         let (mut filter, mut index_filter) = (Vec::new(), Vec::new());
         let mut selectivity = 1.0;
@@ -241,7 +246,7 @@ impl FromBlock<'_> {
         None
     }
 
-    fn analysis<'s>(
+    pub(super) fn analysis<'s>(
         &'s self,
         source: usize,
         available: &'s SourceSet,

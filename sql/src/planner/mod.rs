@@ -14,6 +14,7 @@
 //! P2: the conjuncts of an outer join's ON stay on its right side or at the join.
 
 mod access;
+mod elements;
 mod estimate;
 mod fulltext;
 mod infer;

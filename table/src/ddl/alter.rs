@@ -220,7 +220,7 @@ impl Drafts {
             let is = |other: &str| other.eq_ignore_ascii_case(name);
             let keys = self.foreign_keys.iter().filter(|draft| is(&draft.key.name)).count();
             let checks = self.checks.iter().filter(|check| is(&check.name)).count();
-            let is_unique = |draft: &&IndexDraft| matches!(draft.index.kind, IndexKind::Primary | IndexKind::Unique);
+            let is_unique = |draft: &&IndexDraft| draft.index.kind.is_unique();
             let indexes = self.indexes.iter().filter(|draft| is(&draft.was)).filter(is_unique).count();
             if keys + checks + indexes > 1 {
                 return Err(ForeignKeyError::ConstraintAmbiguous { name: name.clone(), clause }.into());
@@ -288,7 +288,7 @@ impl Drafts {
 
     fn enforce_check(&mut self, name: &str, enforced: bool, constraint: bool) -> Result<()> {
         let Some(check) = self.checks.iter_mut().find(|check| check.name.eq_ignore_ascii_case(name)) else {
-            let is_key = |at: usize| matches!(self.indexes[at].index.kind, IndexKind::Primary | IndexKind::Unique);
+            let is_key = |at: usize| self.indexes[at].index.kind.is_unique();
             let is_other = self.find_index(name).is_some_and(is_key)
                 || self.foreign_keys.iter().any(|draft| draft.key.name.eq_ignore_ascii_case(name));
             return Err(match constraint {
@@ -337,7 +337,7 @@ impl Drafts {
         if is_gone || self.dropped_checks.iter().any(|dropped| dropped.eq_ignore_ascii_case(name)) {
             return Ok(());
         }
-        let unique = |at: &usize| matches!(self.indexes[*at].index.kind, IndexKind::Primary | IndexKind::Unique);
+        let unique = |at: &usize| self.indexes[*at].index.kind.is_unique();
         match self.find_index(name).filter(unique) {
             Some(_) => self.drop_index(name),
             None => Err(ForeignKeyError::ConstraintMissing { name: name.to_string() }.into()),
@@ -707,10 +707,12 @@ fn recheck_keys(columns: &[ColumnDef], indexes: &[IndexDef]) -> Result<()> {
             name: index.name.clone(),
             kind: match index.kind {
                 IndexKind::Primary => super::NewIndexKind::Primary,
-                IndexKind::Unique => super::NewIndexKind::Unique,
+                IndexKind::Unique | IndexKind::MultiValued { unique: true } => super::NewIndexKind::Unique,
                 IndexKind::FullText => super::NewIndexKind::FullText,
                 IndexKind::Spatial => super::NewIndexKind::Spatial,
-                IndexKind::Secondary | IndexKind::HiddenRowId => super::NewIndexKind::Secondary,
+                IndexKind::Secondary | IndexKind::HiddenRowId | IndexKind::MultiValued { unique: false } => {
+                    super::NewIndexKind::Secondary
+                }
             },
             columns: index.columns.iter().map(|part| NewIndexColumn::of(&columns, part)).collect(),
             comment: String::new(),

@@ -36,7 +36,7 @@ use std::sync::Arc;
 use txn::{InsertOutcome, Isolation, ReadMode, TreeRef, Txn, Worker};
 use types::convert::{Problem, StoreContext, Warnings, store};
 use types::partition::PartitionError;
-use types::schema::{ColumnDef, ColumnDefault, IndexColumn, IndexKind};
+use types::schema::{ColumnDef, ColumnDefault, IndexColumn};
 use types::{ColumnType, DateTime, TypeKind, Value};
 
 /// Writes of one transaction, and rows read with one snapshot.
@@ -181,7 +181,7 @@ impl<'a> Build<'a> {
                 continue;
             }
             for index in indexes {
-                let is_unique = table.indexes[*index].kind() == IndexKind::Unique;
+                let is_unique = table.indexes[*index].kind().is_unique();
                 each_entry(worker, table, *index, &mut row, slices.txn(), |entry, _| {
                     entries.add(*index, is_unique, entry);
                     Ok(())
@@ -304,8 +304,8 @@ pub(super) fn put_entry(
     txn: &mut Txn,
 ) -> Result<Option<Vec<u8>>> {
     let (tree, kind) = (table.indexes[index].tree, table.indexes[index].kind());
-    let payload: &[u8] = if kind == IndexKind::Unique { entry.clustered_key } else { entry.payload };
-    if blocking(|| txn.insert(worker, tree, entry.key, payload))? == InsertOutcome::Inserted || kind != IndexKind::Unique {
+    let payload: &[u8] = if kind.is_unique() { entry.clustered_key } else { entry.payload };
+    if blocking(|| txn.insert(worker, tree, entry.key, payload))? == InsertOutcome::Inserted || !kind.is_unique() {
         return Ok(None);
     }
     let mut rival = Vec::new();
@@ -324,7 +324,7 @@ pub(super) fn take_entry(
     let (index, mut payload) = (&table.indexes[index], Vec::new());
     let Some(seen) = blocking(|| txn.read_latest(worker, index.tree, entry, &mut payload))? else { return Ok(()) };
     // A unique key may be another row's.
-    if index.kind() != IndexKind::Unique || payload == clustered_key {
+    if !index.kind().is_unique() || payload == clustered_key {
         blocking(|| txn.delete(worker, index.tree, entry, seen))?;
     }
     Ok(())
@@ -577,7 +577,7 @@ impl<'a> Copy<'a> {
         let mut several = Entries::default();
         for (number, index) in self.new.indexes.iter().enumerate().skip(1) {
             let old_key = (self.keys != Keys::Same).then_some(old_key);
-            let is_unique = index.kind() == IndexKind::Unique;
+            let is_unique = index.kind().is_unique();
             let clustered_key = &self.key;
             if index.codec.multi.is_some() {
                 blocking(|| index.codec.encode_entries(Source::Values(values), clustered_key, &mut several))?;

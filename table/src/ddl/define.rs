@@ -132,6 +132,12 @@ pub(crate) fn add_index(
         return Err(Error::TooManyKeyParts { max: KEY_PARTS_MAX });
     }
     let (name, parts) = resolve_parts(columns, indexes, index, judge)?;
+    let is_multi = |part: &&IndexColumn| columns[part.column].element.is_some();
+    let kind = match parts.iter().filter(is_multi).count() {
+        0 => kind,
+        1 => IndexKind::MultiValued { unique: kind == IndexKind::Unique },
+        _ => return Err(Error::SeveralMultiValuedParts),
+    };
     if kind == IndexKind::Primary {
         if parts.iter().any(|part| columns[part.column].is_virtual()) {
             return Err(Error::Generated { what: "Defining a virtual generated column as primary key" });
@@ -184,7 +190,7 @@ fn resolve_parts(
 }
 
 fn resolve_part(columns: &[ColumnDef], column: usize, part: &NewIndexColumn, key_bytes: &mut usize) -> Result<IndexColumn> {
-    let ty = &columns[column].ty;
+    let ty = columns[column].element.as_deref().unwrap_or(&columns[column].ty);
     if ty.kind == TypeKind::Json {
         return Err(Error::JsonAsKey { column: columns[column].name.clone() });
     }
@@ -390,6 +396,19 @@ fn inline_bytes_max(ty: &ColumnType) -> usize {
         TypeKind::Char { length } | TypeKind::VarChar { length } => characters(length),
         TypeKind::Binary { length } | TypeKind::VarBinary { length } => length as usize,
         TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json | TypeKind::Geometry { .. } => LOB_POINTER_BYTES,
+    }
+}
+
+/// Most bytes of an element of a multi-valued index in MySQL's key.
+pub(crate) fn element_bytes(ty: &ColumnType) -> usize {
+    // Nine digits are four bytes.
+    let digits = |digits: u8| usize::from(digits / 9) * 4 + usize::from(digits % 9).div_ceil(2);
+    let fraction = |fsp: u8| usize::from(fsp.div_ceil(2));
+    match ty.kind {
+        TypeKind::Decimal { precision, scale } => digits(precision.saturating_sub(scale)) + digits(scale),
+        TypeKind::Time { fsp } => 3 + fraction(fsp),
+        TypeKind::DateTime { fsp } => 5 + fraction(fsp),
+        _ => inline_bytes_max(ty),
     }
 }
 

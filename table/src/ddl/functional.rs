@@ -1,4 +1,5 @@
-//! Functional key parts: each is a hidden virtual generated column, which is the part of the index.
+//! Functional key parts: each is a hidden virtual generated column, which is the part of the index. That of a multi-valued part holds the
+//! elements of an array, as a JSON array of their type.
 //!
 //! K1: a hidden column belongs to one part of one index: it is created, dropped and renamed with it.
 //! K2: its type is that of its expression over the other columns; changing one of these columns changes it too.
@@ -7,7 +8,7 @@
 
 use super::Expressions;
 use crate::{Error, Result};
-use types::schema::{ColumnDef, GeneratedDef, RowExpr};
+use types::schema::{ColumnDef, GeneratedDef, KeyPartType, RowExpr};
 
 /// The implementation that evaluates and checks expressions, if there is one.
 pub(crate) type Judge<'e> = Option<&'e dyn Expressions>;
@@ -31,9 +32,9 @@ pub(super) fn add_column(
 pub(super) fn set_type(column: &mut ColumnDef, columns: &[ColumnDef], index: &str, judge: Judge<'_>) -> Result<bool> {
     let Some(expr) = column.hidden_expr() else { return Ok(false) };
     let judge = judge.ok_or(Error::NotSupported { what: "expressions in definitions" })?;
-    let (ty, nullable) = judge.key_part(columns, expr, index)?;
-    let is_other = column.ty != ty || column.nullable != nullable;
-    (column.ty, column.nullable) = (ty, nullable);
+    let KeyPartType { ty, nullable, element } = judge.key_part(columns, expr, index)?;
+    let is_other = column.ty != ty || column.nullable != nullable || column.element != element;
+    (column.ty, column.nullable, column.element) = (ty, nullable, element);
     Ok(is_other)
 }
 

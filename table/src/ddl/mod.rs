@@ -45,6 +45,7 @@ pub use types::definition::{
 use crate::catalog::{CatalogTxn, StoredTable, blocking};
 use crate::database::Published;
 use crate::{Database, Error, NameOf, Result, Table};
+pub(crate) use define::element_bytes;
 use locks::LockedTables;
 use os::time::Instant;
 pub use progress::{Progress, Stage, Work};
@@ -55,10 +56,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use sync::atomic::{AtomicBool, Ordering};
 use txn::{TreeRef, Worker};
+use types::CollationId;
 use types::Value;
-use types::schema::{ColumnDef, DatabaseDef, RowExpr, TableDef, TableId};
+use types::schema::{ColumnDef, DatabaseDef, KeyPartType, RowExpr, TableDef, TableId};
 use types::temporal::{DateRules, TimeZone};
-use types::{CollationId, ColumnType};
 
 /// What a DDL statement may wait for, and how it is stopped.
 #[derive(Clone, Debug)]
@@ -87,7 +88,7 @@ pub trait Expressions: Send + Sync + fmt::Debug {
     fn check(&self, def: &TableDef) -> Result<()>;
 
     /// The type of an expression that is a part of the index, over a row of these columns, and whether it may be NULL.
-    fn key_part(&self, columns: &[ColumnDef], expr: &RowExpr, index: &str) -> Result<(ColumnType, bool)>;
+    fn key_part(&self, columns: &[ColumnDef], expr: &RowExpr, index: &str) -> Result<KeyPartType>;
 
     /// The rules for rewritten rows of `table`. `added` columns get the value of their default expression.
     fn row_rules<'t>(&self, table: &'t Table, added: &[usize]) -> Result<Box<dyn RowRules + 't>>;

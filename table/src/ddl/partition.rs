@@ -292,10 +292,10 @@ pub(super) fn check(def: &TableDef) -> Result<()> {
     for index in &def.indexes {
         let key = match index.kind {
             IndexKind::Primary => "PRIMARY KEY",
-            IndexKind::Unique => "UNIQUE INDEX",
+            IndexKind::Unique | IndexKind::MultiValued { unique: true } => "UNIQUE INDEX",
             IndexKind::FullText => return Err(crate::Error::PartitionedFullText),
             IndexKind::Spatial => return Err(crate::Error::PartitionedSpatial),
-            IndexKind::Secondary | IndexKind::HiddenRowId => continue,
+            IndexKind::Secondary | IndexKind::HiddenRowId | IndexKind::MultiValued { unique: false } => continue,
         };
         let has = |column: &usize| index.columns.iter().any(|part| part.column == *column && part.prefix.is_none());
         if !columns.iter().all(has) {

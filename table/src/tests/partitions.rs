@@ -6,7 +6,7 @@ use crate::{Error, TableUse};
 use types::partition::{
     PartitionBy, PartitionDef, PartitionError, PartitionFunction, PartitionLimit, PartitionValues, Partitioning, Written,
 };
-use types::schema::{RowExpr, TableDef};
+use types::schema::{KeyPartType, RowExpr, TableDef};
 
 /// Stands for `exec` where partitions depend on columns.
 #[derive(Debug)]
@@ -40,8 +40,8 @@ impl Expressions for ByColumns {
     }
 
     /// Every expression is a number.
-    fn key_part(&self, _columns: &[ColumnDef], _expr: &RowExpr, _index: &str) -> crate::Result<(ColumnType, bool)> {
-        Ok((ColumnType::new(TypeKind::BigInt), true))
+    fn key_part(&self, _columns: &[ColumnDef], _expr: &RowExpr, _index: &str) -> crate::Result<KeyPartType> {
+        Ok(KeyPartType { ty: ColumnType::new(TypeKind::BigInt), nullable: true, element: None })
     }
 
     fn row_rules<'t>(&self, _table: &'t Table, _added: &[usize]) -> crate::Result<Box<dyn RowRules + 't>> {

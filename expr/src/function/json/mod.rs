@@ -2,9 +2,11 @@
 //!
 //! - this file: making documents of values, asking about documents;
 //! - `change`: JSON_SET and all that answer a changed document;
+//! - `element`: the elements of arrays, for multi-valued indexes;
 //! - `search`: JSON_SEARCH, JSON_VALUE, JSON_SCHEMA_VALID.
 
 mod change;
+mod element;
 mod search;
 
 use crate::class::{Class, class};
@@ -16,6 +18,7 @@ use crate::function::rules::{self, LONG, Typed, Typing};
 use crate::tree::{Expr, ExprKind};
 use crate::typing;
 use conditions::Condition;
+pub use element::{ElementSearch, search_elements};
 pub use search::scalar_of;
 use std::borrow::Cow;
 use types::json::{self, DEPTH_MAX, Json, Path};
@@ -54,6 +57,8 @@ functions! {
         => |env, _, args| change::merge_patch(env, args);
     JSON_MERGE_PRESERVE = named(&[("JSON_MERGE_PRESERVE", 2, ANY)]).typed(rules::json).texts(Places::NONE)
         => |env, _, args| change::merge_preserve(env, args, "json_merge_preserve");
+    /// `CAST(document AS type ARRAY)`: the document, and a value of the type.
+    CAST_ARRAY = of_grammar("CAST_ARRAY").typed(rules::json) => |env, _, args| element::cast(env, args);
     /// `value MEMBER OF(array)`
     JSON_MEMBER_OF = of_grammar("JSON_MEMBER_OF").typed(rules::boolean) => |env, _, args| member_of(env, args);
     JSON_OVERLAPS = named(&[("JSON_OVERLAPS", 2, 2)]).typed(rules::boolean).null(Null::AnyArgument).texts(Places::NONE)

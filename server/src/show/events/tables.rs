@@ -160,7 +160,10 @@ pub(super) fn locks<'a>(tables: impl Iterator<Item = &'a TableDef>, uses: &Uses,
 
 /// `sys.schema_unused_indexes`: those that are not unique and were not used since the start.
 pub(super) fn unused<'a>(tables: impl Iterator<Item = &'a TableDef>, uses: &Uses) -> Vec<Row> {
-    let is_unused = |of: &IndexUse<'_>| of.kind == IndexKind::Secondary && rows_read(&of.rows) + rows_written(&of.rows) == 0;
+    let is_unused = |of: &IndexUse<'_>| {
+        matches!(of.kind, IndexKind::Secondary | IndexKind::MultiValued { unique: false })
+            && rows_read(&of.rows) + rows_written(&of.rows) == 0
+    };
     let row = |of: IndexUse<'_>| {
         let cells = [
             ("object_schema", text(&of.def.database)),
