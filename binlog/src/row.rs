@@ -38,6 +38,7 @@ const TYPE_SET: u8 = 248;
 const TYPE_BLOB: u8 = 252;
 const TYPE_STRING: u8 = 254;
 const TYPE_GEOMETRY: u8 = 255;
+const TYPE_VECTOR: u8 = 242;
 
 const META_SIGNEDNESS: u8 = 1;
 const META_DEFAULT_CHARSET: u8 = 2;
@@ -46,6 +47,7 @@ const META_COLUMN_NAME: u8 = 4;
 const META_SET_VALUES: u8 = 5;
 const META_ENUM_VALUES: u8 = 6;
 const META_GEOMETRY_KINDS: u8 = 7;
+const META_VECTOR_DIMENSIONS: u8 = 13;
 const META_PRIMARY_KEY: u8 = 8;
 const META_PRIMARY_KEY_PREFIXES: u8 = 9;
 const META_ENUM_DEFAULT_CHARSET: u8 = 10;
@@ -179,9 +181,13 @@ impl WireColumn {
             TypeKind::Text(size) | TypeKind::Blob(size) => (TYPE_BLOB, [lob_bytes(*size), 0], 1, Form::Text(lob_bytes(*size))),
             TypeKind::Json => (TYPE_JSON, [4, 0], 1, Form::Json),
             TypeKind::Geometry { .. } => (TYPE_GEOMETRY, [4, 0], 1, Form::Text(4)),
+            TypeKind::Vector { .. } => (TYPE_VECTOR, [4, 0], 1, Form::Text(4)),
             TypeKind::Null => (TYPE_STRING, string(0), 2, Form::Padded(1, 0)),
         };
-        let is_large = matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json | TypeKind::Geometry { .. });
+        let is_large = matches!(
+            ty.kind,
+            TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json | TypeKind::Geometry { .. } | TypeKind::Vector { .. }
+        );
         Self { column, kind, meta, meta_bytes, form, charset: Charset::of(ty.collation), is_large }
     }
 
@@ -315,6 +321,15 @@ impl WireTable {
         }
         if !kinds.is_empty() {
             put_meta(out, META_GEOMETRY_KINDS, &kinds);
+        }
+        let mut dimensions = Vec::new();
+        for column in &self.columns {
+            if let TypeKind::Vector { dimensions: most } = def(column).ty.kind {
+                event::put_packed(&mut dimensions, most.into());
+            }
+        }
+        if !dimensions.is_empty() {
+            put_meta(out, META_VECTOR_DIMENSIONS, &dimensions);
         }
         self.put_primary_key(out);
         let members = self.columns.iter().filter(|c| c.is_member(TYPE_ENUM) || c.is_member(TYPE_SET));

@@ -1111,6 +1111,16 @@ rows! {
     FkNoUniqueIndexParent { name, parent } = 6125, "ER_FK_NO_UNIQUE_INDEX_PARENT", "HY000",
         "Failed to add the foreign key constraint. Missing unique key for constraint '{name}' in the referenced table \
          '{parent}'";
+    NonScalarUsedAsKey { column } = 6134, "ER_NON_SCALAR_USED_AS_KEY", "HY000",
+        "Non-scalar (e.g., vector) column '{column}' cannot be used as key.";
+    IncompatibleTypeAgg { first, second } = 6135, "ER_INCOMPATIBLE_TYPE_AGG", "HY000",
+        "Columns aggregated with incompatible types: '{first}', '{second}'.";
+    DataIncompatibleWithVector { kind, bytes } = 6136, "ER_DATA_INCOMPATIBLE_WITH_VECTOR", "HY000",
+        "Value of type '{kind}, size: {bytes}' cannot be converted to 'vector' type.";
+    ExceedsVectorMaxDimensions { bytes, dimensions, column } = 6137, "ER_EXCEEDS_VECTOR_MAX_DIMENSIONS", "HY000",
+        "Data size ({bytes} Bytes, {dimensions} dimensions) exceeds VECTOR max (65532 Bytes, 16383 dimensions) for column: '{column}'";
+    ToVectorConversion { text } = 6138, "ER_TO_VECTOR_CONVERSION", "HY000",
+        "Data cannot be converted to a valid vector: '{text}'";
     WindowOuterReference { name } = 6432, "ER_INVALID_OUTER_REFERENCE", "HY000",
         "Outer reference {name} in window's ORDER BY or PARTITION BY clause not allowed.";
     ServerSourceFatalErrorReadingBinlog { number, why } = 13114, "ER_SERVER_SOURCE_FATAL_ERROR_READING_BINLOG", "HY000",

@@ -411,7 +411,7 @@ fn expression_error(problem: Problem) -> Error {
         }
         Problem::DeepJson => crate::function::deep_json(),
         Problem::BinaryJson => crate::function::binary_json(),
-        problem @ (Problem::NoGeometry | Problem::WrongSrid { .. }) => problem.condition("", 1).into(),
+        problem @ (Problem::NoGeometry | Problem::WrongSrid { .. } | Problem::NoVector { .. }) => problem.condition("", 1).into(),
         Problem::InvalidDocument { what } => Error::InvalidDocument { what, column: String::new(), row: 1 },
         Problem::OutOfRange | Problem::Truncated | Problem::TooLong | Problem::TimestampGap => {
             Error::TruncatedWrongValue { what: "DECIMAL", value: String::new() }

@@ -44,11 +44,12 @@ pub(crate) enum Area {
     SpatialRelations,
     SpatialShow,
     String,
+    Vector,
 }
 
 impl Area {
     /// All areas, in the order of their names.
-    pub const ALL: [Self; 18] = {
+    pub const ALL: [Self; 19] = {
         use Area::*;
         [
             Cipher,
@@ -69,6 +70,7 @@ impl Area {
             SpatialRelations,
             SpatialShow,
             String,
+            Vector,
         ]
     };
 
@@ -97,6 +99,7 @@ impl Area {
             Self::SpatialRelations => (function::spatial::relate::ROWS, function::spatial::relate::CALLS),
             Self::SpatialShow => (function::spatial::show::ROWS, function::spatial::show::CALLS),
             Self::String => (function::string::ROWS, function::string::CALLS),
+            Self::Vector => (function::vector::ROWS, function::vector::CALLS),
         }
     }
 }

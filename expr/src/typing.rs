@@ -144,6 +144,7 @@ pub fn string_length(ty: &ColumnType) -> u64 {
         TypeKind::Bit { length } => u64::from(*length),
         TypeKind::Json => lob_bytes(LobSize::Long) / 4,
         TypeKind::Geometry { .. } => lob_bytes(LobSize::Long),
+        TypeKind::Vector { .. } => ty.display_length().into(),
     }
 }
 
@@ -469,6 +470,11 @@ fn unify_known<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation: Col
     if let Some(ty) = unify_geometries(known.clone()) {
         return ty;
     }
+    let mut vectors =
+        known.clone().map(|e| if let TypeKind::Vector { dimensions } = e.ty.kind { Some(dimensions) } else { None });
+    if let Some(dimensions) = vectors.try_fold(0, |most, dimensions| Some(most.max(dimensions?))) {
+        return ColumnType::new(TypeKind::Vector { dimensions });
+    }
     let mut bits = known.clone().map(|e| if let TypeKind::Bit { length } = e.ty.kind { Some(length) } else { None });
     if let Some(length) = bits.try_fold(0, |most, length| Some(most.max(length?))) {
         return ColumnType::unsigned(TypeKind::Bit { length });
@@ -502,7 +508,7 @@ fn unify_known<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation: Col
     }
     let lob = |ty: &ColumnType| match ty.kind {
         TypeKind::Text(size) | TypeKind::Blob(size) => Some(size),
-        TypeKind::Json | TypeKind::Geometry { .. } => Some(LobSize::Long),
+        TypeKind::Json | TypeKind::Geometry { .. } | TypeKind::Vector { .. } => Some(LobSize::Long),
         _ => None,
     };
     if let Some(size) = known.clone().filter_map(|e| lob(&e.ty)).max_by_key(|size| lob_bytes(*size)) {

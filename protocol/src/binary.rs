@@ -36,7 +36,8 @@ pub(crate) fn put_binary(out: &mut Vec<u8>, value: &Value<'_>, ty: &ColumnType) 
         | TypeKind::Set { .. }
         | TypeKind::Bit { .. }
         | TypeKind::Json
-        | TypeKind::Geometry { .. } => put_string(out, value, ty),
+        | TypeKind::Geometry { .. }
+        | TypeKind::Vector { .. } => put_string(out, value, ty),
     }
 }
 

@@ -159,6 +159,7 @@ impl WireType {
             TypeKind::Bit { .. } => f::BIT,
             TypeKind::Json => f::JSON,
             TypeKind::Geometry { .. } => f::GEOMETRY,
+            TypeKind::Vector { .. } => f::VECTOR,
         };
         let length = ty.display_length();
         let mut wire = Self { field_type, collation: 63, length, flags: flags_of(ty), decimals: decimals_of(ty) };
@@ -178,7 +179,7 @@ impl WireType {
 fn flags_of(ty: &ColumnType) -> u16 {
     use column_flag::*;
     let by_kind = match &ty.kind {
-        TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json | TypeKind::Geometry { .. } => BLOB,
+        TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json | TypeKind::Geometry { .. } | TypeKind::Vector { .. } => BLOB,
         TypeKind::Enum { .. } => ENUM,
         TypeKind::Set { .. } => SET,
         // One that is computed is unsigned, and has no leading zeros.
@@ -201,6 +202,7 @@ fn decimals_of(ty: &ColumnType) -> u8 {
     match ty.kind {
         TypeKind::Decimal { scale, .. } => scale,
         TypeKind::Float | TypeKind::Double => ty.float_decimals.unwrap_or(DECIMALS_NOT_FIXED),
+        TypeKind::Vector { .. } => DECIMALS_NOT_FIXED,
         TypeKind::Time { fsp } | TypeKind::DateTime { fsp } | TypeKind::Timestamp { fsp } => fsp,
         _ => 0,
     }
@@ -220,7 +222,8 @@ fn is_number(kind: &TypeKind) -> bool {
 }
 
 fn is_binary_string(kind: &TypeKind) -> bool {
-    matches!(kind, TypeKind::Binary { .. } | TypeKind::VarBinary { .. } | TypeKind::Blob(_) | TypeKind::Geometry { .. })
+    use TypeKind as T;
+    matches!(kind, T::Binary { .. } | T::VarBinary { .. } | T::Blob(_) | T::Geometry { .. } | T::Vector { .. })
 }
 
 /// Collations that order by code point or byte.

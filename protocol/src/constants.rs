@@ -156,6 +156,7 @@ pub mod field_type {
     pub const BLOB: u8 = 252;
     pub const VAR_STRING: u8 = 253;
     pub const STRING: u8 = 254;
+    pub const VECTOR: u8 = 242;
     pub const GEOMETRY: u8 = 255;
 }
 

@@ -68,7 +68,7 @@ impl ParameterType {
     /// Are the bytes of the value not text of the connection's character set?
     pub fn is_binary(self) -> bool {
         use field_type::*;
-        matches!(self.code, TINY_BLOB | MEDIUM_BLOB | LONG_BLOB | BLOB | GEOMETRY | BIT)
+        matches!(self.code, TINY_BLOB | MEDIUM_BLOB | LONG_BLOB | BLOB | VECTOR | GEOMETRY | BIT)
     }
 }
 
@@ -310,9 +310,8 @@ fn read_value<'a>(cursor: &mut Cursor<'a>, ty: ParameterType, parameter: usize) 
             bits if ty.unsigned => Value::UInt(bits),
             bits => Value::Int(bits as i64),
         },
-        STRING | VAR_STRING | VARCHAR | TINY_BLOB | MEDIUM_BLOB | LONG_BLOB | BLOB | ENUM | SET | BIT | JSON | GEOMETRY => {
-            Value::Bytes(Cow::Borrowed(cursor.length_encoded_bytes(FIELD)?))
-        }
+        STRING | VAR_STRING | VARCHAR | TINY_BLOB | MEDIUM_BLOB | LONG_BLOB | BLOB | ENUM | SET | BIT | JSON | VECTOR
+        | GEOMETRY => Value::Bytes(Cow::Borrowed(cursor.length_encoded_bytes(FIELD)?)),
         TINY | BOOL => match cursor.u8(FIELD)? {
             bits if ty.unsigned => Value::UInt(bits.into()),
             bits => Value::Int((bits as i8).into()),

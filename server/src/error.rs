@@ -656,6 +656,7 @@ fn table_error(error: &Table) -> Condition {
         },
         Table::OnlineLogTooBig { index } => Condition::InnodbOnlineLogTooBig { index: index.into() },
         Table::NotSupported { what } => not_supported(what),
+        Table::VectorAsKey { column } => Condition::NonScalarUsedAsKey { column: column.into() },
         Table::SeveralMultiValuedParts => {
             Condition::NotSupportedByMysql { what: "more than one multi-valued key part per index".into() }
         }

@@ -107,7 +107,7 @@ fn check_function(partitioning: &Partitioning, def: &Arc<TableDef>) -> Result<()
         if is_lob {
             return Err(PartitionError::BlobField.into());
         }
-        if !is_key && !may_partition(&column.ty.kind) {
+        if column.ty.is_vector() || !is_key && !may_partition(&column.ty.kind) {
             return Err(PartitionError::FieldType { name: column.name.clone() }.into());
         }
     }

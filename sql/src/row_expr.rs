@@ -15,6 +15,7 @@ use crate::ast::{self, BinaryOp, CastTarget, Expr, IntervalUnit, Literal, TrimSi
 use crate::bind::is_function;
 use crate::error::{DefinitionError, Error, Result, RowExprProblem};
 use crate::plan::BindContext;
+use conditions::Condition;
 use std::fmt::Write;
 use std::sync::Arc;
 use types::schema::{ColumnDefault, RowExpr, Schema, TableDef};
@@ -92,6 +93,15 @@ pub(crate) fn check_columns(def: &TableDef, n: usize, expr: &RowExpr, usage: &Ro
         let column = &def.columns[at];
         if column.auto_increment {
             return Err(problem(usage, RowExprProblem::AutoIncrement));
+        }
+        let whose = match usage {
+            RowExprUse::Generated(_) | RowExprUse::Index(_) => "GENERATED COLUMN",
+            RowExprUse::Check(_) => "CHECK CONSTRAINT",
+            RowExprUse::Default(_) | RowExprUse::Partition => "",
+        };
+        if column.ty.is_vector() && !whose.is_empty() {
+            let (argument, function) = (column.name.as_str().into(), whose.into());
+            return Err(Condition::IncorrectType { argument, function }.into());
         }
         let is_computed = match usage {
             RowExprUse::Generated(_) | RowExprUse::Index(_) => column.generated.is_some(),

@@ -352,7 +352,8 @@ pub(crate) fn template_value(column: &ColumnDef) -> Value<'static> {
         | TypeKind::VarBinary { .. }
         | TypeKind::Blob(_)
         | TypeKind::Json
-        | TypeKind::Geometry { .. } => Value::Bytes(Cow::Borrowed(b"")),
+        | TypeKind::Geometry { .. }
+        | TypeKind::Vector { .. } => Value::Bytes(Cow::Borrowed(b"")),
     }
 }
 

@@ -99,6 +99,8 @@ pub enum Error {
     RowTooLarge { max_bytes: usize },
     /// 1167: a JSON column cannot be indexed directly (3152).
     JsonAsKey { column: String },
+    /// 6134: a vector as a key
+    VectorAsKey { column: String },
     /// Why a column, or columns, cannot have a SPATIAL index.
     SpatialKey(SpatialKeyProblem),
     /// 1283

@@ -387,7 +387,12 @@ pub fn statistics_key(def: &TableDef, column: usize) -> KeyPart {
 fn is_sampled(def: &TableDef, column: usize) -> bool {
     !matches!(
         def.columns[column].ty.kind,
-        TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json | TypeKind::Geometry { .. } | TypeKind::Null
+        TypeKind::Text(_)
+            | TypeKind::Blob(_)
+            | TypeKind::Json
+            | TypeKind::Geometry { .. }
+            | TypeKind::Vector { .. }
+            | TypeKind::Null
     )
 }
 

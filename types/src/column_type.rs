@@ -81,6 +81,10 @@ pub enum TypeKind {
         kind: GeometryKind,
         srid: Option<u32>,
     },
+    /// At most so many 32-bit floating point numbers.
+    Vector {
+        dimensions: u32,
+    },
 }
 
 /// A static type: kind, sign, and the collation of strings (`BINARY` for everything else).
@@ -137,9 +141,14 @@ impl ColumnType {
         Some(u64::MAX >> (64 - bits + u32::from(!self.unsigned)))
     }
 
-    /// BINARY, VARBINARY, the BLOBs, and geometries, which are bytes to all that knows no geometry.
+    /// BINARY, VARBINARY, the BLOBs, and geometries and vectors, which are bytes to all that knows nothing of them.
     pub fn is_binary_string(&self) -> bool {
-        matches!(self.kind, TypeKind::Binary { .. } | TypeKind::VarBinary { .. } | TypeKind::Blob(_) | TypeKind::Geometry { .. })
+        use TypeKind as T;
+        matches!(self.kind, T::Binary { .. } | T::VarBinary { .. } | T::Blob(_) | T::Geometry { .. } | T::Vector { .. })
+    }
+
+    pub fn is_vector(&self) -> bool {
+        matches!(self.kind, TypeKind::Vector { .. })
     }
 
     /// The kind of a geometry type.

@@ -54,6 +54,8 @@ pub enum Problem {
     BinaryJson,
     /// 1416: not the bytes of a geometry, or one of another kind
     NoGeometry,
+    /// 6136: not the bytes of a vector
+    NoVector { kind: &'static str, bytes: usize },
     /// 3643: a geometry of another reference system than the column's
     WrongSrid { found: u32, wanted: u32 },
     /// 3156: Invalid JSON value for CAST to `what`
@@ -92,6 +94,7 @@ impl Problem {
             }
             Self::BinaryJson => Condition::InvalidJsonCharset,
             Self::NoGeometry => Condition::CantCreateGeometryObject,
+            Self::NoVector { kind, bytes } => Condition::DataIncompatibleWithVector { kind: kind.into(), bytes: (*bytes).into() },
             Self::WrongSrid { found, wanted } => {
                 Condition::WrongSridForColumn { column: column.into(), found: found.into(), wanted: wanted.into() }
             }

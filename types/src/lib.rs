@@ -41,6 +41,7 @@ mod sql_mode;
 pub mod statistics;
 pub mod temporal;
 mod value;
+pub mod vector;
 mod wide;
 mod width;
 pub mod work;

@@ -71,6 +71,7 @@ pub fn type_text(ty: &ColumnType) -> String {
             push(&mut out, format_args!("({length})"));
         }
         TypeKind::Bit { length } => push(&mut out, format_args!("({length})")),
+        TypeKind::Vector { dimensions } => push(&mut out, format_args!("({dimensions})")),
         TypeKind::Time { fsp } | TypeKind::DateTime { fsp } | TypeKind::Timestamp { fsp } if *fsp > 0 => {
             push(&mut out, format_args!("({fsp})"));
         }
@@ -122,6 +123,7 @@ pub fn type_name(ty: &ColumnType) -> &'static str {
         TypeKind::Bit { .. } => "bit",
         TypeKind::Json => "json",
         TypeKind::Geometry { kind, .. } => kind.lower_name(),
+        TypeKind::Vector { .. } => "vector",
     }
 }
 

@@ -39,6 +39,7 @@ impl ColumnType {
             TypeKind::Set { members } => all_members(members),
             TypeKind::Bit { length } => u32::from(*length),
             TypeKind::Json | TypeKind::Geometry { .. } => u32::MAX,
+            TypeKind::Vector { dimensions } => *dimensions * crate::vector::NUMBER_BYTES as u32,
         }
     }
 

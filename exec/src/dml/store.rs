@@ -96,7 +96,9 @@ pub fn column_error(problem: Problem, column: &str, row: u64) -> Error {
         Problem::InvalidJson { why, position } => Error::InvalidJsonForColumn { why: why.into(), position, column },
         Problem::DeepJson => expr::function::deep_json(),
         Problem::BinaryJson => expr::function::binary_json(),
-        problem @ (Problem::NoGeometry | Problem::WrongSrid { .. }) => Error::from(problem.condition(&column, row)),
+        problem @ (Problem::NoGeometry | Problem::WrongSrid { .. } | Problem::NoVector { .. }) => {
+            Error::from(problem.condition(&column, row))
+        }
         Problem::InvalidDocument { what } => Error::InvalidDocument { what, column, row },
     }
 }

@@ -31,6 +31,7 @@ pub(crate) mod spatial;
 mod str_to_date;
 pub(crate) mod string;
 mod time_names;
+pub(crate) mod vector;
 
 pub use date::interval;
 pub(crate) use date::{month_and_day, moved_time_as_text};
@@ -44,6 +45,7 @@ pub use regexp::Patterns;
 pub use spatial::collect::Collected;
 pub use spatial::measure::search_box;
 pub(crate) use string::{char_count, char_offset, wide_characters};
+pub use vector::takes_vectors;
 
 use crate::eval::{Env, Evaluated};
 use crate::tree::Expr;

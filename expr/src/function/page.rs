@@ -28,6 +28,7 @@ fn title(area: Area) -> &'static str {
         Area::SpatialRelations => "relations of geometries",
         Area::SpatialShow => "geometries as texts and numbers",
         Area::String => "strings",
+        Area::Vector => "vectors",
     }
 }
 

@@ -295,6 +295,7 @@ fn lengths(ty: &ColumnType) -> (Option<u64>, Option<u64>) {
             (Some(u64::from(*length)), Some(u64::from(*length) * character))
         }
         TypeKind::Binary { length } | TypeKind::VarBinary { length } => (Some((*length).into()), Some((*length).into())),
+        TypeKind::Vector { .. } => (Some(ty.display_length().into()), Some(ty.display_length().into())),
         TypeKind::Text(size) | TypeKind::Blob(size) => {
             // The minimum number of bytes per character.
             let least = types::charset::Charset::of(ty.collation).unit_bytes() as u64;

@@ -134,8 +134,7 @@ pub enum TypeName<'a> {
     Set(&'a [&'a [u8]]),
     Json,
     Geometry(GeometryKind),
-    /// VECTOR: not supported.
-    Other(&'a str),
+    Vector(Option<u64>),
 }
 
 /// An index in CREATE TABLE, ALTER TABLE or CREATE INDEX.

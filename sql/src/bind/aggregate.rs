@@ -130,6 +130,9 @@ impl Binder<'_> {
         {
             return Err(Error::WrongArguments(function.name().to_lowercase()));
         }
+        if !matches!(function, A::Count | A::AnyValue | A::GroupConcat) {
+            super::function::no_vectors(&args, || function.name().to_lowercase())?;
+        }
         match function {
             A::BitAnd | A::BitOr | A::BitXor if is_long_bit_string(&args[0]) => return Err(Error::LongBitOperand),
             A::Min | A::Max if class(&args[0].ty) == Class::Decimal => super::fraction_digits::filled_value(&mut args[0]),

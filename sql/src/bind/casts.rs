@@ -3,6 +3,7 @@
 use super::Binder;
 use super::adopt::{adopt_for_now, adopt_number};
 use super::compare::{Coercibility, Derivation};
+use super::function::no_vectors;
 use super::operand::{cast_to, choice_as_number, enum_as_number, is_dated, moved_date_as_number, padded};
 use crate::ast;
 use crate::error::{Error, Result};
@@ -13,6 +14,9 @@ use types::{CollationId, ColumnType, TypeKind};
 impl Binder<'_> {
     pub(super) fn cast(&mut self, arg: &ast::Expr<'_>, target: &ast::CastTarget<'_>) -> Result<Expr> {
         let mut arg = self.value(arg)?;
+        if !matches!(target, ast::CastTarget::Binary { .. }) {
+            no_vectors([&arg], || cast_name(target).to_owned())?;
+        }
         if *target == ast::CastTarget::Year {
             enum_as_number(&mut arg);
             self.derivation = Derivation::NUMERIC;
@@ -124,6 +128,7 @@ impl Binder<'_> {
 
     pub(super) fn convert_using(&mut self, arg: &ast::Expr<'_>, charset: &str) -> Result<Expr> {
         let arg = self.value(arg)?;
+        no_vectors([&arg], || "convert".to_owned())?;
         self.in_charset(arg, charset)
     }
 
@@ -136,5 +141,24 @@ impl Binder<'_> {
         self.derivation = Derivation { collation, level: Coercibility::Implicit };
         let converted = cast_to(arg, ty);
         Ok(Expr { nullable: converted.nullable || self.mode.strict, ..converted })
+    }
+}
+
+/// The name of a cast in messages.
+fn cast_name(target: &ast::CastTarget<'_>) -> &'static str {
+    use ast::CastTarget as T;
+    match target {
+        T::Signed => "cast_as_signed",
+        T::Unsigned => "cast_as_unsigned",
+        T::Decimal { .. } => "cast_as_decimal",
+        T::Float | T::Double => "cast_as_real",
+        T::Char { .. } => "cast_as_char",
+        T::Binary { .. } => "cast_as_binary",
+        T::Date => "cast_as_date",
+        T::Time { .. } => "cast_as_time",
+        T::DateTime { .. } => "cast_as_datetime",
+        T::Year => "cast_as_year",
+        T::Json => "cast_as_json",
+        T::Geometry(kind) => kind.lower_name(),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::adopt::{adopt, adopt_for_now, adopt_number, adopt_operands};
 use super::compare::{self, Coercibility, Derivation};
+use super::function::no_vectors;
 use super::moments::{compare_leniently, is_text_beside_date, keep_dates, number_as_moment, written_text};
 use super::operand::{
     bits_as_number, cast_to, choice_as_number, document_as_number, documents_as_texts, documents_as_values, enum_as_number,
@@ -194,6 +195,7 @@ impl Binder<'_> {
             B::ShiftRight => ArithmeticOp::ShiftRight,
         };
         let (left, right) = (self.value(left)?, self.value(right)?);
+        no_vectors([&left, &right], || op.sign().to_owned())?;
         if typing::is_bit_operation(op, &left, &right) {
             let right =
                 if matches!(op, ArithmeticOp::ShiftLeft | ArithmeticOp::ShiftRight) { numeric_operand(right) } else { right };
@@ -229,6 +231,7 @@ impl Binder<'_> {
         if op == ast::UnaryOp::Plus {
             return Ok(arg);
         }
+        no_vectors([&arg], || if op == ast::UnaryOp::BitNot { "~" } else { "-" }.to_owned())?;
         if op == ast::UnaryOp::Negate {
             adopt_number(self.context, &mut arg, ParamKind::Double);
         }
@@ -302,6 +305,11 @@ impl Binder<'_> {
         let is_ordered = !matches!(op, CompareOp::Equal | CompareOp::NotEqual | CompareOp::NullSafeEqual);
         if is_ordered && (left.ty.is_geometry() || right.ty.is_geometry()) {
             return Err(Error::WrongArguments(op.sign().to_owned()));
+        }
+        // A vector is equal to vectors only, and has no order.
+        let is_comparable = |expr: &Expr| expr.ty.is_vector() || matches!(expr.kind, ExprKind::Param(_));
+        if is_ordered || !is_comparable(&left) || !is_comparable(&right) {
+            no_vectors([&left, &right], || op.sign().to_owned())?;
         }
         compare::keep_as_column(&mut left, &right);
         compare::keep_as_column(&mut right, &left);
@@ -486,6 +494,7 @@ impl Binder<'_> {
             compare::convert_year(&mut bound, &arg);
             bounds.push(bound);
         }
+        no_vectors(bounds.iter().chain([&arg]), || "between".to_owned())?;
         for bound in &bounds {
             self.settle(&mut arg, &between.arg, bound)?;
         }
@@ -557,6 +566,7 @@ impl Binder<'_> {
         let mut arg = self.value(&like.arg)?;
         let arg_derivation = self.derivation;
         let mut pattern = self.value(&like.pattern)?;
+        no_vectors([&arg, &pattern], || "like".to_owned())?;
         let derivation = arg_derivation.combine(self.derivation, "like")?;
         self.bytes_as_text([&mut arg, &mut pattern].into_iter(), derivation)?;
         let (escape, computed) = self.escape(like.escape.as_ref())?;

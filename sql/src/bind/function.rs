@@ -145,6 +145,9 @@ impl Binder<'_> {
     /// Finds the type of a call whose arguments are bound.
     fn finish_call(&mut self, function: F, mut args: Vec<Expr>, derivation: Derivation, first: Derivation) -> Result<Expr> {
         let row = function.row();
+        if !expr::function::takes_vectors(function) {
+            no_vectors(&args, || row.name.to_ascii_lowercase())?;
+        }
         match function {
             F::ISNULL => {
                 let arg = args.remove(0);
@@ -566,4 +569,9 @@ fn refuse_replacement(args: &[Expr], levels: [Coercibility; 2]) -> Result<()> {
     let text = args[..2].iter().find(|arg| side(arg) == Side::Text).map_or(CollationId::BINARY, |arg| arg.ty.collation);
     let left = if first_two == Side::Text { text } else { CollationId::BINARY };
     Err(together(left, args[2].ty.collation, "regexp_replace"))
+}
+
+/// 1210: a vector is no argument of this function or operator.
+pub(super) fn no_vectors<'e>(args: impl IntoIterator<Item = &'e Expr>, name: impl FnOnce() -> String) -> Result<()> {
+    if args.into_iter().any(|arg| arg.ty.is_vector()) { Err(Error::WrongArguments(name())) } else { Ok(()) }
 }

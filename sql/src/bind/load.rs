@@ -124,7 +124,7 @@ fn refuse_fixed(table: &Arc<TableDef>, format: &FileFormat, targets: &[LoadTarge
     let is_long = |column: usize| {
         matches!(
             table.columns[column].ty.kind,
-            TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json | TypeKind::Geometry { .. }
+            TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json | TypeKind::Geometry { .. } | TypeKind::Vector { .. }
         )
     };
     if format.lines_terminated.is_empty() && targets.iter().filter_map(column_of).any(is_long) {

@@ -194,7 +194,7 @@ pub fn kept_column(column: &OutputColumn, in_table: bool) -> ColumnType {
     let is_function = !matches!(column.made, Made::Other | Made::Aggregate) && in_table;
     let bytes = u64::from(characters) * typing::bytes_per_char(ty.collation);
     let kind = match ty.kind {
-        TypeKind::Year | TypeKind::Bit { .. } | TypeKind::Geometry { .. } => return ty,
+        TypeKind::Year | TypeKind::Bit { .. } | TypeKind::Geometry { .. } | TypeKind::Vector { .. } => return ty,
         _ if ty.is_integer() && column.made == Made::Aggregate => return ty,
         _ if ty.is_integer() && matches!(column.made, Made::IfNull { .. }) && in_table => return ty,
         _ if ty.is_integer() => {

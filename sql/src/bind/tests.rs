@@ -186,6 +186,7 @@ fn wire(c: &crate::plan::OutputColumn) -> String {
         TypeKind::Bit { length } => ("BIT", *length as u64, 0),
         TypeKind::Json => ("JSON", 0, 0),
         TypeKind::Geometry { kind, .. } => (kind.name(), 0, 0),
+        TypeKind::Vector { dimensions } => ("VECTOR", u64::from(*dimensions), 0),
     };
     format!(
         "{name}|{length}|{decimals}|{}|{}|{}",

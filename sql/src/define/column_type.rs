@@ -7,6 +7,7 @@ use conditions::Condition;
 use std::collections::HashMap;
 use std::sync::Arc;
 use types::geometry::srs;
+use types::vector::{DIMENSIONS_DEFAULT, DIMENSIONS_MAX};
 use types::{CollationId, ColumnType, LobSize, TypeKind};
 
 /// A column's type from its syntax.
@@ -61,7 +62,15 @@ pub fn column_type(name: &str, data_type: &DataType<'_>, table_collation: Collat
             return Err(Condition::SrsNotFound { srid: data_type.srid.unwrap_or_default().into() }.into());
         }
         TypeName::Geometry(kind) => TypeKind::Geometry { kind, srid: data_type.srid },
-        TypeName::Other(what) => return Err(Error::NotSupported(format!("the type {what}"))),
+        TypeName::Vector(dimensions) => {
+            let dimensions = dimensions.unwrap_or(DIMENSIONS_DEFAULT.into());
+            if dimensions > DIMENSIONS_MAX.into() {
+                let bytes = dimensions.saturating_mul(4);
+                let (bytes, dimensions, column) = (bytes.into(), dimensions.into(), name.into());
+                return Err(Condition::ExceedsVectorMaxDimensions { bytes, dimensions, column }.into());
+            }
+            TypeKind::Vector { dimensions: dimensions as u32 }
+        }
     };
     let mut ty = ColumnType::new(kind);
     ty.unsigned = data_type.unsigned || data_type.zerofill;

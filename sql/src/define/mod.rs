@@ -192,10 +192,16 @@ impl<'a> Definer<'a> {
         if let Expr::Literal(Literal::Null) = literal {
             return if nullable { Ok(ColumnDefault::Literal(None)) } else { Err(invalid()) };
         }
-        if matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json | TypeKind::Geometry { .. }) {
+        if matches!(
+            ty.kind,
+            TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json | TypeKind::Geometry { .. } | TypeKind::Vector { .. }
+        ) {
             let error = Condition::BlobCantHaveDefault { column: name.into() };
             let is_empty = matches!(literal, Expr::Literal(Literal::String(text)) if text.bytes.is_empty());
-            if !is_empty || matches!(ty.kind, TypeKind::Json | TypeKind::Geometry { .. }) || self.context.is_strict() {
+            if !is_empty
+                || matches!(ty.kind, TypeKind::Json | TypeKind::Geometry { .. } | TypeKind::Vector { .. })
+                || self.context.is_strict()
+            {
                 return Err(error.into());
             }
             self.context.warn(Severity::Warning, error);

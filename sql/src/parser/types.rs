@@ -272,10 +272,8 @@ impl<'a> Parser<'a> {
                 TypeName::Geometry(kind)
             }
             b"VECTOR" => {
-                let name = self.utf8(word)?;
                 self.bump();
-                self.optional_number()?;
-                TypeName::Other(name)
+                TypeName::Vector(self.optional_number()?)
             }
             _ => return Err(self.error()),
         };

@@ -94,7 +94,7 @@ impl Printer<'_> {
             TypeName::Set(members) => with_members("set", members),
             TypeName::Json => "json".to_owned(),
             TypeName::Geometry(kind) => kind.lower_name().to_owned(),
-            TypeName::Other(name) => name.to_owned(),
+            TypeName::Vector(dimensions) => dimensions.map_or_else(|| "vector".to_owned(), |most| format!("vector({most})")),
         };
         self.put(&text);
         self.put(if ty.unsigned { " unsigned" } else { "" });

@@ -663,7 +663,8 @@ impl<'a> Copy<'a> {
         }
         // A truncated string is reported like any other problem.
         let problem = |problem| {
-            let problem = if problem == Problem::TooLong { Problem::Truncated } else { problem };
+            let is_cut = problem == Problem::TooLong && !to.ty.is_vector();
+            let problem = if is_cut { Problem::Truncated } else { problem };
             Error::Conversion { problem, column: to.name.clone(), row: self.rows }
         };
         store(value, from, &to.ty, &self.context, warnings).map_err(problem)

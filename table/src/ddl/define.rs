@@ -194,6 +194,9 @@ fn resolve_part(columns: &[ColumnDef], column: usize, part: &NewIndexColumn, key
     if ty.kind == TypeKind::Json {
         return Err(Error::JsonAsKey { column: columns[column].name.clone() });
     }
+    if ty.is_vector() {
+        return Err(Error::VectorAsKey { column: columns[column].name.clone() });
+    }
     if ty.is_geometry() && part.prefix.is_some() {
         return Err(Error::WrongPrefix);
     }
@@ -256,6 +259,9 @@ fn full_text_part(columns: &[ColumnDef], column: usize, first: Option<&IndexColu
     let def = &columns[column];
     if def.ty.kind == TypeKind::Json {
         return Err(Error::JsonAsKey { column: def.name.clone() });
+    }
+    if def.ty.is_vector() {
+        return Err(Error::VectorAsKey { column: def.name.clone() });
     }
     let is_text = matches!(def.ty.kind, TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Text(_));
     let is_alike = first.is_none_or(|first| columns[first.column].ty.collation == def.ty.collation);
@@ -337,7 +343,9 @@ pub(crate) fn needs_blob_tree(def: &TableDef) -> bool {
         .columns
         .iter()
         .map(|c| match c.ty.kind {
-            TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json | TypeKind::Geometry { .. } => txn::RECORD_BYTES_MAX,
+            TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json | TypeKind::Geometry { .. } | TypeKind::Vector { .. } => {
+                txn::RECORD_BYTES_MAX
+            }
             _ => inline_bytes_max(&c.ty) + 5,
         })
         .sum();
@@ -347,7 +355,10 @@ pub(crate) fn needs_blob_tree(def: &TableDef) -> bool {
 }
 
 fn is_lob(ty: &ColumnType) -> bool {
-    matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json | TypeKind::Geometry { .. })
+    matches!(
+        ty.kind,
+        TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json | TypeKind::Geometry { .. } | TypeKind::Vector { .. }
+    )
 }
 
 fn takes_now(ty: &ColumnType) -> bool {
@@ -395,7 +406,9 @@ fn inline_bytes_max(ty: &ColumnType) -> usize {
         TypeKind::Decimal { precision, .. } => usize::from(precision).div_ceil(9) * 4 + 1,
         TypeKind::Char { length } | TypeKind::VarChar { length } => characters(length),
         TypeKind::Binary { length } | TypeKind::VarBinary { length } => length as usize,
-        TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json | TypeKind::Geometry { .. } => LOB_POINTER_BYTES,
+        TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json | TypeKind::Geometry { .. } | TypeKind::Vector { .. } => {
+            LOB_POINTER_BYTES
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use crate::collation::{self, prefix_bytes, trim};
 use crate::geometry::{self, GeometryKind};
 use crate::json::{self, Json};
 use crate::row::set_names;
+use crate::vector;
 use crate::{ColumnType, LobSize, TypeKind, Value};
 use std::borrow::Cow;
 
@@ -95,6 +96,9 @@ pub(super) fn store_string<'v>(
     if let TypeKind::Geometry { kind, srid } = to.kind {
         return store_geometry(value, kind, srid).map(Value::Bytes);
     }
+    if let TypeKind::Vector { dimensions } = to.kind {
+        return store_vector(value, from, dimensions).map(Value::Bytes);
+    }
     let text = match (value, &to.kind) {
         (
             Value::Double(number),
@@ -149,6 +153,25 @@ fn store_geometry<'v>(value: &'v Value<'_>, wanted: GeometryKind, srid: Option<u
         (Some(found), Some(wanted)) if found != wanted => Err(Problem::WrongSrid { found, wanted }),
         _ => Ok(Cow::Borrowed(bytes)),
     }
+}
+
+/// Bytes that are a vector of at most so many numbers.
+fn store_vector<'v>(value: &'v Value<'_>, from: &ColumnType, dimensions: u32) -> Result<Cow<'v, [u8]>, Problem> {
+    let refused = |kind: &'static str, bytes: usize| Err(Problem::NoVector { kind, bytes });
+    let bytes = match value {
+        Value::Bytes(bytes) if from.is_binary_string() => bytes,
+        Value::Int(_) | Value::UInt(_) | Value::Double(_) => return refused("numeric", 8),
+        Value::Decimal(_) => return refused("numeric", 64),
+        _ => return refused("string", text_of(value, from).len()),
+    };
+    if vector::dimensions(bytes).is_none() {
+        return refused("string", bytes.len());
+    }
+    if !vector::is_finite(bytes) {
+        return refused("NAN or INF", bytes.len());
+    }
+    // Never cut, in no mode.
+    if bytes.len() > dimensions as usize * vector::NUMBER_BYTES { Err(Problem::TooLong) } else { Ok(Cow::Borrowed(bytes)) }
 }
 
 fn store_limited<'v>(

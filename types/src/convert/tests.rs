@@ -92,6 +92,7 @@ fn number_of(problem: &Problem) -> u32 {
         Problem::DeepJson => 3157,
         Problem::BinaryJson => 3144,
         Problem::NoGeometry => 1416,
+        Problem::NoVector { .. } => 6136,
         Problem::WrongSrid { .. } => 3643,
     }
 }
