@@ -477,6 +477,9 @@ pub enum Access {
     /// The rows that a multi-valued index finds for a condition over the array with a constant, in the order of their keys; others may be
     /// among them. `prefix`: the values of the columns before the array.
     Elements { index: usize, prefix: Box<KeyRange>, call: Box<Expr>, constant: Box<Expr> },
+    /// The rows nearest to a vector by the distance `call` of a column from `constant`, about the nearest first: so many as LIMIT asks for and
+    /// more, or all that there are.
+    Nearest(Box<Nearest>),
     /// An information_schema table.
     Virtual,
     /// A derived table or a common table expression.
@@ -485,6 +488,29 @@ pub enum Access {
     Work { table: usize },
     /// The predicate is never true.
     Nothing,
+}
+
+/// A search in a vector index.
+#[derive(Clone, Debug)]
+pub struct Nearest {
+    pub index: usize,
+    /// The call whose values the rows are sorted by.
+    pub call: Expr,
+    /// The vector that it compares with the column.
+    pub constant: Expr,
+    /// So many rows are expected to be read before enough of them satisfy the conditions.
+    pub candidates: usize,
+    /// Of LIMIT.
+    pub count: Expr,
+    pub offset: Option<Expr>,
+}
+
+impl Nearest {
+    /// The expressions that are evaluated.
+    pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        let args: &[Expr] = if let expr::ExprKind::Call { args, .. } = &self.call.kind { args } else { &[] };
+        [&self.constant, &self.count].into_iter().chain(&self.offset).chain(args.get(2))
+    }
 }
 
 /// An index read by leaps: loose index scan and skip scan. In index order.

@@ -217,6 +217,7 @@ fn scan_exprs<'n>(scan: &'n Scan, visit: &mut impl FnMut(&'n Expr)) {
         Access::Merge(merge) => merge.parts.iter().flat_map(|(_, ranges)| ranges).flat_map(KeyRange::exprs).for_each(&mut *visit),
         Access::FullText { search, .. } => visit(search),
         Access::Spatial { constant, .. } => visit(constant),
+        Access::Nearest(nearest) => nearest.exprs().for_each(&mut *visit),
         Access::Elements { prefix, constant, .. } => {
             prefix.exprs().for_each(&mut *visit);
             visit(constant);

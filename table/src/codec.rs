@@ -4,7 +4,7 @@
 //! clustered   columns of the primary key, or the row id             -> stored row
 //! unique      columns of the index [+ clustered key if one is NULL] -> clustered key
 //! secondary   columns of the index + clustered key                  -> (empty)
-//! full text, spatial, multi-valued   several entries of each row: `entries`
+//! full text, spatial, multi-valued, vector   several entries of each row: `entries`
 //! ```
 //!
 //! Column encodings are `types::key`'s. A complete encoded column is never a prefix of another value's encoding, so concatenation keeps
@@ -107,6 +107,7 @@ impl IndexCodec {
         let start = match self.clustered_bytes {
             Some(bytes) => key.len().checked_sub(bytes).ok_or_else(|| storage_error("an index entry is too short"))?,
             None if self.kind == IndexKind::Spatial => types::geometry::cells::KEY_BYTES,
+            None if matches!(self.kind, IndexKind::Vector { .. }) => 1,
             None if self.kind == IndexKind::FullText => {
                 let collation = self.parts().first().map_or(types::CollationId::BINARY, |part| part.ty.collation);
                 types::collation::sort_key_end(key, collation).ok_or_else(|| storage_error("an index entry is too short"))?

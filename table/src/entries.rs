@@ -4,6 +4,7 @@
 //! full text   a word of the row + clustered key -> how often it occurs, and where (`types::fulltext`)
 //! spatial     a cell that the box of the row's geometry touches + clustered key -> nothing (`types::geometry::cells`)
 //! elements    the index columns, one of them an element of the row's array, + clustered key -> nothing (`types::json`, element)
+//! vector      0 + clustered key -> a code of the row's vector (`types::vector_code`); of an odd vector 1 + clustered key -> nothing
 //! ... unique  the same [+ clustered key if a column is NULL] -> clustered key
 //! ```
 //!
@@ -23,7 +24,13 @@ use types::geometry;
 use types::json::Json;
 use types::key::KEY_BYTES_MAX;
 use types::schema::{IndexDef, IndexKind, TableDef};
+use types::vector::Metric;
+use types::vector_code;
 use types::{ColumnType, KeyPart};
+
+/// The first byte of a key in a vector index.
+const CODE_MARK: u8 = 0;
+const ODD_MARK: u8 = 1;
 
 /// How the entries of a row are made.
 #[derive(Debug)]
@@ -34,6 +41,11 @@ pub(crate) enum Multi {
     Elements {
         part: usize,
         unique: bool,
+    },
+    /// Of vectors of so many bytes.
+    Vectors {
+        metric: Metric,
+        bytes: usize,
     },
 }
 
@@ -47,6 +59,10 @@ impl Multi {
             // The definition has seen to it that there is one.
             let part = index.columns.iter().position(|part| def.columns[part.column].element.is_some())?;
             return Some(Box::new(Self::Elements { part, unique }));
+        }
+        if let IndexKind::Vector { metric } = index.kind {
+            let column = index.columns.first().map(|part| &def.columns[part.column])?;
+            return Some(Box::new(Self::Vectors { metric, bytes: column.ty.display_length() as usize }));
         }
         if index.kind != IndexKind::FullText {
             return None;
@@ -105,6 +121,7 @@ impl IndexCodec {
         let cutter = match self.multi.as_deref() {
             None => return Err(codec::storage_error("the index has one entry for each row")),
             Some(Multi::Cells) => return self.encode_cells(source, clustered_key, out),
+            Some(Multi::Vectors { metric, bytes }) => return self.encode_vector(source, clustered_key, (*metric, *bytes), out),
             Some(Multi::Elements { part, unique }) => return self.encode_elements(source, clustered_key, (*part, *unique), out),
             Some(Multi::Words(cutter)) => cutter,
         };
@@ -136,6 +153,29 @@ impl IndexCodec {
             places.clear();
             places.extend(same.iter().map(|(_, place)| *place));
             encode_places(&places, &mut out.bytes);
+            out.places.push(Place { key: start..middle, payload: middle..out.bytes.len() });
+        }
+        Ok(())
+    }
+
+    /// The code of the row's vector.
+    fn encode_vector(
+        &self,
+        source: Source<'_>,
+        clustered_key: &[u8],
+        (metric, wanted): (Metric, usize),
+        out: &mut Entries,
+    ) -> txn::Result<()> {
+        for part in self.parts() {
+            let Value::Bytes(vector) = source.value(part.column).map_err(codec::encode_error)? else { continue };
+            let is_odd = vector.len() != wanted || !vector_code::has_distances(&vector, metric);
+            let start = out.bytes.len();
+            out.bytes.push(if is_odd { ODD_MARK } else { CODE_MARK });
+            out.bytes.extend_from_slice(clustered_key);
+            let middle = out.bytes.len();
+            if !is_odd {
+                vector_code::encode(&vector, &mut out.bytes);
+            }
             out.places.push(Place { key: start..middle, payload: middle..out.bytes.len() });
         }
         Ok(())
@@ -299,6 +339,49 @@ impl WordScan {
     }
 }
 
+/// Reads all entries of a VECTOR index: codes first, then odd vectors.
+pub struct VectorScan {
+    scan: Scan,
+    index: usize,
+}
+
+/// An entry of a vector index.
+#[derive(Clone, Copy, Debug)]
+pub struct FoundVector<'a> {
+    /// The clustered key of the row.
+    pub row: &'a [u8],
+    /// Its code; `None`: an odd vector, about which the index says nothing.
+    pub code: Option<&'a [u8]>,
+}
+
+impl VectorScan {
+    pub fn new(table: &Table, index: usize, mode: ReadMode) -> Self {
+        Self { scan: Scan::new(table.indexes[index].tree, &[], &[], false, mode), index }
+    }
+
+    /// Loads the next entries; `false`: there are none. Restartable.
+    ///
+    /// # Errors
+    /// A stall while a page is read; damage; the transaction's snapshot is older than the index (1412).
+    pub fn fill(&mut self, table: &Table, worker: &Worker, txn: &mut Txn) -> txn::Result<bool> {
+        txn.check_age(table.indexes[self.index].made_at)?;
+        self.scan.fill(txn, worker, 512)
+    }
+
+    /// The next of the loaded entries.
+    ///
+    /// # Errors
+    /// Damage.
+    pub fn next_vector(&mut self) -> txn::Result<Option<FoundVector<'_>>> {
+        let Some(found) = self.scan.next_row() else { return Ok(None) };
+        match found.key.split_first() {
+            Some((&CODE_MARK, row)) => Ok(Some(FoundVector { row, code: Some(found.payload) })),
+            Some((&ODD_MARK, row)) => Ok(Some(FoundVector { row, code: None })),
+            _ => Err(codec::storage_error("an entry of a vector index has an unknown mark")),
+        }
+    }
+}
+
 /// Reads the entries of a SPATIAL index between two keys, in the order of their cells.
 pub struct CellScan {
     scan: Scan,
@@ -335,6 +418,14 @@ impl Table {
     /// The type of the elements of a multi-valued index; `None`: it is no such index.
     pub fn element_type(&self, index: usize) -> Option<&ColumnType> {
         element_part(&self.indexes.get(index)?.codec).map(|part| &part.ty)
+    }
+
+    /// The distance of a vector index, and the bytes of its vectors; `None`: it is no such index.
+    pub fn vector_metric(&self, index: usize) -> Option<(Metric, usize)> {
+        match self.indexes.get(index)?.codec.multi.as_deref()? {
+            Multi::Vectors { metric, bytes } => Some((*metric, *bytes)),
+            _ => None,
+        }
     }
 
     /// Cuts the texts of a full-text index into words; `None`: it is no such index.

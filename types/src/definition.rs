@@ -5,6 +5,7 @@
 
 use crate::CollationId;
 use crate::fulltext::FullTextDef;
+use crate::vector::Metric;
 mod build;
 
 use crate::partition::{PartitionDef, Partitioning};
@@ -40,6 +41,7 @@ impl NewTable {
                 }
                 IndexKind::FullText => NewIndexKind::FullText,
                 IndexKind::Spatial => NewIndexKind::Spatial,
+                IndexKind::Vector { metric } => NewIndexKind::Vector { metric },
             },
             // Hidden columns are made again.
             columns: index
@@ -95,6 +97,7 @@ pub enum NewIndexKind {
     Secondary,
     FullText,
     Spatial,
+    Vector { metric: Metric },
 }
 
 #[derive(Clone, Debug)]

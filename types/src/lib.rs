@@ -42,6 +42,7 @@ pub mod statistics;
 pub mod temporal;
 mod value;
 pub mod vector;
+pub mod vector_code;
 mod wide;
 mod width;
 pub mod work;

@@ -9,6 +9,7 @@ use crate::event::EventDef;
 use crate::fulltext::FullTextDef;
 use crate::partition::Partitioning;
 use crate::row::history::RowHistory;
+use crate::vector::Metric;
 use crate::{CollationId, ColumnType, TypeKind, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -444,6 +445,11 @@ pub enum IndexKind {
     MultiValued {
         unique: bool,
     },
+    /// An entry for each row, in no order of values. Key: 0 and the primary key; 1 in place of 0 for a vector that has no distances, or
+    /// another number of numbers than the column. Payload: the code of the vector (`vector_code`), or nothing.
+    Vector {
+        metric: Metric,
+    },
 }
 
 /// The type of a functional key part's hidden column.
@@ -458,7 +464,7 @@ pub struct KeyPartType {
 impl IndexKind {
     /// Has it one entry for each row, so that its entries are the rows in the order of its key?
     pub fn is_ordered(self) -> bool {
-        !matches!(self, Self::FullText | Self::Spatial | Self::MultiValued { .. })
+        !matches!(self, Self::FullText | Self::Spatial | Self::MultiValued { .. } | Self::Vector { .. })
     }
 
     /// Does it refuse a second row with one of its keys?
@@ -520,7 +526,7 @@ impl IndexDef {
             IndexKind::Unique => 2,
             IndexKind::MultiValued { unique: true } => 2,
             IndexKind::Secondary | IndexKind::MultiValued { unique: false } => 3,
-            IndexKind::Spatial => 3,
+            IndexKind::Spatial | IndexKind::Vector { .. } => 3,
             IndexKind::FullText => 4,
         };
         let is_prefixed = self.kind == IndexKind::Unique && self.columns.iter().any(|part| part.prefix.is_some());

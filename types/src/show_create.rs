@@ -364,6 +364,7 @@ fn key_line(table: &TableDef, index: &IndexDef) -> String {
         IndexKind::Secondary | IndexKind::MultiValued { unique: false } => format!("  KEY {name} ({columns})"),
         IndexKind::FullText => format!("  FULLTEXT KEY {name} ({columns})"),
         IndexKind::Spatial => format!("  SPATIAL KEY {name} ({columns})"),
+        IndexKind::Vector { metric } => format!("  VECTOR KEY {name} ({columns}) DISTANCE={}", metric.name()),
     };
     if index.using_btree {
         out.push_str(" USING BTREE");

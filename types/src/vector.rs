@@ -2,6 +2,7 @@
 //!
 //! V1: a vector has at least one number, and no NaN or infinity when it is stored or made of a text.
 
+use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
 /// Most numbers of a vector.
@@ -89,7 +90,7 @@ fn listed(bytes: &[u8], mut put: impl FnMut(f32, &mut String)) -> String {
 }
 
 /// How far two vectors lie apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Metric {
     /// The length of the difference.
     Euclidean,
@@ -100,6 +101,15 @@ pub enum Metric {
 }
 
 impl Metric {
+    /// Its name in small letters.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Euclidean => "euclidean",
+            Self::Cosine => "cosine",
+            Self::Dot => "dot",
+        }
+    }
+
     /// By its name in any case.
     pub fn named(name: &[u8]) -> Option<Self> {
         let names: [(&[u8], Self); 3] = [(b"EUCLIDEAN", Self::Euclidean), (b"COSINE", Self::Cosine), (b"DOT", Self::Dot)];

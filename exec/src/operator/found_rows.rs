@@ -2,12 +2,13 @@
 //! spatial one in their order.
 
 use super::found_elements::FoundElements;
+use super::found_nearest::FoundNearest;
 use crate::pause::Step;
 use crate::run::Run;
 use expr::Expr;
 use expr::function::{search_box, search_of};
 use expr::search::Search;
-use sql::plan::KeyRange;
+use sql::plan::{KeyRange, Nearest};
 use std::rc::Rc;
 use table::{CellScan, Table};
 use txn::ReadMode;
@@ -17,6 +18,7 @@ pub(crate) enum FoundKeys<'p> {
     Words(FoundWords<'p>),
     Cells(Box<FoundCells<'p>>),
     Elements(Box<FoundElements<'p>>),
+    Nearest(Box<FoundNearest<'p>>),
 }
 
 pub(crate) struct FoundWords<'p> {
@@ -39,9 +41,32 @@ impl<'p> FoundKeys<'p> {
         Self::Elements(Box::new(FoundElements::new(index, prefix, call, constant)))
     }
 
+    pub fn of_nearest(plan: &'p Nearest) -> Self {
+        Self::Nearest(Box::new(FoundNearest::new(plan)))
+    }
+
     /// Can the index leave out no row, so that the table is to be read in its place?
     pub fn is_everything(&self) -> bool {
-        matches!(self, Self::Elements(found) if found.is_everything())
+        match self {
+            Self::Elements(found) => found.is_everything(),
+            Self::Nearest(found) => found.is_everything(),
+            _ => false,
+        }
+    }
+
+    /// Are there keys behind those that were given? Restartable.
+    pub fn more(&mut self, run: &mut Run<'p>, table: &'p Table) -> Step<bool> {
+        match self {
+            Self::Nearest(found) => found.more(run, table),
+            _ => Ok(false),
+        }
+    }
+
+    /// The row of the last key satisfies the scan's conditions.
+    pub fn keep(&mut self) {
+        if let Self::Nearest(found) = self {
+            found.keep();
+        }
     }
 
     /// Starts over; `latest`: the latest versions of rows are searched. Restartable.
@@ -54,6 +79,7 @@ impl<'p> FoundKeys<'p> {
             }
             Self::Cells(found) => found.start(run, table, latest),
             Self::Elements(found) => found.start(run, table, latest),
+            Self::Nearest(found) => found.start(run, table),
         }
     }
 
@@ -76,6 +102,7 @@ impl<'p> FoundKeys<'p> {
             }
             Self::Cells(found) => found.next(),
             Self::Elements(found) => found.next(),
+            Self::Nearest(found) => found.next(),
         }
     }
 }

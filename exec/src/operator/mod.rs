@@ -16,6 +16,7 @@ mod derived;
 mod distinct;
 mod filter;
 mod found_elements;
+mod found_nearest;
 mod found_rows;
 mod gather;
 mod gathered;

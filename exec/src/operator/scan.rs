@@ -153,6 +153,7 @@ fn found_keys(access: &Access) -> Box<FoundKeys<'_>> {
     Box::new(match access {
         Access::FullText { search, .. } => FoundKeys::of_words(search),
         Access::Spatial { index, call, constant } => FoundKeys::of_cells(*index, call, constant),
+        Access::Nearest(plan) => FoundKeys::of_nearest(plan),
         Access::Elements { index, prefix, call, constant } => FoundKeys::of_elements(*index, prefix, call, constant),
         _ => unreachable!("only these find keys"),
     })
@@ -171,13 +172,16 @@ impl<'p> ScanOperator<'p> {
             Access::Point { index, .. } | Access::Ranges { index, .. } => (index, false),
             Access::Full { index, .. } => (index, index == 0),
             Access::Leaps(ref leaps) => (leaps.index, false),
+            Access::Nearest(ref nearest) => (nearest.index, false),
             Access::FullText { index, .. } | Access::Spatial { index, .. } | Access::Elements { index, .. } => (index, false),
             _ => (0, false),
         };
         let reads = Reads::of(plan.table.indexes.get(index).map_or(0, |index| index.tree_id), is_scan);
         let merged = if let Access::Merge(merge) = &plan.access { Some(merged_keys(merge, table)) } else { None };
         let found = match &plan.access {
-            Access::FullText { .. } | Access::Spatial { .. } | Access::Elements { .. } => Some(found_keys(&plan.access)),
+            Access::FullText { .. } | Access::Spatial { .. } | Access::Elements { .. } | Access::Nearest(_) => {
+                Some(found_keys(&plan.access))
+            }
             _ => None,
         };
         Self {
@@ -290,7 +294,7 @@ impl<'p> ScanOperator<'p> {
                 Stage::Judge => {
                     let keep = (self.entry_judged || run.passes(self.index_filter)?) && self.passes(run)?;
                     if keep && self.current {
-                        self.stage = self.after_row();
+                        self.stage = self.after_kept_row();
                         return Ok(true);
                     }
                     match keep {
@@ -339,7 +343,7 @@ impl<'p> ScanOperator<'p> {
                 self.merged().rewind();
                 Stage::MergedKey
             }
-            Access::FullText { .. } | Access::Spatial { .. } | Access::Elements { .. } => {
+            Access::FullText { .. } | Access::Spatial { .. } | Access::Elements { .. } | Access::Nearest(_) => {
                 let latest = self.lock.is_some();
                 if let Some(found) = &mut self.found {
                     found.start(run, self.table, latest)?;
@@ -370,7 +374,7 @@ impl<'p> ScanOperator<'p> {
             Access::Ranges { index, reverse, .. } | Access::Full { index, reverse, .. } => (index, reverse),
             Access::Leaps(ref leaps) => (leaps.index, false),
             // Everything.
-            Access::Elements { .. } => (0, false),
+            Access::Elements { .. } | Access::Nearest(_) => (0, false),
             _ => return Stage::Done,
         };
         let at = match reverse {
@@ -559,7 +563,11 @@ impl<'p> ScanOperator<'p> {
 
     fn found_key(&mut self, run: &mut Run<'p>) -> Step<Stage> {
         run.tick()?;
-        let Some(key) = self.found.as_mut().and_then(|found| found.next()) else {
+        let Some(found) = &mut self.found else { return Ok(Stage::Done) };
+        let Some(key) = found.next() else {
+            if found.more(run, self.table)? {
+                return Ok(Stage::FoundKey);
+            }
             run.count_end();
             return Ok(Stage::Done);
         };
@@ -690,12 +698,22 @@ impl<'p> ScanOperator<'p> {
         matches!(self.plan.access, Access::Point { .. })
     }
 
+    /// After a row that is emitted.
+    fn after_kept_row(&mut self) -> Stage {
+        if let Access::Nearest(_) = self.plan.access
+            && let Some(found) = &mut self.found
+        {
+            found.keep();
+        }
+        self.after_row()
+    }
+
     fn after_row(&self) -> Stage {
         match self.plan.access {
             Access::Point { .. } => Stage::Done,
             Access::Merge(_) => Stage::MergedKey,
             Access::FullText { .. } | Access::Spatial { .. } => Stage::FoundKey,
-            Access::Elements { .. } if !self.reads_everything() => Stage::FoundKey,
+            Access::Elements { .. } | Access::Nearest(_) if !self.reads_everything() => Stage::FoundKey,
             _ => Stage::Read,
         }
     }

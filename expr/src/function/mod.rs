@@ -45,7 +45,7 @@ pub use regexp::Patterns;
 pub use spatial::collect::Collected;
 pub use spatial::measure::search_box;
 pub(crate) use string::{char_count, char_offset, wide_characters};
-pub use vector::takes_vectors;
+pub use vector::{distance_of_call, takes_vectors};
 
 use crate::eval::{Env, Evaluated};
 use crate::tree::Expr;

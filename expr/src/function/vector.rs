@@ -134,6 +134,20 @@ fn distance<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     Ok(metric.distance(&a, &b).map_or(Value::Null, Value::Double))
 }
 
+/// By what distance a call compares its vectors; `None`: by none that is known.
+///
+/// # Errors
+/// Those of the argument that names it.
+pub fn distance_of_call<'a>(env: &Env<'a>, call: &'a Expr) -> Step<Option<Metric>> {
+    let ExprKind::Call { function, args } = &call.kind else { return Ok(None) };
+    match (*function, args.get(2)) {
+        (Function::VEC_DISTANCE_EUCLIDEAN, _) => Ok(Some(Metric::Euclidean)),
+        (Function::VEC_DISTANCE_COSINE, _) => Ok(Some(Metric::Cosine)),
+        (Function::DISTANCE, Some(name)) => Ok(env.text(name)?.and_then(|name| Metric::named(&name))),
+        _ => Ok(None),
+    }
+}
+
 /// MariaDB's: vectors of other lengths have no distance.
 fn apart<'a>(env: &Env<'a>, node: &Expr, args: &'a [Expr], metric: Metric) -> Evaluated<'a> {
     let name = match &node.kind {

@@ -368,6 +368,7 @@ fn line<'p>(scan: &'p Scan, extra: &Extra) -> Line<'p> {
         Access::Leaps(leaps) => ("range", index_name(leaps.index), leaps.covering),
         Access::FullText { index, .. } => ("fulltext", index_name(*index), false),
         Access::Spatial { index, .. } => ("range", index_name(*index), false),
+        Access::Nearest(nearest) => ("index", index_name(nearest.index), false),
         Access::Elements { index, call, .. } => {
             let is_member = matches!(call.kind, ExprKind::Call { function: Function::JSON_MEMBER_OF, .. });
             (if is_member { "ref" } else { "range" }, index_name(*index), false)

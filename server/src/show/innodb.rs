@@ -69,6 +69,8 @@ pub fn indexes(source: &Source<'_>) -> Vec<Row> {
             IndexKind::Secondary => 0,
             IndexKind::FullText => 32,
             IndexKind::Spatial => 64,
+            // MySQL has none.
+            IndexKind::Vector { .. } => 0,
             IndexKind::MultiValued { unique } => 640 + 2 * u64::from(unique),
         };
         let name = if index.kind == IndexKind::HiddenRowId { "GEN_CLUST_INDEX" } else { &index.name };

@@ -377,7 +377,7 @@ pub fn statistics_of(source: &Source<'_>, def: &TableDef) -> Vec<Row> {
                 number(position + 1),
                 super::key_part_name(column),
                 match (index.kind, part.descending) {
-                    (IndexKind::FullText, _) => Value::Null,
+                    (IndexKind::FullText | IndexKind::Vector { .. }, _) => Value::Null,
                     (_, true) => text("D"),
                     (_, false) => text("A"),
                 },
@@ -392,6 +392,7 @@ pub fn statistics_of(source: &Source<'_>, def: &TableDef) -> Vec<Row> {
                 text(match index.kind {
                     IndexKind::FullText => "FULLTEXT",
                     IndexKind::Spatial => "SPATIAL",
+                    IndexKind::Vector { .. } => "VECTOR",
                     _ => "BTREE",
                 }),
                 text(""),

@@ -149,6 +149,8 @@ pub struct KeyDefinition<'a> {
     pub using_btree: bool,
     /// WITH PARSER, of [`KeyKind::FullText`].
     pub parser: Option<&'a str>,
+    /// DISTANCE =, of [`KeyKind::Vector`].
+    pub distance: Option<&'a str>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,6 +160,7 @@ pub enum KeyKind {
     Index,
     FullText,
     Spatial,
+    Vector,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -307,7 +307,8 @@ impl Binder<'_> {
             return Err(Error::WrongArguments(op.sign().to_owned()));
         }
         // A vector is equal to vectors only, and has no order.
-        let is_comparable = |expr: &Expr| expr.ty.is_vector() || matches!(expr.kind, ExprKind::Param(_));
+        let is_given = |expr: &Expr| expr.ty.kind == TypeKind::Null || expr.ty.is_binary_string();
+        let is_comparable = |expr: &Expr| expr.ty.is_vector() || matches!(expr.kind, ExprKind::Param(_)) && is_given(expr);
         if is_ordered || !is_comparable(&left) || !is_comparable(&right) {
             no_vectors([&left, &right], || op.sign().to_owned())?;
         }

@@ -4,9 +4,9 @@
 use super::group::Grouping;
 use super::query::BoundSelect;
 use crate::plan::{LimitPlan, SortKey};
-use crate::planner::{FromBlock, LeapNeed, OrderNeed};
+use crate::planner::{FromBlock, LeapNeed, NearestNeed, OrderNeed, single_table};
 use expr::is_volatile;
-use expr::{Aggregate, AggregateFunction, Expr, ExprKind};
+use expr::{Aggregate, AggregateFunction, Expr, ExprKind, Function as F};
 use types::{TypeKind, Value};
 
 /// A required order, and whether it satisfies ORDER BY.
@@ -24,6 +24,10 @@ impl BoundSelect {
         if !self.windows.is_empty() {
             return None;
         }
+        if let Some(nearest) = self.nearest_need() {
+            let need = OrderNeed { nearest: Some(Box::new(nearest)), limit: limit_rows(&self.limit), ..OrderNeed::default() };
+            return Some(Needed { need, sorts: true });
+        }
         let order = order_need(&self.sort, &self.project, &self.limit);
         if !self.distinct {
             return order.map(|need| Needed { need, sorts: true });
@@ -36,7 +40,37 @@ impl BoundSelect {
         let columns = order.map_or_else(Vec::new, |need| need.columns);
         let limit = self.group_limit(sorts, block, &groups);
         let leaps = Some(LeapNeed { source, columns: Vec::new(), extreme: None, least: false, greatest: false });
-        Some(Needed { need: OrderNeed { columns, groups, limit, leaps, best: None }, sorts })
+        Some(Needed { need: OrderNeed { columns, groups, limit, leaps, best: None, nearest: None }, sorts })
+    }
+
+    /// ORDER BY a distance LIMIT n: of one table, all of whose conditions its scan judges.
+    fn nearest_need(&self) -> Option<NearestNeed> {
+        let ([key], Some(limit), Some(tree)) = (&self.sort[..], &self.limit, &self.tree) else { return None };
+        let source = single_table(tree)?;
+        let mut conditions: Vec<&Expr> = self.filter.iter().collect();
+        tree.conditions(&mut conditions);
+        let is_plain = !self.distinct && !self.locking && self.having.is_none() && !key.descending && !limit.counts_all;
+        let has_subquery = |expr: &&Expr| expr.any(&|part| matches!(part.kind, ExprKind::Subquery(_))) || is_volatile(expr);
+        if !is_plain || conditions.iter().any(has_subquery) {
+            return None;
+        }
+        let ExprKind::Slot(slot) = key.expr.kind else { return None };
+        let call = &self.project[slot];
+        let ExprKind::Call { function: F::DISTANCE | F::VEC_DISTANCE_EUCLIDEAN | F::VEC_DISTANCE_COSINE, args } = &call.kind
+        else {
+            return None;
+        };
+        let column_of = |expr: &Expr| match expr.kind {
+            ExprKind::Column { source: of, column } if of == source => Some(column),
+            _ => None,
+        };
+        let (column, constant) = match (column_of(&args[0]), column_of(&args[1])) {
+            (Some(column), None) => (column, &args[1]),
+            (None, Some(column)) => (column, &args[0]),
+            _ => return None,
+        };
+        let (call, constant) = (call.clone(), constant.clone());
+        Some(NearestNeed { source, column, call, constant, count: limit.count.clone()?, offset: limit.offset.clone() })
     }
 
     fn grouped_need(&self, grouping: &Grouping, block: &FromBlock<'_>) -> Option<Needed> {
@@ -60,7 +94,10 @@ impl BoundSelect {
         let sorts = sorted.is_some();
         let limit = self.group_limit(sorts, block, &groups);
         let leaps = leap_need(Some(source), &grouping.aggregates);
-        Some(Needed { need: OrderNeed { columns: sorted.unwrap_or_default(), groups, limit, leaps, best: None }, sorts })
+        Some(Needed {
+            need: OrderNeed { columns: sorted.unwrap_or_default(), groups, limit, leaps, best: None, nearest: None },
+            sorts,
+        })
     }
 
     /// The number of rows that LIMIT requires, if each group is returned as soon as it ends.

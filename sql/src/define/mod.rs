@@ -27,6 +27,7 @@ use types::definition::{
 };
 use types::fulltext::{FullTextDef, Parser};
 use types::schema::{ColumnDef, ColumnDefault, GeneratedDef, IndexKind, ReferenceAction, RowExpr, TableDef};
+use types::vector::Metric;
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 
 /// The parts of the session that binding a definition uses.
@@ -231,6 +232,10 @@ impl<'a> Definer<'a> {
             KeyKind::Index => NewIndexKind::Secondary,
             KeyKind::FullText if is_functional(key) => return Err(key_part_error(KeyPartProblem::FullText)),
             KeyKind::Spatial if is_functional(key) => return Err(key_part_error(KeyPartProblem::Spatial)),
+            KeyKind::Vector if is_functional(key) => {
+                return Err(Error::NotSupported("a VECTOR index over an expression".to_owned()));
+            }
+            KeyKind::Vector => NewIndexKind::Vector { metric: metric(key)? },
             KeyKind::FullText => NewIndexKind::FullText,
             KeyKind::Spatial => spatial(key)?,
         };
@@ -502,6 +507,15 @@ fn generated(definition: &ColumnDefinition<'_>) -> Result<Option<GeneratedDef>> 
     }
     let expr = crate::row_expr(expr, &RowExprUse::Generated(definition.name.to_owned()))?;
     Ok(Some(GeneratedDef { expr, stored: definition.stored }))
+}
+
+/// The distance of a VECTOR index.
+fn metric(key: &KeyDefinition<'_>) -> Result<Metric> {
+    match key.distance.map(|name| (name, Metric::named(name.as_bytes()))) {
+        None => Ok(Metric::Euclidean),
+        Some((_, Some(metric @ (Metric::Euclidean | Metric::Cosine)))) => Ok(metric),
+        Some((name, _)) => Err(Error::NotSupported(format!("a VECTOR index with DISTANCE={name}"))),
+    }
 }
 
 /// The expression of a functional key part.

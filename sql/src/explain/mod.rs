@@ -406,6 +406,10 @@ impl Printer {
                 let first = def.columns.first().map_or("", |part| table.columns[part.column].name.as_str());
                 format!("Index range scan on {alias} using {} over ({first} unprintable_geometry_value)", def.name)
             }
+            Access::Nearest(nearest) => {
+                let name = &table.indexes[nearest.index].name;
+                format!("Vector index search on {alias} using {name} ({})", self.expr(&nearest.call))
+            }
             Access::Elements { index, prefix, constant, .. } => {
                 let def = &table.indexes[*index];
                 let value = |expr: &Expr| self.expr(expr);
@@ -527,6 +531,7 @@ fn table_step(scan: &Scan) -> TableStep {
         Access::Leaps(leaps) => (Some(leaps.index), "index", leaps.covering),
         Access::FullText { index, .. } => (Some(*index), "full_text_index", false),
         Access::Spatial { index, .. } | Access::Elements { index, .. } => (Some(*index), "index", false),
+        Access::Nearest(nearest) => (Some(nearest.index), "index", false),
         _ => (None, "table", false),
     };
     let named = index.map(|index| &scan.table.indexes[index]).filter(|index| index.kind != IndexKind::HiddenRowId);

@@ -37,6 +37,10 @@ impl<'a> Parser<'a> {
                 K::Or | K::Sql => self.create_view(ViewForm::Create),
                 _ => Err(self.error()),
             },
+            Token::Word(_) if self.at_word("VECTOR") && self.peek_kw(K::Index) => {
+                self.bump();
+                self.create_index(KeyKind::Vector)
+            }
             Token::Word(_) if self.at_word("USER") => self.create_user(),
             Token::Word(_) if self.at_word("ROLE") => self.create_role(),
             Token::Word(word) => {
@@ -227,6 +231,11 @@ impl<'a> Parser<'a> {
                 let _ = self.accept_kw(K::Key) || self.accept_kw(K::Index);
                 if kind == K::FullText { KeyKind::FullText } else { KeyKind::Spatial }
             }
+            Token::Word(_) if self.at_word("VECTOR") && (self.peek_kw(K::Index) || self.peek_kw(K::Key)) => {
+                self.bump();
+                self.bump();
+                KeyKind::Vector
+            }
             Token::Keyword(K::Foreign) => {
                 self.bump();
                 self.expect_kw(K::Key)?;
@@ -257,6 +266,7 @@ impl<'a> Parser<'a> {
             invisible: false,
             using_btree: false,
             parser: None,
+            distance: None,
         };
         if self.at_ident() {
             let name = self.ident()?;
@@ -291,7 +301,7 @@ impl<'a> Parser<'a> {
 
     fn key_options(&mut self, key: &mut KeyDefinition<'a>) -> Result<()> {
         loop {
-            let is_ordered = !matches!(key.kind, KeyKind::FullText | KeyKind::Spatial);
+            let is_ordered = !matches!(key.kind, KeyKind::FullText | KeyKind::Spatial | KeyKind::Vector);
             if is_ordered && (self.accept_kw(K::Using) || self.accept_word("TYPE")) {
                 // HASH is a B-tree as well, but not shown.
                 key.using_btree = self.ident()?.eq_ignore_ascii_case("BTREE");
@@ -307,6 +317,13 @@ impl<'a> Parser<'a> {
             } else if key.kind == KeyKind::FullText && self.accept_kw(K::With) {
                 self.expect_word("PARSER")?;
                 key.parser = Some(self.ident()?);
+            } else if key.kind == KeyKind::Vector && self.accept_word("M") {
+                // The neighbours of a graph's node, which this index has not.
+                self.accept(Token::Equal);
+                self.number()?;
+            } else if key.kind == KeyKind::Vector && self.accept_word("DISTANCE") {
+                self.accept(Token::Equal);
+                key.distance = Some(self.ident()?);
             } else if self.accept_word("ENGINE_ATTRIBUTE") || self.accept_word("SECONDARY_ENGINE_ATTRIBUTE") {
                 self.accept(Token::Equal);
                 self.string()?;
@@ -679,6 +696,7 @@ impl<'a> Parser<'a> {
             invisible: false,
             using_btree: false,
             parser: None,
+            distance: None,
         };
         self.key_options(&mut key)?;
         self.expect_kw(K::On)?;

@@ -167,6 +167,11 @@ impl FromBlock<'_> {
         {
             best = Some(found);
         }
+        if let Some(found) = self.nearest_rows(source, conjuncts, need, total)
+            && best.as_ref().is_none_or(|b| found.cost < b.cost + sort_cost(b.rows, need, b.ordered) || from.forced)
+        {
+            best = Some(found);
+        }
         let best = best.expect("a table has a clustered index or is virtual");
         let (mut filter, mut index_filter) = (Vec::new(), Vec::new());
         let mut selectivity = 1.0;
@@ -408,7 +413,7 @@ fn readable(table: &TableDef, index: &IndexDef, column: usize) -> bool {
 
 /// Does the index give this order, when its first `fixed` columns have one value?
 pub(super) fn gives_order(table: &TableDef, index: &IndexDef, fixed: usize, need: &OrderNeed, reverse: bool) -> bool {
-    if need.best.is_some() {
+    if need.best.is_some() || need.nearest.is_some() {
         return false;
     }
     // A secondary key ends in the primary key.

@@ -126,7 +126,7 @@ fn may_be_sought(constant: &Expr, element: &ColumnType) -> bool {
 }
 
 /// Is its value known before the rows of the table are read?
-fn is_known(expr: &Expr, available: &SourceSet) -> bool {
+pub(super) fn is_known(expr: &Expr, available: &SourceSet) -> bool {
     use ExprKind as K;
     let varies = |expr: &Expr| match expr.kind {
         K::Column { source, .. } | K::ColumnOrdinal { source, .. } => !available.get(source).copied().unwrap_or(false),

@@ -102,7 +102,12 @@ impl FromBlock<'_> {
         let mut node: Option<Node> = None;
         let mut rows = 1.0;
         for &(source, method) in &order.steps {
-            let choice = self.choose(&flat, source, &available, need.filter(|_| method == Method::First && order.ordered));
+            let choice = self.choose(
+                &flat,
+                source,
+                &available,
+                need.filter(|need| method == Method::First && (order.ordered || need.nearest.is_some())),
+            );
             let fan_out = choice.scan.rows;
             node = Some(match (node, method) {
                 (None, _) => {
@@ -320,7 +325,7 @@ struct Parted {
 }
 
 /// The table that a tree is, with conditions or without.
-fn single_table(tree: &JoinTree) -> Option<usize> {
+pub(crate) fn single_table(tree: &JoinTree) -> Option<usize> {
     match tree {
         JoinTree::Table(source) => Some(*source),
         JoinTree::Inner { parts, .. } => match parts.as_slice() {

@@ -21,6 +21,7 @@ mod infer;
 mod join;
 mod leaps;
 mod merge;
+mod nearest;
 mod order;
 mod range;
 mod selectivity;
@@ -30,7 +31,7 @@ mod tests;
 
 pub(crate) use estimate::{Estimate, estimate, node_rows, scan_estimate};
 pub use estimate::{estimated_cost, join_rows};
-pub(crate) use join::hashes_alike;
+pub(crate) use join::{hashes_alike, single_table};
 
 use crate::bind::{Source, constant};
 use crate::plan::{Access, BindContext, JoinKind, Node, Scan};
@@ -153,6 +154,21 @@ pub(crate) struct OrderNeed {
     pub leaps: Option<LeapNeed>,
     /// The rows that this call of MATCH ranks best come first; there are no columns then.
     pub best: Option<Box<Expr>>,
+    /// The rows of which a distance is least come first; there are no columns then.
+    pub nearest: Option<Box<NearestNeed>>,
+}
+
+/// ORDER BY a distance LIMIT n, of all rows of one table that satisfy its conditions.
+#[derive(Clone, Debug)]
+pub(crate) struct NearestNeed {
+    pub source: usize,
+    pub column: usize,
+    /// The call of a distance.
+    pub call: Expr,
+    /// The argument that is not the column.
+    pub constant: Expr,
+    pub count: Expr,
+    pub offset: Option<Expr>,
 }
 
 /// The needs of aggregates that ignore duplicates, for which some rows of each group are enough.
@@ -171,7 +187,8 @@ impl OrderNeed {
     fn sources(&self) -> impl Iterator<Item = usize> {
         let ranked = self.best.iter().filter_map(|call| source_of(call));
         let columns = self.columns.iter().map(|(source, _, _)| *source);
-        columns.chain(self.groups.iter().map(|(source, _)| *source)).chain(ranked)
+        let nearest = self.nearest.iter().map(|need| need.source);
+        columns.chain(self.groups.iter().map(|(source, _)| *source)).chain(ranked).chain(nearest)
     }
 
     /// The one source whose columns it is about.

@@ -710,6 +710,7 @@ fn recheck_keys(columns: &[ColumnDef], indexes: &[IndexDef]) -> Result<()> {
                 IndexKind::Unique | IndexKind::MultiValued { unique: true } => super::NewIndexKind::Unique,
                 IndexKind::FullText => super::NewIndexKind::FullText,
                 IndexKind::Spatial => super::NewIndexKind::Spatial,
+                IndexKind::Vector { metric } => super::NewIndexKind::Vector { metric },
                 IndexKind::Secondary | IndexKind::HiddenRowId | IndexKind::MultiValued { unique: false } => {
                     super::NewIndexKind::Secondary
                 }

@@ -117,6 +117,7 @@ pub(crate) fn add_index(
         NewIndexKind::Secondary => IndexKind::Secondary,
         NewIndexKind::FullText => IndexKind::FullText,
         NewIndexKind::Spatial => IndexKind::Spatial,
+        NewIndexKind::Vector { metric } => IndexKind::Vector { metric },
     };
     if kind == IndexKind::Primary && index.invisible {
         return Err(Error::PrimaryInvisible);
@@ -183,6 +184,7 @@ fn resolve_parts(
         parts.push(match index.kind {
             NewIndexKind::FullText => full_text_part(columns, column, parts.first())?,
             NewIndexKind::Spatial => spatial_part(columns, column, part)?,
+            NewIndexKind::Vector { .. } => vector_part(columns, column, (part, n))?,
             _ => resolve_part(columns, column, part, &mut key_bytes)?,
         });
     }
@@ -252,6 +254,22 @@ fn spatial_part(columns: &[ColumnDef], column: usize, part: &NewIndexColumn) -> 
         () => return Ok(IndexColumn { column, prefix: None, descending: false }),
     };
     Err(Error::SpatialKey(problem))
+}
+
+/// The column of a VECTOR index: vectors, never NULL.
+fn vector_part(columns: &[ColumnDef], column: usize, (part, number): (&NewIndexColumn, usize)) -> Result<IndexColumn> {
+    let def = &columns[column];
+    let refused = |what| Err(Error::NotSupported { what });
+    let TypeKind::Vector { dimensions } = def.ty.kind else { return refused("a VECTOR index on a column of another type") };
+    match () {
+        () if number > 0 => Err(Error::TooManyKeyParts { max: 1 }),
+        () if part.prefix.is_some() => Err(Error::WrongPrefix),
+        () if part.descending => refused("an order of a VECTOR index"),
+        () if def.nullable => refused("a VECTOR index on a column that may be NULL"),
+        () if def.is_virtual() => Err(Error::Generated { what: "Vector index on virtual generated column" }),
+        () if dimensions > types::vector_code::DIMENSIONS_MAX => refused("a VECTOR index on a column of more than 3072 numbers"),
+        () => Ok(IndexColumn { column, prefix: None, descending: false }),
+    }
 }
 
 /// A column of a FULLTEXT index: texts of one collation. A prefix is passed over, as in MySQL.

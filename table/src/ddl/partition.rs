@@ -295,6 +295,7 @@ pub(super) fn check(def: &TableDef) -> Result<()> {
             IndexKind::Unique | IndexKind::MultiValued { unique: true } => "UNIQUE INDEX",
             IndexKind::FullText => return Err(crate::Error::PartitionedFullText),
             IndexKind::Spatial => return Err(crate::Error::PartitionedSpatial),
+            IndexKind::Vector { .. } => return Err(crate::Error::NotSupported { what: "a VECTOR index of a partitioned table" }),
             IndexKind::Secondary | IndexKind::HiddenRowId | IndexKind::MultiValued { unique: false } => continue,
         };
         let has = |column: &usize| index.columns.iter().any(|part| part.column == *column && part.prefix.is_none());
