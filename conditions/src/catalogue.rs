@@ -1108,6 +1108,12 @@ rows! {
         "Trigger '{name}' already exists on the table '{database}'.'{table}'.";
     CteRecursiveNotUnion = 4114, "ER_CTE_RECURSIVE_NOT_UNION", "HY000",
         "Recursive table reference in EXCEPT or INTERSECT operand is not allowed.";
+    ExplainIntoImplicitFormatNotSupported = 6006, "ER_EXPLAIN_INTO_IMPLICIT_FORMAT_NOT_SUPPORTED", "0A000",
+        "EXPLAIN INTO does not support implicit FORMAT.";
+    ExplainIntoFormatNotSupported { format } = 6007, "ER_EXPLAIN_INTO_FORMAT_NOT_SUPPORTED", "0A000",
+        "EXPLAIN INTO does not support FORMAT={format}.";
+    ExplainIntoForConnectionNotSupported = 6009, "ER_EXPLAIN_INTO_FOR_CONNECTION_NOT_SUPPORTED", "0A000",
+        "EXPLAIN FOR CONNECTION does not support the INTO clause.";
     FkNoUniqueIndexParent { name, parent } = 6125, "ER_FK_NO_UNIQUE_INDEX_PARENT", "HY000",
         "Failed to add the foreign key constraint. Missing unique key for constraint '{name}' in the referenced table \
          '{parent}'";

@@ -45,11 +45,12 @@ pub(crate) enum Area {
     SpatialShow,
     String,
     Vector,
+    Xml,
 }
 
 impl Area {
     /// All areas, in the order of their names.
-    pub const ALL: [Self; 19] = {
+    pub const ALL: [Self; 20] = {
         use Area::*;
         [
             Cipher,
@@ -71,6 +72,7 @@ impl Area {
             SpatialShow,
             String,
             Vector,
+            Xml,
         ]
     };
 
@@ -100,6 +102,7 @@ impl Area {
             Self::SpatialShow => (function::spatial::show::ROWS, function::spatial::show::CALLS),
             Self::String => (function::string::ROWS, function::string::CALLS),
             Self::Vector => (function::vector::ROWS, function::vector::CALLS),
+            Self::Xml => (function::xml::ROWS, function::xml::CALLS),
         }
     }
 }

@@ -46,6 +46,8 @@ pub mod vector_code;
 mod wide;
 mod width;
 pub mod work;
+pub mod xml;
+pub mod xpath;
 
 pub use column_type::{CollationId, ColumnType, LobSize, TypeKind};
 pub use convert::{Problem, StoreContext, Warnings, store, write_text};

@@ -32,6 +32,7 @@ mod str_to_date;
 pub(crate) mod string;
 mod time_names;
 pub(crate) mod vector;
+pub(crate) mod xml;
 
 pub use date::interval;
 pub(crate) use date::{month_and_day, moved_time_as_text};

@@ -32,7 +32,7 @@ pub(crate) fn find(name: &str) -> Option<(Function, usize, usize)> {
 }
 
 /// MySQL's functions that raise 1235 ("not supported").
-const NOT_SUPPORTED: &[&str] = &["ASYNCHRONOUS_CONNECTION_FAILOVER_ADD_SOURCE", "EXTRACTVALUE", "JSON_TABLE", "UPDATEXML"];
+const NOT_SUPPORTED: &[&str] = &["ASYNCHRONOUS_CONNECTION_FAILOVER_ADD_SOURCE", "JSON_TABLE"];
 
 /// Is it a function of MySQL that Heddle does not have? `name` is in capitals.
 pub fn is_not_supported(name: &str) -> bool {

@@ -29,6 +29,7 @@ fn title(area: Area) -> &'static str {
         Area::SpatialShow => "geometries as texts and numbers",
         Area::String => "strings",
         Area::Vector => "vectors",
+        Area::Xml => "XML",
     }
 }
 

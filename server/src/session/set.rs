@@ -66,6 +66,15 @@ impl State<'_> {
         self.take_effect(vec![assignment]).await
     }
 
+    /// EXPLAIN INTO: the text of the plan.
+    ///
+    /// # Errors
+    /// 3170
+    pub fn keep_explained(&mut self, name: &str, mut plan: crate::show::ResultSet) -> Result<()> {
+        let value = plan.rows.pop().and_then(|mut row| row.pop()).unwrap_or(Value::Null);
+        self.set_user(name, value, ColumnType::new(types::TypeKind::Text(types::LobSize::Long)))
+    }
+
     /// SET of one user variable.
     ///
     /// # Errors

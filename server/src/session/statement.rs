@@ -138,10 +138,14 @@ impl State<'_> {
                 let result = show::describe(self, table, *column)?;
                 return self.write_result(client, &result, format).await;
             }
-            Statement::Explain { format: explain_format, analyze, statement, text } => {
+            Statement::Explain { format: explain_format, analyze, statement, text, into } => {
                 let how = (*explain_format, *analyze);
                 let result = Box::pin(show::explain(self, how, statement, text, given)).await?;
-                return self.write_result(client, &result, format).await;
+                if let Some(name) = into {
+                    self.keep_explained(&name.to_lowercase(), result)?;
+                } else {
+                    return self.write_result(client, &result, format).await;
+                }
             }
             Statement::ExplainConnection { .. } => {
                 return Err(Error::NotSupported("EXPLAIN FOR CONNECTION".to_owned()));

@@ -133,6 +133,8 @@ pub enum Statement<'a> {
         statement: &'a Statement<'a>,
         /// The text of the statement.
         text: &'a [u8],
+        /// INTO @name: the plan becomes the variable's value.
+        into: Option<&'a str>,
     },
     /// EXPLAIN FOR CONNECTION
     ExplainConnection {

@@ -7,6 +7,7 @@ use crate::ast::*;
 use crate::error::{Error, Result};
 use crate::keyword::Keyword as K;
 use crate::lexer::Token;
+use conditions::Condition;
 
 impl<'a> Parser<'a> {
     pub(super) fn begin(&mut self) -> Result<Statement<'a>> {
@@ -249,7 +250,8 @@ impl<'a> Parser<'a> {
             self.bump();
             true
         };
-        if self.at_word("FORMAT") && self.peek() == Token::Equal {
+        let is_written = self.at_word("FORMAT") && self.peek() == Token::Equal;
+        if is_written {
             self.bump();
             self.bump();
             let name = self.ident_or_string()?;
@@ -259,19 +261,36 @@ impl<'a> Parser<'a> {
                 () if name.eq_ignore_ascii_case("traditional") => ExplainFormat::Traditional,
                 () => return Err(Error::NotSupported(format!("EXPLAIN FORMAT={name}"))),
             };
-            if self.at_kw(K::Into) {
-                return Err(Error::NotSupported("EXPLAIN ... INTO".to_owned()));
-            }
         }
+        let into = if self.accept_kw(K::Into) {
+            let name = self.user_variable()?;
+            match format {
+                ExplainFormat::Json => Some(name),
+                ExplainFormat::Chosen => return Err(Condition::ExplainIntoImplicitFormatNotSupported.into()),
+                ExplainFormat::Tree if !is_written => return Err(Condition::ExplainIntoImplicitFormatNotSupported.into()),
+                ExplainFormat::Tree => return Err(Condition::ExplainIntoFormatNotSupported { format: "TREE".into() }.into()),
+                ExplainFormat::Traditional => {
+                    return Err(Condition::ExplainIntoFormatNotSupported { format: "TRADITIONAL".into() }.into());
+                }
+            }
+        } else {
+            None
+        };
         if self.accept_kw(K::For) {
             self.expect_word("CONNECTION")?;
+            if into.is_some() {
+                return Err(Condition::ExplainIntoForConnectionNotSupported.into());
+            }
             return Ok(Statement::ExplainConnection { id: self.number()? });
         }
         if self.is_explainable() {
             let begin = self.start;
             let statement = self.statement()?;
             let text = &self.text[begin..self.previous_end];
-            return Ok(Statement::Explain { format, analyze, statement: self.arena.node(statement), text });
+            return Ok(Statement::Explain { format, analyze, statement: self.arena.node(statement), text, into });
+        }
+        if into.is_some() {
+            return Err(self.error());
         }
         let table = self.object_name()?;
         let column = match self.token {
