@@ -25,6 +25,7 @@ mod partitions;
 mod pause;
 mod prepared;
 pub mod program;
+mod row_count;
 mod run;
 mod scratch;
 mod shape;

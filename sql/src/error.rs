@@ -567,6 +567,15 @@ impl From<types::work::Stopped> for Error {
     }
 }
 
+impl Error {
+    /// Of `CAST(x AS type ARRAY)` anywhere else than as a whole key part.
+    #[cold]
+    pub(crate) fn misplaced_array() -> Self {
+        let what = "Use of CAST( .. AS .. ARRAY) outside of functional index in CREATE(non-SELECT)/ALTER TABLE or in general expressions";
+        Condition::NotSupportedByMysql { what: what.into() }.into()
+    }
+}
+
 impl From<Condition> for Error {
     fn from(condition: Condition) -> Self {
         Error::Condition(Box::new(condition))

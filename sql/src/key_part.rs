@@ -1,62 +1,16 @@
 //! Functional key parts: index parts that are expressions over the row. Each is stored as a hidden generated column of
 //! the table.
 
-use crate::ast::CastTarget;
-use crate::error::{DefinitionError, Error, KeyPartProblem, Result};
+use crate::error::{DefinitionError, KeyPartProblem, Result};
 use crate::row_expr::{RowExprUse, bind_row_expr, check_columns};
-use conditions::Condition;
 use expr::typing::kept_type;
 use expr::{Class, Expr, ExprKind, Function, class};
 use std::sync::Arc;
 use types::schema::{KeyPartType, RowExpr, TableDef};
-use types::{CollationId, ColumnType, TypeKind};
+use types::{ColumnType, TypeKind};
 
 /// Longer strings are TEXT or BLOB to MySQL here.
 const LENGTH_MAX: u32 = 512;
-
-/// Of `CAST(x AS type ARRAY)` anywhere else than as a whole key part.
-#[cold]
-pub(crate) fn misplaced_array() -> Error {
-    let what =
-        "Use of CAST( .. AS .. ARRAY) outside of functional index in CREATE(non-SELECT)/ALTER TABLE or in general expressions";
-    Condition::NotSupportedByMysql { what: what.into() }.into()
-}
-
-/// The elements of `CAST(x AS type ARRAY)`.
-///
-/// # Errors
-/// 1235: there are no arrays of the type.
-pub(crate) fn element_type(target: &CastTarget<'_>) -> Result<ColumnType> {
-    let refused = |what: &str| {
-        let what = format!("CAST-ing data to array of {what}");
-        Err(Condition::NotSupportedByMysql { what: what.into() }.into())
-    };
-    let kind = match *target {
-        CastTarget::Signed => TypeKind::BigInt,
-        CastTarget::Unsigned => return Ok(ColumnType::unsigned(TypeKind::BigInt)),
-        CastTarget::Decimal { precision, scale } => TypeKind::Decimal { precision, scale },
-        CastTarget::Date => TypeKind::Date,
-        CastTarget::Time { fsp } => TypeKind::Time { fsp },
-        CastTarget::DateTime { fsp } => TypeKind::DateTime { fsp },
-        CastTarget::Char { charset: Some(_), .. } | CastTarget::Char { binary: true, .. } => {
-            return Err(Condition::NotSupportedByMysql { what: "specifying charset for multi-valued index".into() }.into());
-        }
-        CastTarget::Char { length: Some(length @ 1..=LENGTH_MAX), .. } => TypeKind::VarChar { length },
-        CastTarget::Binary { length: Some(length @ 1..=LENGTH_MAX) } => TypeKind::VarBinary { length },
-        CastTarget::Char { .. } | CastTarget::Binary { .. } => return refused("char/binary BLOBs"),
-        CastTarget::Float => return refused("FLOAT"),
-        CastTarget::Double => return refused("DOUBLE"),
-        CastTarget::Year => return refused("YEAR"),
-        CastTarget::Json => return refused("JSON"),
-        CastTarget::Geometry(_) => return refused("GEOMETRY"),
-    };
-    let collation = match kind {
-        TypeKind::VarChar { .. } => CollationId::by_name("utf8mb4_0900_as_cs").unwrap_or(CollationId::UTF8MB4_BIN),
-        TypeKind::VarBinary { .. } => CollationId::BINARY,
-        _ => return Ok(ColumnType::new(kind)),
-    };
-    Ok(ColumnType { collation, ..ColumnType::new(kind) })
-}
 
 /// Of a multi-valued key part's expression: the array, and the type of its elements.
 pub(crate) fn array_part(expr: &Expr) -> Option<(&Expr, &ColumnType)> {

@@ -30,6 +30,7 @@ mod planner;
 mod reading;
 pub mod routine;
 mod row_expr;
+mod same_expr;
 mod secret;
 #[cfg(test)]
 mod testing;

@@ -11,6 +11,7 @@
 
 pub use crate::file::{FileFormat, LoadPlan, LoadTarget};
 use crate::param::ParamUse;
+use expr::function::AskedOfArray;
 use expr::{Aggregate, CompareAs, Expr, WindowCall};
 use std::sync::Arc;
 use types::schema::{RoutineDef, TableDef};
@@ -476,7 +477,7 @@ pub enum Access {
     Spatial { index: usize, call: Box<Expr>, constant: Box<Expr> },
     /// The rows that a multi-valued index finds for a condition over the array with a constant, in the order of their keys; others may be
     /// among them. `prefix`: the values of the columns before the array.
-    Elements { index: usize, prefix: Box<KeyRange>, call: Box<Expr>, constant: Box<Expr> },
+    Elements { index: usize, prefix: Box<KeyRange>, asked: AskedOfArray, constant: Box<Expr> },
     /// The rows nearest to a vector by the distance `call` of a column from `constant`, about the nearest first: so many as LIMIT asks for and
     /// more, or all that there are.
     Nearest(Box<Nearest>),

@@ -3,7 +3,7 @@
 //! ```text
 //! full text   a word of the row + clustered key -> how often it occurs, and where (`types::fulltext`)
 //! spatial     a cell that the box of the row's geometry touches + clustered key -> nothing (`types::geometry::cells`)
-//! elements    the index columns, one of them an element of the row's array, + clustered key -> nothing (`types::json`, element)
+//! elements    the index columns, one of them an element of the row's array, + clustered key -> nothing (`types::element`)
 //! vector      0 + clustered key -> a code of the row's vector (`types::vector_code`); of an odd vector 1 + clustered key -> nothing
 //! ... unique  the same [+ clustered key if a column is NULL] -> clustered key
 //! ```
@@ -13,7 +13,7 @@
 //! E2: an entry depends on the indexed columns and the clustered key alone.
 
 use crate::codec::{self, Source};
-use crate::{Table, codec::IndexCodec};
+use crate::{RowBuf, RowRead, Table, codec::IndexCodec};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -418,6 +418,24 @@ impl Table {
     /// The type of the elements of a multi-valued index; `None`: it is no such index.
     pub fn element_type(&self, index: usize) -> Option<&ColumnType> {
         element_part(&self.indexes.get(index)?.codec).map(|part| &part.ty)
+    }
+
+    /// Has `row` an entry with this key in an index with several of each row? Also `false` if it changed while its large values were read.
+    pub(crate) fn has_one_of_entries(
+        &self,
+        worker: &Worker,
+        txn: &mut Txn,
+        (index, key): (usize, &[u8]),
+        how: RowRead,
+        row: &mut RowBuf,
+    ) -> txn::Result<bool> {
+        let codec = &self.indexes[index].codec;
+        if self.has_externals(row) && !self.load_columns(worker, txn, how, |column| codec.has_column(column), row)? {
+            return Ok(false);
+        }
+        let mut entries = Entries::default();
+        codec.encode_entries(Source::Row(self.stored_row(row.current())?), &row.key, &mut entries)?;
+        Ok(entries.iter().any(|(entry, _)| entry == key))
     }
 
     /// The distance of a vector index, and the bytes of its vectors; `None`: it is no such index.

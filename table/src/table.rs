@@ -3,7 +3,6 @@
 use crate::catalog::StoredTable;
 use crate::codec::{self, IndexCodec, Source};
 use crate::counters::{Counters, last_key};
-use crate::entries::Entries;
 use crate::watch::Watch;
 use crate::{EncodedRange, MetadataLock, RowBuf, RowLayout, StoredRow};
 use std::sync::Arc;
@@ -304,7 +303,7 @@ impl Table {
             }
             // As in MySQL, the array's text, as far as an element has bytes.
             if let Some(element) = &self.def.columns[part.column].element {
-                text.truncate(start + crate::ddl::element_bytes(element));
+                text.truncate(start + element.element_bytes());
             }
         }
         String::from_utf8_lossy(&text).into_owned()
@@ -376,16 +375,10 @@ impl Table {
         how: RowRead,
         row: &mut RowBuf,
     ) -> txn::Result<bool> {
-        let codec = &self.indexes[index].codec;
-        if codec.multi.is_none() {
-            return Ok(self.index_entry_of(worker, txn, index, how, row)? && row.entry == key);
+        if self.indexes[index].codec.multi.is_some() {
+            return self.has_one_of_entries(worker, txn, (index, key), how, row);
         }
-        if self.has_externals(row) && !self.load_columns(worker, txn, how, |column| codec.has_column(column), row)? {
-            return Ok(false);
-        }
-        let mut entries = Entries::default();
-        codec.encode_entries(Source::Row(self.stored_row(row.current())?), &row.key, &mut entries)?;
-        Ok(entries.iter().any(|(entry, _)| entry == key))
+        Ok(self.index_entry_of(worker, txn, index, how, row)? && row.entry == key)
     }
 
     // --- single rows ---

@@ -27,6 +27,7 @@ pub mod compact;
 pub mod convert;
 pub mod decimal;
 pub mod definition;
+pub mod element;
 mod error;
 pub mod event;
 pub mod fulltext;

@@ -15,7 +15,7 @@ use crate::vector::{self, Metric};
 /// Bytes before the numbers.
 pub const HEAD_BYTES: usize = 12;
 /// Vectors with more numbers have codes that do not fit an entry of an index.
-pub const DIMENSIONS_MAX: u32 = 3072;
+pub const DIMENSIONS_MAX: u32 = 3 * 1024;
 
 /// Appends the code of a vector.
 pub fn encode(bytes: &[u8], out: &mut Vec<u8>) {

@@ -43,6 +43,21 @@ impl ColumnType {
         }
     }
 
+    /// Most bytes of an element of this type in MySQL's key of a multi-valued index.
+    pub fn element_bytes(&self) -> usize {
+        // Nine digits are four bytes.
+        let digits = |digits: u8| usize::from(digits / 9) * 4 + usize::from(digits % 9).div_ceil(2);
+        let fraction = |fsp: u8| usize::from(fsp.div_ceil(2));
+        match self.kind {
+            TypeKind::BigInt => 8,
+            TypeKind::Decimal { precision, scale } => digits(precision.saturating_sub(scale)) + digits(scale),
+            TypeKind::Date => 3,
+            TypeKind::Time { fsp } => 3 + fraction(fsp),
+            TypeKind::DateTime { fsp } => 5 + fraction(fsp),
+            _ => self.field_bytes(),
+        }
+    }
+
     /// The bytes of a field that holds any value, in the type's own character set: of rows of fixed lengths.
     pub fn field_bytes(&self) -> usize {
         let length = self.display_length() as usize;

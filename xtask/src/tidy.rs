@@ -44,7 +44,7 @@ const UNSAFE_CRATES: &[&str] = &["sync", "os", "storage"];
 /// The files and folders of `exec`, lowest first: what operators stand on, operators, changes of rows. Others, such as the drivers,
 /// are above them.
 const EXEC_ORDER: &[&[&str]] = &[
-    &["boxed", "context", "hash", "pause", "shared", "source", "temporary"],
+    &["boxed", "context", "hash", "pause", "row_count", "shared", "source", "temporary"],
     &[
         "access",
         "clock",

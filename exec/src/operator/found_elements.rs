@@ -14,7 +14,7 @@ use crate::access;
 use crate::pause::Step;
 use crate::run::Run;
 use expr::Expr;
-use expr::function::{ElementSearch, search_elements};
+use expr::function::{AskedOfArray, ElementSearch, search_elements};
 use sql::plan::KeyRange;
 use table::{ElementScan, EncodedRange, Table};
 use txn::ReadMode;
@@ -26,7 +26,7 @@ const SIDES_MAX: usize = 8;
 pub(crate) struct FoundElements<'p> {
     index: usize,
     prefix: &'p KeyRange,
-    call: &'p Expr,
+    asked: AskedOfArray,
     constant: &'p Expr,
     is_loading: bool,
     is_everything: bool,
@@ -48,11 +48,11 @@ struct Side {
 }
 
 impl<'p> FoundElements<'p> {
-    pub fn new(index: usize, prefix: &'p KeyRange, call: &'p Expr, constant: &'p Expr) -> Self {
+    pub fn new(index: usize, prefix: &'p KeyRange, asked: AskedOfArray, constant: &'p Expr) -> Self {
         Self {
             index,
             prefix,
-            call,
+            asked,
             constant,
             is_loading: false,
             is_everything: false,
@@ -100,7 +100,7 @@ impl<'p> FoundElements<'p> {
             self.is_everything = true;
             return Ok(());
         };
-        let search = search_elements(&env, self.call, self.constant, element)?;
+        let search = search_elements(&env, self.asked, self.constant, element)?;
         if search == ElementSearch::Everything {
             self.is_everything = true;
             return Ok(());

@@ -10,8 +10,8 @@
 //! N2: vectors about which the index says nothing come first, all of them: the rows' own distances decide.
 //! N3: where the index cannot serve the call (another distance, a vector of another length, no vector), the table is read.
 
-use crate::operator::limit::evaluate_count;
 use crate::pause::Step;
+use crate::row_count::evaluate_count;
 use crate::run::Run;
 use expr::Pause;
 use expr::function::distance_of_call;

@@ -6,7 +6,7 @@ use super::found_nearest::FoundNearest;
 use crate::pause::Step;
 use crate::run::Run;
 use expr::Expr;
-use expr::function::{search_box, search_of};
+use expr::function::{AskedOfArray, search_box, search_of};
 use expr::search::Search;
 use sql::plan::{KeyRange, Nearest};
 use std::rc::Rc;
@@ -37,8 +37,8 @@ impl<'p> FoundKeys<'p> {
         Self::Cells(Box::new(FoundCells::new(index, call, constant)))
     }
 
-    pub fn of_elements(index: usize, prefix: &'p KeyRange, call: &'p Expr, constant: &'p Expr) -> Self {
-        Self::Elements(Box::new(FoundElements::new(index, prefix, call, constant)))
+    pub fn of_elements(index: usize, prefix: &'p KeyRange, asked: AskedOfArray, constant: &'p Expr) -> Self {
+        Self::Elements(Box::new(FoundElements::new(index, prefix, asked, constant)))
     }
 
     pub fn of_nearest(plan: &'p Nearest) -> Self {

@@ -2,8 +2,8 @@
 
 use super::Operator;
 use crate::pause::Step;
+use crate::row_count::evaluate_count;
 use crate::run::Run;
-use expr::{Env, Expr};
 use sql::plan::LimitPlan;
 
 pub(crate) struct Limit<'p> {
@@ -86,11 +86,4 @@ impl<'p> Limit<'p> {
     pub fn slots(&self) -> &[u8] {
         self.input.slots()
     }
-}
-
-/// A LIMIT or OFFSET; `None` when there is none. A negative or NULL parameter counts as zero.
-pub(crate) fn evaluate_count<'a>(env: &Env<'a>, expr: Option<&'a Expr>) -> Step<Option<u64>> {
-    let Some(expr) = expr else { return Ok(None) };
-    let n = env.integer(expr)?.unwrap_or(0);
-    Ok(Some(n.clamp(0, u64::MAX.into()) as u64))
 }

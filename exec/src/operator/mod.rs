@@ -38,11 +38,11 @@ mod sort;
 mod values;
 mod window;
 
+pub(crate) use crate::row_count::evaluate_count;
 pub(crate) use accumulator::is_mergeable;
 pub(crate) use aggregate::AggregateOperator;
 pub(crate) use gathered::{Gathered, Outcomes, Runs};
 pub(crate) use hash_join::JoinTable;
-pub(crate) use limit::evaluate_count;
 pub(crate) use measured::Registry;
 pub(crate) use scan::{Piece, ScanOperator, SourceLock, VirtualScan};
 pub(crate) use sort::Sort;

@@ -4,8 +4,8 @@
 //! The reader keeps each row in the table's store before it asks for the next one; a round is a range of that store.
 
 use super::Operator;
-use super::limit::evaluate_count;
 use crate::pause::Step;
+use crate::row_count::evaluate_count;
 use crate::run::Run;
 use crate::spill::key_set::KeySet;
 use expr::Error;

@@ -154,7 +154,7 @@ fn found_keys(access: &Access) -> Box<FoundKeys<'_>> {
         Access::FullText { search, .. } => FoundKeys::of_words(search),
         Access::Spatial { index, call, constant } => FoundKeys::of_cells(*index, call, constant),
         Access::Nearest(plan) => FoundKeys::of_nearest(plan),
-        Access::Elements { index, prefix, call, constant } => FoundKeys::of_elements(*index, prefix, call, constant),
+        Access::Elements { index, prefix, asked, constant } => FoundKeys::of_elements(*index, prefix, *asked, constant),
         _ => unreachable!("only these find keys"),
     })
 }
@@ -700,22 +700,32 @@ impl<'p> ScanOperator<'p> {
 
     /// After a row that is emitted.
     fn after_kept_row(&mut self) -> Stage {
-        if let Access::Nearest(_) = self.plan.access
-            && let Some(found) = &mut self.found
-        {
-            found.keep();
-        }
-        self.after_row()
-    }
-
-    fn after_row(&self) -> Stage {
         match self.plan.access {
             Access::Point { .. } => Stage::Done,
             Access::Merge(_) => Stage::MergedKey,
             Access::FullText { .. } | Access::Spatial { .. } => Stage::FoundKey,
-            Access::Elements { .. } | Access::Nearest(_) if !self.reads_everything() => Stage::FoundKey,
+            Access::Elements { .. } | Access::Nearest(_) => self.after_found_row(true),
             _ => Stage::Read,
         }
+    }
+
+    fn after_row(&mut self) -> Stage {
+        match self.plan.access {
+            Access::Point { .. } => Stage::Done,
+            Access::Merge(_) => Stage::MergedKey,
+            Access::FullText { .. } | Access::Spatial { .. } => Stage::FoundKey,
+            Access::Elements { .. } | Access::Nearest(_) => self.after_found_row(false),
+            _ => Stage::Read,
+        }
+    }
+
+    /// Of an index that may have left out no row.
+    fn after_found_row(&mut self, is_kept: bool) -> Stage {
+        match &mut self.found {
+            Some(found) if is_kept => found.keep(),
+            _ => {}
+        }
+        if self.reads_everything() { Stage::Read } else { Stage::FoundKey }
     }
 }
 

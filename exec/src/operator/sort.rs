@@ -6,10 +6,10 @@
 //! sorted runs are merged. A row's part is the end of its key (M1 in `spill/merged.rs`).
 
 use super::gathered::{Ask, Gathered, Runs};
-use super::limit::evaluate_count;
 use super::numbers;
 use super::{Operator, Piece};
 use crate::pause::Step;
+use crate::row_count::evaluate_count;
 use crate::run::Run;
 use crate::scratch::Scratch;
 use crate::spill::merged::{MergedRuns, SortedRun};

@@ -38,7 +38,7 @@ pub use date::interval;
 pub(crate) use date::{month_and_day, moved_time_as_text};
 pub use date_types::is_of_days;
 pub use fulltext::{SEARCH_ARGS, search_of};
-pub use json::{ElementSearch, search_elements};
+pub use json::element::{AskedOfArray, ElementSearch, search_elements};
 pub use json::{binary_json, deep_json, json_value, null_member_name, read_document, scalar_of};
 pub(crate) use json::{document_of, document_of_expr, parse_document};
 pub use names::is_not_supported;

@@ -7,7 +7,7 @@ use crate::plan_cache::PlanEntry;
 use crate::session::{State, without_parameters};
 use accounts::privilege::Privileges;
 use conditions::Condition;
-use expr::{ExprKind, Function};
+use expr::function::AskedOfArray;
 use sql::Parsed;
 use sql::ast::{ExplainFormat, Statement};
 use sql::plan::{Access, Action, InsertSource, Node, Plan, Scan};
@@ -369,10 +369,8 @@ fn line<'p>(scan: &'p Scan, extra: &Extra) -> Line<'p> {
         Access::FullText { index, .. } => ("fulltext", index_name(*index), false),
         Access::Spatial { index, .. } => ("range", index_name(*index), false),
         Access::Nearest(nearest) => ("index", index_name(nearest.index), false),
-        Access::Elements { index, call, .. } => {
-            let is_member = matches!(call.kind, ExprKind::Call { function: Function::JSON_MEMBER_OF, .. });
-            (if is_member { "ref" } else { "range" }, index_name(*index), false)
-        }
+        Access::Elements { index, asked: AskedOfArray::Member, .. } => ("ref", index_name(*index), false),
+        Access::Elements { index, .. } => ("range", index_name(*index), false),
         Access::Merge(merge) => {
             let names: Vec<String> = merge.parts.iter().filter_map(|(index, _)| index_name(*index)).collect();
             ("index_merge", Some(names.join(",")), false)

@@ -61,7 +61,7 @@ impl Binder<'_> {
     /// Binds `CAST(x AS type ARRAY)`: a call whose second argument is there for its type.
     pub(super) fn cast_array(&mut self, arg: &ast::Expr<'_>, target: &ast::CastTarget<'_>) -> Result<Expr> {
         let arg = self.value(arg)?;
-        let element = crate::key_part::element_type(target)?;
+        let element = element_type(target)?;
         self.derivation = Derivation { collation: arg.ty.collation, level: Coercibility::Implicit };
         let args = vec![arg, Expr::literal(types::Value::Null, element)];
         Ok(Expr {
@@ -161,4 +161,46 @@ fn cast_name(target: &ast::CastTarget<'_>) -> &'static str {
         T::Json => "cast_as_json",
         T::Geometry(kind) => kind.lower_name(),
     }
+}
+
+/// Longer strings are no elements.
+const ELEMENT_LENGTH_MAX: u32 = 512;
+
+/// The elements of `CAST(x AS type ARRAY)`.
+///
+/// # Errors
+/// 1235: there are no arrays of the type.
+fn element_type(target: &ast::CastTarget<'_>) -> Result<ColumnType> {
+    use ast::CastTarget as T;
+    let refused = |what: &str| {
+        let what = format!("CAST-ing data to array of {what}");
+        Err(conditions::Condition::NotSupportedByMysql { what: what.into() }.into())
+    };
+    let kind = match *target {
+        T::Signed => TypeKind::BigInt,
+        T::Unsigned => return Ok(ColumnType::unsigned(TypeKind::BigInt)),
+        T::Decimal { precision, scale } => TypeKind::Decimal { precision, scale },
+        T::Date => TypeKind::Date,
+        T::Time { fsp } => TypeKind::Time { fsp },
+        T::DateTime { fsp } => TypeKind::DateTime { fsp },
+        T::Char { charset: Some(_), .. } | T::Char { binary: true, .. } => {
+            return Err(
+                conditions::Condition::NotSupportedByMysql { what: "specifying charset for multi-valued index".into() }.into()
+            );
+        }
+        T::Char { length: Some(length @ 1..=ELEMENT_LENGTH_MAX), .. } => TypeKind::VarChar { length },
+        T::Binary { length: Some(length @ 1..=ELEMENT_LENGTH_MAX) } => TypeKind::VarBinary { length },
+        T::Char { .. } | T::Binary { .. } => return refused("char/binary BLOBs"),
+        T::Float => return refused("FLOAT"),
+        T::Double => return refused("DOUBLE"),
+        T::Year => return refused("YEAR"),
+        T::Json => return refused("JSON"),
+        T::Geometry(_) => return refused("GEOMETRY"),
+    };
+    let collation = match kind {
+        TypeKind::VarChar { .. } => CollationId::by_name("utf8mb4_0900_as_cs").unwrap_or(CollationId::UTF8MB4_BIN),
+        TypeKind::VarBinary { .. } => CollationId::BINARY,
+        _ => return Ok(ColumnType::new(kind)),
+    };
+    Ok(ColumnType { collation, ..ColumnType::new(kind) })
 }

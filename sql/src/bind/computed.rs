@@ -14,9 +14,10 @@ use crate::key_part::keeps_values;
 use crate::plan::{BindContext, JoinKind};
 use crate::planner::{JoinTree, tree_sources};
 use crate::row_expr::bind_row_expr;
+use crate::same_expr::{is_same_in, is_timestamp, shape};
 use expr::{Expr, ExprKind};
+use types::TypeKind;
 use types::schema::TableDef;
-use types::{ColumnType, TypeKind, Value};
 
 /// A generated column of a source and its expression.
 struct Computed {
@@ -111,11 +112,6 @@ fn is_indexed(table: &TableDef, column: usize, (allowed, sees_all): (Option<&[us
     table.columns[column].generated.is_some() && (0..table.indexes.len()).filter(may_read).any(has)
 }
 
-/// G4
-pub(crate) fn is_timestamp(expr: &Expr) -> bool {
-    matches!(expr.ty.kind, TypeKind::Timestamp { .. })
-}
-
 /// The string of a JSON value that an indexed column stores as CHAR(n), because an index needs a length. The column
 /// also serves comparisons of the unlimited string, which cannot be longer than n once it is stored.
 fn unquoted(expr: &Expr) -> Option<Expr> {
@@ -181,55 +177,4 @@ impl Substitution<'_> {
     fn is_same(&self, expr: &Expr, computed: &Computed) -> bool {
         shape(expr) == computed.shape && is_same_in(self.context, expr, &computed.expr)
     }
-}
-
-/// G2: is the expression of a statement that of a definition?
-pub(crate) fn is_same(context: &dyn BindContext, expr: &Expr, defined: &Expr) -> bool {
-    shape(expr) == shape(defined) && is_same_in(context, expr, defined)
-}
-
-/// Of expressions of the same shape.
-fn is_same_in(context: &dyn BindContext, expr: &Expr, defined: &Expr) -> bool {
-    if expr.any(&|part| matches!(part.kind, ExprKind::Param(index) if context.param_value(index).is_some())) {
-        context.note_literal();
-    }
-    let mut settled = expr.clone();
-    settle(context, &mut settled, defined);
-    settled == *defined
-}
-
-/// Where literals of both expressions are equal, takes over the form of the other's.
-fn settle(context: &dyn BindContext, expr: &mut Expr, other: &Expr) {
-    let value = match &expr.kind {
-        ExprKind::Literal(value) => Some(value.clone()),
-        ExprKind::Param(index) => context.param_value(*index),
-        _ => None,
-    };
-    if let (Some(value), ExprKind::Literal(wanted)) = (value, &other.kind)
-        && is_same_value(&value, &expr.ty, wanted, &other.ty)
-    {
-        *expr = other.clone();
-        return;
-    }
-    expr.nullable = other.nullable;
-    expr.parts_mut().into_iter().zip(other.parts()).for_each(|(part, other)| settle(context, part, other));
-}
-
-/// Are the literals equal? The length of the type is ignored, and so is the collation of a string beside a column.
-fn is_same_value(a: &Value<'_>, a_type: &ColumnType, b: &Value<'_>, b_type: &ColumnType) -> bool {
-    a == b && a_type.is_binary_string() == b_type.is_binary_string()
-}
-
-/// The expression without types and with all literals made equal.
-fn shape(expr: &Expr) -> Expr {
-    fn strip(expr: &mut Expr) {
-        (expr.ty, expr.nullable) = (ColumnType::new(TypeKind::Null), false);
-        if matches!(expr.kind, ExprKind::Param(_) | ExprKind::Literal(_)) {
-            expr.kind = ExprKind::Literal(Value::Null);
-        }
-        expr.parts_mut().into_iter().for_each(strip);
-    }
-    let mut out = expr.clone();
-    strip(&mut out);
-    out
 }

@@ -47,7 +47,7 @@ impl Binder<'_> {
             E::Cast { arg, target } => self.cast(arg, target),
             E::ConvertUsing { arg, charset } => self.convert_using(arg, charset),
             E::Collate { arg, collation } => self.collate(arg, collation),
-            E::CastArray { .. } => Err(crate::key_part::misplaced_array()),
+            E::CastArray { .. } => Err(Error::misplaced_array()),
             E::BinaryCast(arg) => self.cast(arg, &ast::CastTarget::Binary { length: None }),
             E::DateArithmetic(date) => self.date_arithmetic(date),
             E::Call(call) => self.call(call),

@@ -48,7 +48,6 @@ mod view;
 mod view_check;
 mod window;
 
-pub(crate) use computed::{is_same, is_timestamp};
 pub(crate) use from::{Source, SourceKind};
 pub(crate) use function::is_function;
 pub(crate) use group::constant;

@@ -5,17 +5,18 @@
 
 use super::access::{Candidate, FETCH_COST, SEEK_COST};
 use super::{FromBlock, SourceSet};
-use crate::bind::{is_same, is_timestamp};
 use crate::key_part::array_part;
 use crate::plan::{Access, KeyRange};
 use crate::row_expr::bind_row_expr;
+use crate::same_expr::{is_same, is_timestamp};
+use expr::function::AskedOfArray;
 use expr::{Class, Expr, ExprKind, Function as F, class, is_volatile};
 use types::ColumnType;
 use types::schema::{IndexDef, IndexKind};
 
 /// A condition over an array: the array and the side that says what it has to have.
 struct Asked<'e> {
-    call: &'e Expr,
+    how: AskedOfArray,
     array: &'e Expr,
     constant: &'e Expr,
 }
@@ -70,8 +71,8 @@ impl FromBlock<'_> {
             let rows = (total.cbrt() * part).max(1.0);
             // As in MySQL, it is preferred even where the table is small.
             let cost = (SEEK_COST + rows * FETCH_COST).min(total / 2.0);
-            let (call, constant) = (Box::new(asked.call.clone()), Box::new(asked.constant.clone()));
-            let access = Access::Elements { index: number, prefix: Box::new(prefix), call, constant };
+            let (asked, constant) = (asked.how, Box::new(asked.constant.clone()));
+            let access = Access::Elements { index: number, prefix: Box::new(prefix), asked, constant };
             let (exact, estimated) = (Vec::new(), Vec::new());
             let found = Candidate { access, rows, cost, exact, estimated, ordered: false, selective: true };
             if best.as_ref().is_none_or(|best| found.rows < best.rows) {
@@ -109,16 +110,16 @@ impl FromBlock<'_> {
 /// The ways to look at a condition as one over an array.
 fn asked_of(call: &Expr) -> Vec<Asked<'_>> {
     let ExprKind::Call { function, args } = &call.kind else { return Vec::new() };
-    let of = |array: usize, constant: usize| Asked { call, array: &args[array], constant: &args[constant] };
+    let of = |how, array: usize, constant: usize| Asked { how, array: &args[array], constant: &args[constant] };
     match (*function, args.len()) {
-        (F::JSON_MEMBER_OF, 2) => vec![of(1, 0)],
-        (F::JSON_CONTAINS, 2) => vec![of(0, 1)],
-        (F::JSON_OVERLAPS, 2) => vec![of(0, 1), of(1, 0)],
+        (F::JSON_MEMBER_OF, 2) => vec![of(AskedOfArray::Member, 1, 0)],
+        (F::JSON_CONTAINS, 2) => vec![of(AskedOfArray::All, 0, 1)],
+        (F::JSON_OVERLAPS, 2) => vec![of(AskedOfArray::Any, 0, 1), of(AskedOfArray::Any, 1, 0)],
         _ => Vec::new(),
     }
 }
 
-/// Can it be known of the type alone that the constant says nothing about the elements? See `types::json`, element.
+/// Can it be known of the type alone that the constant says nothing about the elements? See `types::element`.
 fn may_be_sought(constant: &Expr, element: &ColumnType) -> bool {
     let is_text = |ty: &ColumnType| matches!(class(ty), Class::String | Class::Json | Class::Null);
     let is_number = |ty: &ColumnType| matches!(class(ty), Class::Integer | Class::Decimal | Class::Double);

@@ -430,19 +430,6 @@ fn inline_bytes_max(ty: &ColumnType) -> usize {
     }
 }
 
-/// Most bytes of an element of a multi-valued index in MySQL's key.
-pub(crate) fn element_bytes(ty: &ColumnType) -> usize {
-    // Nine digits are four bytes.
-    let digits = |digits: u8| usize::from(digits / 9) * 4 + usize::from(digits % 9).div_ceil(2);
-    let fraction = |fsp: u8| usize::from(fsp.div_ceil(2));
-    match ty.kind {
-        TypeKind::Decimal { precision, scale } => digits(precision.saturating_sub(scale)) + digits(scale),
-        TypeKind::Time { fsp } => 3 + fraction(fsp),
-        TypeKind::DateTime { fsp } => 5 + fraction(fsp),
-        _ => inline_bytes_max(ty),
-    }
-}
-
 /// Bytes that the column takes in every row: strings may be empty, but have an end offset.
 fn least_bytes(ty: &ColumnType) -> usize {
     match string_length(ty) {

@@ -45,7 +45,6 @@ pub use types::definition::{
 use crate::catalog::{CatalogTxn, StoredTable, blocking};
 use crate::database::Published;
 use crate::{Database, Error, NameOf, Result, Table};
-pub(crate) use define::element_bytes;
 use locks::LockedTables;
 use os::time::Instant;
 pub use progress::{Progress, Stage, Work};

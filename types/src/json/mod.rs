@@ -10,7 +10,6 @@
 //! J3: the first byte of a binary document is a tag from 0x80 to 0xBF, with which no UTF-8 text begins.
 
 mod binary;
-mod element;
 mod order;
 mod parse;
 mod path;
@@ -21,7 +20,6 @@ mod table;
 mod tests;
 
 pub use binary::{Damaged, is_binary, lookup, write_text};
-pub use element::{ELEMENT_BYTES_MAX, ELEMENTS_MAX, ElementProblem, Sought};
 pub use parse::ParseError;
 pub use path::{Leg, Path, Place};
 pub use print::{quote, write_path};

@@ -4,10 +4,10 @@ use super::{answer, document_of_expr, read_document};
 use crate::class::{Class, class};
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Pause, Step};
-use crate::func::Function;
-use crate::tree::{Expr, ExprKind};
+use crate::tree::Expr;
 use conditions::Condition;
-use types::json::{ELEMENT_BYTES_MAX, ELEMENTS_MAX, ElementProblem, Json, Sought};
+use types::element::{ELEMENT_BYTES_MAX, ELEMENTS_MAX, ElementProblem, Sought};
+use types::json::Json;
 use types::{ColumnType, Value};
 
 /// The different elements of a document, in order, as an array. The second argument is there for its type, that of the elements.
@@ -69,6 +69,17 @@ fn told(problem: ElementProblem) -> Error {
     }
 }
 
+/// The conditions over an indexed array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AskedOfArray {
+    /// MEMBER OF: it has this element.
+    Member,
+    /// JSON_CONTAINS: it has all of these.
+    All,
+    /// JSON_OVERLAPS: it has one of these.
+    Any,
+}
+
 /// The elements that a condition asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ElementSearch {
@@ -80,19 +91,18 @@ pub enum ElementSearch {
     All(Vec<Value<'static>>),
 }
 
-/// What `call` asks for: MEMBER OF, JSON_CONTAINS or JSON_OVERLAPS over an indexed document, with `constant` on the other side.
+/// What a condition over an indexed document asks for, with `constant` on the other side.
 ///
 /// # Errors
 /// The constant has to be waited for. Its errors are left to those who judge the condition.
-pub fn search_elements<'a>(env: &Env<'a>, call: &Expr, constant: &'a Expr, element: &ColumnType) -> Step<ElementSearch> {
-    let ExprKind::Call { function, .. } = &call.kind else { return Ok(ElementSearch::Everything) };
+pub fn search_elements<'a>(env: &Env<'a>, asked: AskedOfArray, constant: &'a Expr, element: &ColumnType) -> Step<ElementSearch> {
     let read = || -> Step<Option<Json>> {
         let value = env.eval(constant)?;
         if value.is_null() {
             return Ok(None);
         }
-        match *function {
-            Function::JSON_MEMBER_OF => Ok(Some(document_of_expr(&value, constant))),
+        match asked {
+            AskedOfArray::Member => Ok(Some(document_of_expr(&value, constant))),
             _ => read_document(&value, &constant.ty, 0, "json_contains"),
         }
     };
@@ -103,13 +113,12 @@ pub fn search_elements<'a>(env: &Env<'a>, call: &Expr, constant: &'a Expr, eleme
         Err(Pause::Error(_)) => return Ok(ElementSearch::Everything),
         Err(pause) => return Err(pause),
     };
-    Ok(match *function {
-        Function::JSON_MEMBER_OF if !document.is_scalar() => ElementSearch::Everything,
-        Function::JSON_MEMBER_OF => any(&[document], element),
+    Ok(match asked {
+        AskedOfArray::Member if !document.is_scalar() => ElementSearch::Everything,
+        AskedOfArray::Member => any(&[document], element),
         _ if matches!(document, Json::Object(_)) => ElementSearch::Everything,
-        Function::JSON_OVERLAPS => any(&document.into_items(), element),
-        Function::JSON_CONTAINS => all(&document.into_items(), element),
-        _ => ElementSearch::Everything,
+        AskedOfArray::Any => any(&document.into_items(), element),
+        AskedOfArray::All => all(&document.into_items(), element),
     })
 }
 

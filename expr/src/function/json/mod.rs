@@ -6,7 +6,7 @@
 //! - `search`: JSON_SEARCH, JSON_VALUE, JSON_SCHEMA_VALID.
 
 mod change;
-mod element;
+pub(crate) mod element;
 mod search;
 
 use crate::class::{Class, class};
@@ -18,7 +18,6 @@ use crate::function::rules::{self, LONG, Typed, Typing};
 use crate::tree::{Expr, ExprKind};
 use crate::typing;
 use conditions::Condition;
-pub use element::{ElementSearch, search_elements};
 pub use search::scalar_of;
 use std::borrow::Cow;
 use types::json::{self, DEPTH_MAX, Json, Path};

@@ -5,8 +5,8 @@
 //! N2: two scalars that compare as equal have the same element, or neither has one, wherever [`Json::sought`] gives a value for one of
 //!     them: it gives none where a text says how a number was written.
 
-use super::Json;
 use crate::convert::{Severity, StoreContext, Warnings, store};
+use crate::json::Json;
 use crate::{ColumnType, Decimal, LobSize, TypeKind, Value};
 
 /// Most different elements of one row in one index, as in MySQL.
