@@ -705,6 +705,9 @@ impl Printer<'_> {
         self.expr(arg)?;
         self.put(" as ");
         match *target {
+            CastTarget::Char { charset: Some(_), .. } | CastTarget::Char { binary: true, .. } => {
+                return Err(Condition::NotSupportedByMysql { what: "specifying charset for multi-valued index".into() }.into());
+            }
             CastTarget::Char { length: Some(length), .. } => self.put(&format!("char({length})")),
             _ => self.returned(target),
         }

@@ -183,11 +183,6 @@ fn element_type(target: &ast::CastTarget<'_>) -> Result<ColumnType> {
         T::Date => TypeKind::Date,
         T::Time { fsp } => TypeKind::Time { fsp },
         T::DateTime { fsp } => TypeKind::DateTime { fsp },
-        T::Char { charset: Some(_), .. } | T::Char { binary: true, .. } => {
-            return Err(
-                conditions::Condition::NotSupportedByMysql { what: "specifying charset for multi-valued index".into() }.into()
-            );
-        }
         T::Char { length: Some(length @ 1..=ELEMENT_LENGTH_MAX), .. } => TypeKind::VarChar { length },
         T::Binary { length: Some(length @ 1..=ELEMENT_LENGTH_MAX) } => TypeKind::VarBinary { length },
         T::Char { .. } | T::Binary { .. } => return refused("char/binary BLOBs"),
