@@ -207,6 +207,8 @@ struct Kept {
     plan: Rc<PlanEntry>,
     table: Arc<Table>,
     wire: WireTable,
+    /// It has columns of functional key parts.
+    has_hidden: bool,
     /// The source's table, which fits.
     fits: Option<TableMap>,
 }
@@ -818,11 +820,9 @@ impl Applier<'_> {
                 Error::from(Condition::NoSuchTable { database: database.as_str().into(), table: name.as_str().into() }).into()
             );
         };
-        if table.def().columns.iter().any(|column| column.hidden) {
-            return Err(fatal(&format!("rows of {database}.{name} cannot be applied: it has an index over an expression")));
-        }
         let wire = WireTable::new(Arc::clone(table.def()));
-        Ok(Kept { plan, table, wire, fits: None })
+        let has_hidden = table.def().columns.iter().any(|column| column.hidden);
+        Ok(Kept { plan, table, wire, has_hidden, fits: None })
     }
 
     fn check_fits(&mut self, key: &(String, String), id: u64) -> Result<(), Failed> {
@@ -875,6 +875,12 @@ impl Applier<'_> {
                 let key = (child.def().database.clone(), child.def().name.clone());
                 self.hold(&key).await?;
                 let held = Arc::clone(&self.tables[&key].table);
+                if self.tables[&key].has_hidden {
+                    return Err(fatal(&format!(
+                        "a foreign key changes rows of {}.{}, which the source has not logged, and it has an index over an expression",
+                        key.0, key.1
+                    )));
+                }
                 followers.tables.push(Arc::clone(&held));
                 parents.push(held);
             }
@@ -897,6 +903,16 @@ impl Applier<'_> {
         let kept = &self.tables[key];
         let table = &*kept.table;
         let State { execution, session, info, .. } = &mut self.state;
+        let mut manner = rows::Manner { mode, hidden: None };
+        if kept.has_hidden && rows.kind != RowsKind::Delete {
+            let expressions = exec::DefinitionExpressions {
+                sql_mode: session.settings.mode,
+                time_zone: execution.vars.time_zone.clone(),
+                statement_start_us: os::time::since_epoch().as_micros() as i64,
+            };
+            let made = rows::Hidden::of(table, &expressions);
+            manner.hidden = Some(made.map_err(|failed| row_failed(failed, rows.kind, table, place))?);
+        }
         let txn = execution.transaction.ensure(&worker, &session.settings, true);
         txn.begin_statement(&worker.engine);
         let mut images = rows.images;
@@ -912,9 +928,9 @@ impl Applier<'_> {
                     let values = rows::whole(table, &first).map_err(|column| {
                         fatal(&format!("a row of {}.{} does not have column {column}, which has no fixed default", key.0, key.1))
                     })?;
-                    rows::insert(&worker.engine, txn, table, &values, mode, &mut self.buffers).await
+                    rows::insert(&worker.engine, txn, table, &values, &mut manner, &mut self.buffers).await
                 }
-                (_, Some(after)) => rows::update(&worker.engine, txn, table, &first, after, mode, &mut self.buffers).await,
+                (_, Some(after)) => rows::update(&worker.engine, txn, table, &first, after, &mut manner, &mut self.buffers).await,
                 (_, None) => rows::delete(&worker.engine, txn, table, &first, mode, &mut self.buffers).await,
             };
             if outcome.is_ok() && !followers.tables.is_empty() {
@@ -949,6 +965,7 @@ fn row_failed(failed: rows::Failed, kind: RowsKind, table: &Table, (file, positi
                 def.database, def.name
             ));
         }
+        rows::Failed::Hidden(error) => (error.into(), "the engine's own"),
         rows::Failed::Engine(error) => (Error::Exec(exec::engine_error(error)), "the engine's own"),
     };
     let kind = match kind {

@@ -6,6 +6,7 @@
 //!     say so, `cascade` does what the keys do.
 //! A3: a row is found by the first of: the primary key, a unique index without NULLs and prefixes, all columns of the image. In the last
 //!     case the first row that is equal is taken, as in MySQL.
+//!     The columns of functional key parts are in no stream: they are computed from the others ([`Hidden`]).
 //! A4: a change whose row is not there is 1032, an insert whose key is there 1062. Nothing is skipped.
 //! A5: with [`Mode::Idempotent`] rows that are in the way of a new one are removed, a row that is to be deleted may be gone, and an update whose row
 //!     is gone inserts the new row, if the image has all of it. So tables that were copied at different times while the source was written are
@@ -14,6 +15,7 @@
 //!     the key is still to come. (MySQL passes over such an update instead.)
 
 use binlog::row::read::Image;
+use table::ddl::{Expressions, RowRules};
 use table::{EncodedRange, InsertRow, Progress, RowBuf, RowCursor, RowRead, Table, WriteRow};
 use txn::{Interrupt, LockMode, Txn, WaitPolicy, Worker};
 use types::Value;
@@ -36,7 +38,40 @@ pub enum Failed {
         child: String,
         why: &'static str,
     },
+    /// A column of a functional key part has no value for the row.
+    Hidden(table::Error),
     Engine(txn::Error),
+}
+
+/// Computes the columns of a table that no stream has.
+pub struct Hidden<'t> {
+    columns: Vec<usize>,
+    rules: Box<dyn RowRules + 't>,
+}
+
+impl<'t> Hidden<'t> {
+    /// # Errors
+    /// An expression that cannot be bound.
+    pub fn of(table: &'t Table, expressions: &dyn Expressions) -> Result<Self, Failed> {
+        let columns = table.def().columns.iter().enumerate().filter(|(_, column)| column.hidden).map(|(at, _)| at).collect();
+        let rules = expressions.row_rules(table, &[]).map_err(Failed::Hidden)?;
+        Ok(Self { columns, rules })
+    }
+
+    fn complete(&mut self, values: &mut [Value<'static>]) -> Result<(), Failed> {
+        self.rules.complete(values).map_err(Failed::Hidden)
+    }
+}
+
+/// How the rows of an event are written.
+pub struct Manner<'t> {
+    pub mode: Mode,
+    /// `None`: the table has no columns that the stream lacks.
+    pub hidden: Option<Hidden<'t>>,
+}
+
+fn owned(values: &[Value<'_>]) -> Vec<Value<'static>> {
+    values.iter().map(|value| value.borrowed().into_owned()).collect()
 }
 
 /// Buffers that are kept from row to row.
@@ -80,13 +115,23 @@ pub async fn insert(
     txn: &mut Txn,
     table: &Table,
     values: &[Value<'_>],
-    mode: Mode,
+    manner: &mut Manner<'_>,
     buffers: &mut Buffers,
 ) -> Result<(), Failed> {
+    let completed;
+    let values = match &mut manner.hidden {
+        None => values,
+        Some(hidden) => {
+            let mut all = owned(values);
+            hidden.complete(&mut all)?;
+            completed = all;
+            &completed
+        }
+    };
     loop {
         match engine!(table.insert_row(worker, txn, values, &mut buffers.progress))? {
             InsertRow::Inserted => break,
-            InsertRow::Duplicate { index } if mode == Mode::Idempotent => {
+            InsertRow::Duplicate { index } if manner.mode == Mode::Idempotent => {
                 make_way(worker, txn, table, index, values, buffers).await?
             }
             InsertRow::Duplicate { index } => return Err(Failed::Duplicate { index, value: table.key_text(index, values) }),
@@ -130,6 +175,8 @@ pub fn whole<'i>(table: &Table, image: &'i Image) -> Result<Vec<Value<'i>>, Stri
     let columns = image.iter().zip(&table.def().columns);
     let value = |(value, column): (&'i Option<Value<'static>>, &ColumnDef)| match (value, &column.default) {
         (Some(value), _) => Ok(value.borrowed()),
+        // It is computed.
+        (None, _) if column.hidden => Ok(Value::Null),
         (None, ColumnDefault::None) if column.nullable && column.generated.is_none() => Ok(Value::Null),
         (None, ColumnDefault::Literal(None)) => Ok(Value::Null),
         (None, ColumnDefault::Literal(Some(literal))) => column.default_value(literal).ok_or_else(|| column.name.clone()),
@@ -145,19 +192,28 @@ pub async fn update(
     table: &Table,
     before: &Image,
     after: &Image,
-    mode: Mode,
+    manner: &mut Manner<'_>,
     buffers: &mut Buffers,
 ) -> Result<(), Failed> {
-    let changes: Vec<(usize, Value<'_>)> =
+    let mut changes: Vec<(usize, Value<'_>)> =
         after.iter().enumerate().filter_map(|(column, value)| Some((column, value.as_ref()?.borrowed()))).collect();
     loop {
         match find(worker, txn, table, before, buffers).await {
-            Err(Failed::NotFound) if mode == Mode::Idempotent => {
-                let values: Option<Vec<Value<'_>>> = after.iter().map(|value| value.as_ref().map(Value::borrowed)).collect();
+            Err(Failed::NotFound) if manner.mode == Mode::Idempotent => {
+                let columns = after.iter().zip(&table.def().columns);
+                let values: Option<Vec<Value<'_>>> = columns
+                    .map(|(value, column)| match value {
+                        None if column.hidden => Some(Value::Null),
+                        value => value.as_ref().map(Value::borrowed),
+                    })
+                    .collect();
                 let Some(values) = values else { return Ok(()) };
-                return insert(worker, txn, table, &values, mode, buffers).await;
+                return insert(worker, txn, table, &values, manner, buffers).await;
             }
             found => found?,
+        }
+        if let Some(hidden) = &mut manner.hidden {
+            change_hidden(worker, txn, table, hidden, &mut changes, &mut buffers.row).await?;
         }
         match engine!(table.update_row(worker, txn, &buffers.row, &changes, &mut buffers.progress))? {
             WriteRow::Done => return Ok(()),
@@ -168,7 +224,7 @@ pub async fn update(
                 // Columns that are stored outside the row are in no unique key that a message prints.
                 let old = |column: usize| stored.get(column).unwrap_or(Value::Null);
                 let values: Vec<Value<'_>> = (0..table.def().columns.len()).map(|c| new(c).unwrap_or_else(|| old(c))).collect();
-                if mode == Mode::Strict {
+                if manner.mode == Mode::Strict {
                     return Err(Failed::Duplicate { index, value: table.key_text(index, &values) });
                 }
                 let values: Vec<Value<'static>> = values.iter().map(|value| value.borrowed().into_owned()).collect();
@@ -178,6 +234,38 @@ pub async fn update(
             WriteRow::Paused { .. } => unreachable!("no pause was asked for"),
         }
     }
+}
+
+/// Adds the new values of hidden columns to the changes of a row that is locked.
+async fn change_hidden(
+    worker: &Worker,
+    txn: &mut Txn,
+    table: &Table,
+    hidden: &mut Hidden<'_>,
+    changes: &mut Vec<(usize, Value<'_>)>,
+    row: &mut RowBuf,
+) -> Result<(), Failed> {
+    changes.retain(|(column, _)| !hidden.columns.contains(column));
+    let count = table.def().columns.len();
+    if !engine!(table.load_externals(worker, txn, LOCKED, &vec![true; count], row))? {
+        // It is locked, so nobody has changed it; the write finds out.
+        return Ok(());
+    }
+    let stored = row.row(table);
+    let old = |column: usize| stored.get(column).unwrap_or(Value::Null);
+    let new = |column: usize| match changes.iter().find(|(changed, _)| *changed == column) {
+        Some((_, value)) => value.borrowed().into_owned(),
+        None => old(column).into_owned(),
+    };
+    let mut values: Vec<Value<'static>> = (0..count).map(new).collect();
+    hidden.complete(&mut values)?;
+    for column in &hidden.columns {
+        let value = std::mem::replace(&mut values[*column], Value::Null);
+        if old(*column) != value {
+            changes.push((*column, value));
+        }
+    }
+    Ok(())
 }
 
 /// DELETE_ROWS: one row.

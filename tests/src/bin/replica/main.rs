@@ -73,7 +73,8 @@ fn run(directory: &std::path::Path, rounds: u64, seconds: u64, report: &mut Repo
     follow(&replica, source_port)?;
     report.case("a script with all types and definitions is applied", || {
         script::run(&mut client)?;
-        compare(&source.address, &replica.address)
+        compare(&source.address, &replica.address)?;
+        indexes(&replica)
     });
     report.case("the status is true, and has no password", || status(&source, &replica));
     report.case("a session waits for what the source does", || waits(&source, &replica));
@@ -267,6 +268,24 @@ fn status(source: &Server, replica: &Server) -> Outcome {
 }
 
 /// SOURCE_SSL: an account that needs TLS, the source's own authority, and another one.
+/// Are the indexes over expressions, whose columns are in no stream, those of the rows?
+fn indexes(replica: &Server) -> Outcome {
+    let mut client = replica.connect().map_err(text)?;
+    let checked: Vec<mysql::Row> = client.query("CHECK TABLE ty.func, ty.gen, ty.nums").map_err(text)?;
+    let said: Vec<String> = checked.iter().filter_map(|row| row.get(3)).collect();
+    let by_index: Vec<i64> = client
+        .query(
+            "SELECT id FROM ty.func FORCE INDEX (double_a) WHERE a * 2 = 12 UNION ALL SELECT id FROM ty.func WHERE UPPER(t) = 'THREE' \
+             UNION ALL SELECT id FROM ty.func FORCE INDEX (tags) WHERE 'z' MEMBER OF (doc->'$.tags') ORDER BY id",
+        )
+        .map_err(text)?;
+    if said.iter().all(|said| said == "OK") && by_index == [1, 1, 2, 2, 30] {
+        Ok(())
+    } else {
+        Err(format!("{said:?} {by_index:?}"))
+    }
+}
+
 fn delayed(source: &Server, replica: &Server) -> Outcome {
     let (mut here, mut there) = (source.connect().map_err(text)?, replica.connect().map_err(text)?);
     all(&mut there, &["STOP REPLICA", "CHANGE REPLICATION SOURCE TO SOURCE_DELAY = 3", "START REPLICA"])?;
@@ -452,6 +471,7 @@ fn from_mysql(peer: &source::Source, replica: &Server) -> Outcome {
     all(&mut here, script::FOLLOWED)?;
     let address = Address { port: peer.port, socket: None, ..replica.address.clone() };
     compare(&address, &replica.address)?;
+    indexes(replica)?;
     // Writers, over a crash of neither: MySQL's own events under load.
     all(&mut here, script::WRITTEN)?;
     let stop = AtomicBool::new(false);
