@@ -294,7 +294,9 @@ fn breaking_proxy(to: u16, bytes_max: usize) -> Outcome<u16> {
             std::thread::spawn(move || {
                 let mut buffer = [0; 4096];
                 while let Ok(count @ 1..) = server.read(&mut buffer) {
-                    if passed.fetch_add(count, Ordering::SeqCst) > bytes_max || client.write_all(&buffer[..count]).is_err() {
+                    if passed.fetch_add(count, Ordering::SeqCst) + count > bytes_max
+                        || client.write_all(&buffer[..count]).is_err()
+                    {
                         break;
                     }
                 }
