@@ -10,6 +10,8 @@
 //! A4: after a deadlock, or a lock that was waited for in vain, the group is asked for again, `replica_transaction_retries` times at most.
 //! A5: a commit is not waited for until it is durable: what a crash loses is asked for again.
 
+mod texts;
+
 use super::cascade::{self, Followers, acts, leads_to};
 use super::lanes::{BLOCKED, GROUP_BYTES_MAX, Lanes, Turn, Whole};
 use super::rows::{self, Buffers};
@@ -38,6 +40,7 @@ use std::task::Poll;
 use std::time::Duration;
 use sync::waits::{self, Cause, Kind};
 use table::Table;
+use texts::{row_failed, what_is};
 use txn::Isolation;
 use types::CollationId;
 use types::schema::ForeignKeyDef;
@@ -950,38 +953,6 @@ impl Applier<'_> {
     }
 }
 
-/// MySQL's text for a row that cannot be written.
-fn row_failed(failed: rows::Failed, kind: RowsKind, table: &Table, (file, position): (&str, u32)) -> Failed {
-    let def = table.def();
-    let (error, handler): (Error, &str) = match failed {
-        rows::Failed::NotFound => (Condition::KeyNotFound { table: def.name.as_str().into() }.into(), "HA_ERR_KEY_NOT_FOUND"),
-        rows::Failed::Duplicate { index, value } => {
-            let key = format!("{}.{}", def.name, def.indexes[index].name);
-            (Condition::DupEntry { value: value.into(), key: key.into() }.into(), "HA_ERR_FOUND_DUPP_KEY")
-        }
-        rows::Failed::Follows { child, why } => {
-            return fatal(&format!(
-                "a row of {}.{} has changed, which a foreign key of {child} follows and the source has not logged: {why}",
-                def.database, def.name
-            ));
-        }
-        rows::Failed::Hidden(error) => (error.into(), "the engine's own"),
-        rows::Failed::Engine(error) => (Error::Exec(exec::engine_error(error)), "the engine's own"),
-    };
-    let kind = match kind {
-        RowsKind::Write => "Write_rows",
-        RowsKind::Update => "Update_rows",
-        RowsKind::Delete => "Delete_rows",
-    };
-    Failed::of(&error, |Description { number, message, .. }| {
-        format!(
-            "Could not execute {kind} event on table {}.{}; {message}, Error_code: {number}; handler error {handler}; the event's source \
-             log {file}, end_log_pos {position}",
-            def.database, def.name
-        )
-    })
-}
-
 fn is_gtid(event: &[u8]) -> bool {
     Head::parse(event).is_some_and(|head| matches!(head.kind, event::GTID | event::GTID_TAGGED))
 }
@@ -989,17 +960,4 @@ fn is_gtid(event: &[u8]) -> bool {
 /// Have two tables of the stream the same columns?
 fn same_form(one: &TableMap, other: &TableMap) -> bool {
     one.columns == other.columns && one.collations == other.collations && one.unsigned == other.unsigned
-}
-
-/// The name of an event that is refused.
-fn what_is(kind: u8) -> &'static str {
-    match kind {
-        5 => "Intvar: a statement instead of rows",
-        13 => "Rand: a statement instead of rows",
-        14 => "User_var: a statement instead of rows",
-        38 => "XA_prepare",
-        39 => "Partial_update_rows: binlog_row_value_options",
-        40 => "Transaction_payload: binlog_transaction_compression",
-        kind => event::name(kind),
-    }
 }
