@@ -253,41 +253,6 @@ impl IndexCodec {
     }
 }
 
-/// Reads the clustered keys that the entries of a multi-valued index with one element lead to, in the order of the entries.
-pub struct ElementScan {
-    scan: Scan,
-    index: usize,
-}
-
-impl ElementScan {
-    /// `prefix`: the encoded columns before the multi-valued one. `None`: the element is no value of the index.
-    pub fn new(table: &Table, index: usize, prefix: &[u8], element: &Value<'_>, mode: ReadMode) -> Option<Self> {
-        let codec = &table.indexes[index].codec;
-        let mut low = prefix.to_vec();
-        element_part(codec)?.encode(element, &mut low).ok()?;
-        let high = types::key::prefix_successor(&low).unwrap_or_default();
-        Some(Self { scan: Scan::new(table.indexes[index].tree, &low, &high, false, mode), index })
-    }
-
-    /// Loads the next entries; `false`: there are none. Restartable.
-    ///
-    /// # Errors
-    /// A stall while a page is read; damage; the transaction's snapshot is older than the index (1412).
-    pub fn fill(&mut self, table: &Table, worker: &Worker, txn: &mut Txn) -> txn::Result<bool> {
-        txn.check_age(table.indexes[self.index].made_at)?;
-        self.scan.fill(txn, worker, 512)
-    }
-
-    /// The clustered key of the next loaded entry's row.
-    ///
-    /// # Errors
-    /// Damage.
-    pub fn next(&mut self, table: &Table) -> txn::Result<Option<&[u8]>> {
-        let Some(found) = self.scan.next_row() else { return Ok(None) };
-        table.indexes[self.index].codec.clustered_key(found.key, found.payload).map(Some)
-    }
-}
-
 /// The multi-valued part of an index.
 fn element_part(codec: &IndexCodec) -> Option<&KeyPart> {
     let Some(Multi::Elements { part, .. }) = codec.multi.as_deref() else { return None };
@@ -382,15 +347,24 @@ impl VectorScan {
     }
 }
 
-/// Reads the entries of a SPATIAL index between two keys, in the order of their cells.
-pub struct CellScan {
+/// Reads the clustered keys that entries between two keys lead to, in the order of the entries: of a SPATIAL index, or of one element of a multi-valued one.
+pub struct EntryScan {
     scan: Scan,
     index: usize,
 }
 
-impl CellScan {
+impl EntryScan {
+    /// `prefix`: the encoded columns before the multi-valued one. `None`: the element is no value of the index.
+    pub fn of_element(table: &Table, index: usize, prefix: &[u8], element: &Value<'_>, mode: ReadMode) -> Option<Self> {
+        let codec = &table.indexes[index].codec;
+        let mut low = prefix.to_vec();
+        element_part(codec)?.encode(element, &mut low).ok()?;
+        let high = types::key::prefix_successor(&low).unwrap_or_default();
+        Some(Self { scan: Scan::new(table.indexes[index].tree, &low, &high, false, mode), index })
+    }
+
     /// `interval`: of [`types::geometry::cells::search`].
-    pub fn new(table: &Table, index: usize, interval: &geometry::cells::Interval, mode: ReadMode) -> Self {
+    pub fn of_cells(table: &Table, index: usize, interval: &geometry::cells::Interval, mode: ReadMode) -> Self {
         let high = interval.1.as_deref().unwrap_or_default();
         Self { scan: Scan::new(table.indexes[index].tree, &interval.0, high, false, mode), index }
     }
@@ -404,7 +378,7 @@ impl CellScan {
         self.scan.fill(txn, worker, 512)
     }
 
-    /// The clustered key of the next loaded entry's row. A row has an entry for each of its cells.
+    /// The clustered key of the next loaded entry's row. A row may have several.
     ///
     /// # Errors
     /// Damage.

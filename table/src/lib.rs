@@ -45,7 +45,7 @@ mod write;
 pub use check::CheckReport;
 pub use cursor::RowCursor;
 pub use database::Database;
-pub use entries::{CellScan, ElementScan, FoundVector, FoundWord, VectorScan, WordScan};
+pub use entries::{EntryScan, FoundVector, FoundWord, VectorScan, WordScan};
 pub use error::{Error, NameOf, Result, SpatialKeyProblem};
 pub use mdl::{MdlWait, MetadataLock, ShareGuard, TableUse};
 pub use prepared::{PreparedReader, PreparedWriter, remove_prepared_part};

@@ -16,7 +16,7 @@ use crate::run::Run;
 use expr::Expr;
 use expr::function::{AskedOfArray, ElementSearch, search_elements};
 use sql::plan::KeyRange;
-use table::{ElementScan, EncodedRange, Table};
+use table::{EncodedRange, EntryScan, Table};
 use txn::ReadMode;
 use types::Value;
 
@@ -35,7 +35,7 @@ pub(crate) struct FoundElements<'p> {
     elements: Vec<Value<'static>>,
     next_element: usize,
     /// Of the element before `next_element`.
-    scan: Option<ElementScan>,
+    scan: Option<EntryScan>,
     sides: Vec<Side>,
     next_side: usize,
     found: KeyList,
@@ -43,7 +43,7 @@ pub(crate) struct FoundElements<'p> {
 
 /// The entries of one element, as far as they are read.
 struct Side {
-    scan: ElementScan,
+    scan: EntryScan,
     keys: KeyList,
 }
 
@@ -114,7 +114,7 @@ impl<'p> FoundElements<'p> {
             ElementSearch::All(elements) if elements.len() == 1 => self.elements = elements,
             ElementSearch::All(elements) => {
                 for element in elements.iter().take(SIDES_MAX) {
-                    match ElementScan::new(table, self.index, &self.range.low, element, mode) {
+                    match EntryScan::of_element(table, self.index, &self.range.low, element, mode) {
                         Some(scan) => self.sides.push(Side { scan, keys: KeyList::default() }),
                         None => {
                             self.sides.clear();
@@ -133,7 +133,7 @@ impl<'p> FoundElements<'p> {
         loop {
             let Some(scan) = &mut self.scan else {
                 let Some(element) = self.elements.get(self.next_element) else { return Ok(()) };
-                self.scan = ElementScan::new(table, self.index, &self.range.low, element, mode);
+                self.scan = EntryScan::of_element(table, self.index, &self.range.low, element, mode);
                 self.next_element += 1;
                 continue;
             };

@@ -10,7 +10,7 @@ use expr::function::{AskedOfArray, search_box, search_of};
 use expr::search::Search;
 use sql::plan::{KeyRange, Nearest};
 use std::rc::Rc;
-use table::{CellScan, Table};
+use table::{EntryScan, Table};
 use txn::ReadMode;
 use types::geometry::cells::{self, Interval};
 
@@ -120,7 +120,7 @@ pub(crate) struct FoundCells<'p> {
     constant: &'p Expr,
     intervals: Vec<Interval>,
     next_interval: usize,
-    scan: Option<CellScan>,
+    scan: Option<EntryScan>,
     is_loading: bool,
     keys: KeyList,
 }
@@ -199,7 +199,7 @@ impl<'p> FoundCells<'p> {
         loop {
             if self.scan.is_none() {
                 let Some(interval) = self.intervals.get(self.next_interval) else { break };
-                self.scan = Some(CellScan::new(table, self.index, interval, mode));
+                self.scan = Some(EntryScan::of_cells(table, self.index, interval, mode));
                 self.next_interval += 1;
             }
             let scan = self.scan.as_mut().expect("just made");
