@@ -294,7 +294,7 @@ impl<'p> ScanOperator<'p> {
                 Stage::Judge => {
                     let keep = (self.entry_judged || run.passes(self.index_filter)?) && self.passes(run)?;
                     if keep && self.current {
-                        self.stage = self.after_kept_row();
+                        self.stage = self.after_row(true);
                         return Ok(true);
                     }
                     match keep {
@@ -302,7 +302,7 @@ impl<'p> ScanOperator<'p> {
                         false if self.is_point() && self.lock == Some(SourceLock::Latest) && run.txn.locks_gaps() => {
                             Stage::LockRefused
                         }
-                        false => self.after_row(),
+                        false => self.after_row(false),
                     }
                 }
                 Stage::Done => return Ok(false),
@@ -587,7 +587,7 @@ impl<'p> ScanOperator<'p> {
             source.row.set_key(merged.key());
         }
         if !self.table.reread(run.worker, run.txn, how, &mut source.row)? {
-            return Ok(self.after_row());
+            return Ok(self.after_row(false));
         }
         source.state = SourceState::Stored;
         count(&run.shared.session.work.read_rnd);
@@ -617,7 +617,7 @@ impl<'p> ScanOperator<'p> {
         self.entry_judged = self.index_filter.is_none();
         let how = if self.current { self.how() } else { RowRead::Latest };
         let there = self.table.reread(run.worker, run.txn, how, &mut source.row)?;
-        Ok(if there { Stage::Load } else { self.after_row() })
+        Ok(if there { Stage::Load } else { self.after_row(false) })
     }
 
     /// Locks the row, or reads its latest version, before it is judged for good.
@@ -645,7 +645,7 @@ impl<'p> ScanOperator<'p> {
             }
         };
         if !there {
-            return Ok(self.after_row());
+            return Ok(self.after_row(false));
         }
         self.current = true;
         Ok(Stage::Load)
@@ -656,7 +656,7 @@ impl<'p> ScanOperator<'p> {
         let row = &mut run.sources[self.plan.source].row;
         let there = self.table.reread(run.worker, run.txn, RowRead::Latest, row)?;
         self.current = self.lock == Some(SourceLock::Latest);
-        Ok(if there { Stage::Load } else { self.after_row() })
+        Ok(if there { Stage::Load } else { self.after_row(false) })
     }
 
     fn lock_refused(&mut self, run: &mut Run<'p>) -> Step<Stage> {
@@ -698,23 +698,14 @@ impl<'p> ScanOperator<'p> {
         matches!(self.plan.access, Access::Point { .. })
     }
 
-    /// After a row that is emitted.
-    fn after_kept_row(&mut self) -> Stage {
+    /// After a row; `is_kept`: it is emitted.
+    #[inline]
+    fn after_row(&mut self, is_kept: bool) -> Stage {
         match self.plan.access {
             Access::Point { .. } => Stage::Done,
             Access::Merge(_) => Stage::MergedKey,
             Access::FullText { .. } | Access::Spatial { .. } => Stage::FoundKey,
-            Access::Elements { .. } | Access::Nearest(_) => self.after_found_row(true),
-            _ => Stage::Read,
-        }
-    }
-
-    fn after_row(&mut self) -> Stage {
-        match self.plan.access {
-            Access::Point { .. } => Stage::Done,
-            Access::Merge(_) => Stage::MergedKey,
-            Access::FullText { .. } | Access::Spatial { .. } => Stage::FoundKey,
-            Access::Elements { .. } | Access::Nearest(_) => self.after_found_row(false),
+            Access::Elements { .. } | Access::Nearest(_) => self.after_found_row(is_kept),
             _ => Stage::Read,
         }
     }
